@@ -19,13 +19,19 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from evaluation.metrics.comparison import compare, in_order, level_for, verdict
+from evaluation.metrics.gate import check_drift
 from evaluation.metrics.judges import Requirements, disagreements, judge_agreement
+from evaluation.metrics.metric import Metric, Share, Value
+from evaluation.metrics.planning import spread_of_pair
+from evaluation.metrics.summary import summarize
 from labeling.domain.agreement.agreement import pair_agreement
-from labeling.domain.uncertainty import detectable, difference, ratio
 
 Array = NDArray[np.float64]
 CASES = 12
 PREVALENCE, PREVALENCE_ICC = 0.3, 0.1
+MAIN = tuple(Metric(name, 1, frozenset(), name, "") for name in ("f1", "recall", "precision"))
+F1, RECALL = MAIN[:2]
 
 
 def main() -> None:
@@ -87,12 +93,13 @@ def covered(
     hits = 0
     for _ in range(sets):
         weights = sizes(random, conversations, balanced=balanced)
-        found = random.binomial(weights, rates(random, mean, icc, conversations))
-        estimate = ratio(np.column_stack([found, weights]).astype(float))
-        assert estimate is not None
-        assert estimate.low is not None
-        assert estimate.high is not None
-        hits += estimate.low <= mean <= estimate.high
+        own = np.repeat(rates(random, mean, icc, conversations), weights)
+        values = [Value(value) for value in random.binomial(1, own).astype(float).tolist()]
+        clusters = np.repeat(np.arange(conversations), weights).tolist()
+        summary = summarize(RECALL, values, clusters=clusters, failed=[False] * len(values))
+        assert summary.ci_low is not None
+        assert summary.ci_high is not None
+        hits += summary.ci_low <= mean <= summary.ci_high
     return marked(hits / sets, limits)
 
 
@@ -132,71 +139,115 @@ def two_raters(
 
 
 def alarms(sets: int) -> None:
+    """Two runs of the same pipeline; of its three main metrics the first is the mean of the others.
+
+    The gate allows no drop at all here, so that only the verdict decides.
+    """
     counts = (3, 4, 5, 7, 10, 18, 30, 200)
-    print("\n## How often two runs of the same pipeline are called different, %\n")
-    head("rate", "correlation", "sizes", *counts)
-    for mean in (0.5, 0.8):
-        for icc in (0.0, 0.3):
-            for balanced in (True, False):
-                row = [
-                    marked(called(sets, count, mean, icc, balanced=balanced), (0.0, 0.06))
-                    for count in counts
-                ]
-                line(mean, icc, "equal" if balanced else "unequal", *row)
+    tables = {
+        "How often two runs of the same pipeline get a verdict *better* or *worse*, %": 0,
+        "How often the gate finds a drift between them in any of three main metrics, %": 1,
+    }
+    cells = {
+        (mean, icc, balanced): [
+            called(sets, count, mean, icc, balanced=balanced) for count in counts
+        ]
+        for mean in (0.5, 0.8)
+        for icc in (0.0, 0.3)
+        for balanced in (True, False)
+    }
+    for title, which in tables.items():
+        print(f"\n## {title}\n")
+        head("rate", "correlation", "sizes", *counts)
+        for (mean, icc, balanced), row in cells.items():
+            shares = [marked(shares[which], (0.0, 0.06)) for shares in row]
+            line(mean, icc, "equal" if balanced else "unequal", *shares)
 
 
 def power(sets: int) -> None:
     """Scores between 0 and 1 as F1 has them; the gain differs between conversations or does not."""
     counts = (4, 7, 10, 30)
     print("\n## Power at the detectable effect that the product prints, %\n")
-    head("spread of the gain", "sizes", *counts)
+    head("spread of the gain", "sizes", "runs against the baseline", *counts)
     for spread in (0.0, 0.05):
         for balanced in (True, False):
-            row = []
-            for count in counts:
-                # What is printed depends on the spread seen: the mean of what is printed.
-                effect = gains(sets, count, spread, 0.0, balanced=balanced)[1]
-                found = gains(sets, count, spread, effect, balanced=balanced)[0]
-                row.append(f"{marked(found, (0.75, 0.85))} at {effect:.3f}")
-            line(spread, "equal" if balanced else "unequal", *row)
+            for runs in (1, 3):
+                row = []
+                for count in counts:
+                    # What is printed depends on the spread seen: the mean of what is printed.
+                    effect = gains(sets, count, spread, 0.0, balanced=balanced, runs=runs)[1]
+                    found = gains(sets, count, spread, effect, balanced=balanced, runs=runs)[0]
+                    row.append(f"{marked(found, (0.75, 0.85))} at {effect:.3f}")
+                line(spread, "equal" if balanced else "unequal", runs, *row)
 
 
 def gains(
-    sets: int, conversations: int, spread: float, effect: float, *, balanced: bool
+    sets: int, conversations: int, spread: float, effect: float, *, balanced: bool, runs: int
 ) -> tuple[float, float]:
-    """The share of significant gains in a score per case, and the mean detectable effect."""
-    random = np.random.default_rng([conversations, int(spread * 100), balanced])
+    """How often a run is called better than the baseline, and the mean detectable effect.
+
+    The other runs against the same baseline are as good as it is, and are corrected together.
+    """
+    random = np.random.default_rng([conversations, int(spread * 100), balanced, runs])
     hits, effects = 0, []
     for _ in range(sets):
         weights = sizes(random, conversations, balanced=balanced)
         own = random.normal(0.4, 0.1, conversations)
-        shift = random.normal(effect, spread, conversations)
-        noise = [random.normal(0, 0.2 * np.sqrt(weights)) for _ in range(2)]
-        before = np.column_stack([own * weights + noise[0], weights])
-        after = np.column_stack([(own + shift) * weights + noise[1], weights])
-        paired = difference(before, after)
-        assert paired is not None
-        hits += paired.p_value is not None and paired.p_value < 0.05
-        if paired.std_error is not None and paired.df is not None:
-            effects.append(detectable(paired.std_error, paired.df))
+        clusters = np.repeat(np.arange(conversations), weights).tolist()
+        base = scores(random, own, weights)
+        compared = []
+        for gain in (effect, *[0.0] * (runs - 1)):
+            shift = random.normal(gain, spread, conversations)
+            after = scores(random, own + shift, weights)
+            level = level_for(runs)
+            compared.append(compare(base, after, clusters=clusters, metric=F1, level=level))
+        corrected, _ = in_order([row.p_value for row in compared], [[] for _ in compared])
+        hits += verdict(compared[0], F1, p_value=corrected[0]) == "better"
+        plan = spread_of_pair(compared[0], conversations)
+        assert plan is not None
+        effects.append(plan.effect_with(conversations, runs=runs))
     return hits / sets, float(np.mean(effects))
 
 
-def called(sets: int, conversations: int, mean: float, icc: float, *, balanced: bool) -> float:
-    """The share of significant differences between two runs that are equally good."""
+def scores(random: np.random.Generator, means: Array, weights: NDArray[np.int64]) -> list[Share]:
+    """A score of each case around the mean of its conversation."""
+    values = np.repeat(means, weights) + random.normal(0, 0.2, int(weights.sum()))
+    return [Share(value, 1.0) for value in values.tolist()]
+
+
+def called(
+    sets: int, conversations: int, mean: float, icc: float, *, balanced: bool
+) -> tuple[float, float]:
+    """How often equally good runs differ by the primary metric's verdict, and by the gate's."""
     random = np.random.default_rng([conversations, int(mean * 100), int(icc * 10), balanced])
-    hits = 0
+    verdicts = drifts = 0
     for _ in range(sets):
         weights = sizes(random, conversations, balanced=balanced)
-        own = rates(random, mean, icc, conversations)
-        before, after = (
-            np.column_stack([random.binomial(weights, own), weights]).astype(float)
-            for _ in range(2)
-        )
-        paired = difference(before, after)
-        assert paired is not None
-        hits += paired.p_value is not None and paired.p_value < 0.05
-    return hits / sets
+        own = np.repeat(rates(random, mean, icc, conversations), weights)
+        clusters = np.repeat(np.arange(conversations), weights).tolist()
+        before, after = (outcomes(random, own) for _ in range(2))
+        rows = [
+            (metric, compare(before[metric], after[metric], clusters=clusters, metric=metric))
+            for metric in MAIN
+        ]
+        [primary], [behind] = in_order([rows[0][1].p_value], [[row.p_value for _, row in rows[1:]]])
+        said = [
+            (metric, row, verdict(row, metric, p_value=p_value))
+            for (metric, row), p_value in zip(rows, [primary, *behind], strict=True)
+        ]
+        verdicts += said[0][2] in ("better", "worse")
+        drifts += not all(check_drift(metric, row, what, 0.0).passed for metric, row, what in said)
+    return verdicts / sets, drifts / sets
+
+
+def outcomes(random: np.random.Generator, own: Array) -> dict[Metric, list[Share]]:
+    """Recall and precision of each case, and their mean in the place of F1."""
+    recall, precision = (random.binomial(1, own).astype(float) for _ in range(2))
+    values = ((recall + precision) / 2, recall, precision)
+    return {
+        metric: [Share(value, 1.0) for value in row.tolist()]
+        for metric, row in zip(MAIN, values, strict=True)
+    }
 
 
 def judges(sets: int) -> None:

@@ -44,6 +44,7 @@ from evaluation.models import (
     Yardstick,
 )
 from evaluation.services.language_models import bills
+from evaluation.services.run import planning
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, read_only, worded
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -102,9 +103,17 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
 
 
 def _estimates(form: LaunchForm, releases: list[GoldRelease]) -> list[tuple[GoldRelease, str]]:
-    """What each run would cost, as a sentence; none if a rule is broken (see the form's errors)."""
+    """What each run would cost and could show; none if a rule is broken (see the form's errors)."""
     costs = [(release, form.estimate(release)) for release in releases]
-    return [] if form.errors else [(release, bills.estimate(cost)) for release, cost in costs]
+    split = form.cleaned_data["split"]
+    return (
+        []
+        if form.errors
+        else [
+            (release, " ".join([bills.estimate(cost), *planning.said(release, split=split)]))
+            for release, cost in costs
+        ]
+    )
 
 
 def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequest) -> list[Run]:

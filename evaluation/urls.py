@@ -24,10 +24,11 @@ from evaluation.views.panel import (
     run_ratings,
     run_ratings_change,
 )
+from evaluation.views.planning import release_planning
 from evaluation.views.predictions import run_predictions
 from evaluation.views.ratings import rating, rating_label, rating_list
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
-from evaluation.views.runs import run_list, run_new, runs_mine
+from evaluation.views.runs import run_list, run_new, run_planning, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
@@ -47,9 +48,15 @@ urlpatterns = [
     path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),
     path("projects/<slug:slug>/suggestions/ask/", suggestions_ask, name="suggestions-ask"),
     path("projects/<slug:slug>/suggestions/switch/", suggestions_switch, name="suggestions-switch"),
+    path(
+        "projects/<slug:slug>/gold/<str:name>/<int:version>/planning/",
+        release_planning,
+        name="gold-planning",
+    ),
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, name="run-new"),
+    path("runs/new/planning/", run_planning, name="run-planning"),
     path("runs/new/predictions/", run_predictions, name="run-predictions"),
     path("runs/compare/", run_compare, name="run-compare"),
     path(

@@ -454,6 +454,22 @@ REFUSALS: dict[str, Text] = {
     "compare.other_basis": _(
         "One of the runs was rated by people and the other one by gold: have both rated."
     ),
+    "plan.by_pair": _(
+        "By how run {run:d} and run {run2:d} on {release} differed from conversation to "
+        "conversation."
+    ),
+    "plan.by_run": _(
+        "By the spread of run {run:d} on {release} alone, as if another run had nothing in common "
+        "with it. Two runs on the same conversations usually differ less, so the truth is "
+        "probably better; a second run tells."
+    ),
+    "plan.no_run": _(
+        "What this gold can show is not known yet: no run on it, or on an earlier version, has "
+        "figures of two conversations. Launch one, for example of a floor."
+    ),
+    "plan.run_unfinished": _(
+        "What this gold can show is not known yet: it will be as soon as a run on it is scored."
+    ),
     "rating.other_layer": _(
         "People rate inferred requirements only, and only in runs on gold of the layer "
         "“Inferred requirements”: launch the pipeline on such gold."

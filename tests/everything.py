@@ -108,7 +108,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("work-move", [*of_project, people["ben"].pk]),
         ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
         ("agreement-pair agreement-compute", [*of_project, 2]),
-        ("gold-release gold-compare gold-export gold-verify", of_item[:3]),
+        ("gold-release gold-compare gold-export gold-verify gold-planning", of_item[:3]),
         ("run run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),

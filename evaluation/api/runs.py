@@ -11,11 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import require_reader
+from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import corrections
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
+from evaluation.services.run import planning
 from evaluation.services.work import steering
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
@@ -196,14 +198,50 @@ class RunListView(APIView):
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
     def post(self, request: Request) -> Response:
         """Launch a run, of a pipeline or on predictions; a worker carries it out."""
-        require_reader(request.user)
-        fields = RunIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        asked = dict(fields.validated_data)
-        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-        release = gold.find(asked.pop("gold"), among=visible)
-        run = launch.launch(_request(release, asked, by=request.user))
+        run = launch.launch(_asked(request))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
+
+
+class CostOut(serializers.Serializer[Any]):
+    cases = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True, help_text="null: no prices are set")
+    basis = WordsField()
+
+
+class PlanOut(serializers.Serializer[Any]):
+    primary = PrimaryOut()
+    conversations = serializers.IntegerField()
+    power = serializers.FloatField()
+    detectable = serializers.FloatField(
+        allow_null=True, help_text="The smallest true difference found with this power"
+    )
+    conversations_needed = serializers.IntegerField(
+        allow_null=True, help_text="To find the smallest difference of interest"
+    )
+    basis = serializers.CharField(allow_null=True, help_text="Which runs' spread it rests on")
+    reason = serializers.CharField(allow_null=True, help_text="Why nothing can be said yet")
+
+
+class ForeseenOut(serializers.Serializer[Any]):
+    cost = CostOut(allow_null=True, help_text="null: no language model is asked")
+    planning = PlanOut(allow_null=True)
+
+
+class RunEstimateView(APIView):
+    @extend_schema(request=RunIn, responses={200: ForeseenOut, 400: ErrorOut})
+    def post(self, request: Request) -> Response:
+        """What a run would probably cost, and which differences it could show. Launches nothing."""
+        asked = _asked(request)
+        planned = planning.plan(asked.release, split=asked.split, size=asked.size)
+        cost = launch.estimate(asked)
+        return Response(
+            {
+                "cost": CostOut(cost).data if cost else None,
+                "planning": planned.as_json() if planned else None,
+            }
+        )
 
 
 class RunView(APIView):
@@ -235,6 +273,16 @@ class RunControlView(APIView):
         action = values.pop("action")
         steering.CONTROLS[action](run, by=request.user, **(values if action == "resume" else {}))
         return Response(_detail(request, pk))
+
+
+def _asked(request: Request) -> LaunchRequest:
+    require_reader(request.user)
+    fields = RunIn(data=request.data)
+    fields.is_valid(raise_exception=True)
+    asked = dict(fields.validated_data)
+    visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+    release = gold.find(asked.pop("gold"), among=visible)
+    return _request(release, asked, by=request.user)
 
 
 def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> LaunchRequest:

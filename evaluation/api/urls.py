@@ -3,11 +3,18 @@ from django.urls import path
 from evaluation.api.comparisons import ComparisonView
 from evaluation.api.judges import JudgeView
 from evaluation.api.primary_metrics import PrimaryMetricsView
-from evaluation.api.runs import RunCasesView, RunControlView, RunListView, RunView
+from evaluation.api.runs import (
+    RunCasesView,
+    RunControlView,
+    RunEstimateView,
+    RunListView,
+    RunView,
+)
 
 urlpatterns = [
     path("runs/", RunListView.as_view(), name="api-runs"),
     path("runs/compare/", ComparisonView.as_view(), name="api-compare"),
+    path("runs/estimate/", RunEstimateView.as_view(), name="api-run-estimate"),
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),

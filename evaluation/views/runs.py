@@ -19,6 +19,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services.judging import judge_marks
 from evaluation.services.language_models import bills
+from evaluation.services.run import planning
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -90,6 +91,18 @@ def run_new(request: HttpRequest) -> HttpResponse:
         "predictions": PredictionsForm(releases=releases, initial=start),
     }
     return render(request, "evaluation/run_new.html", context, status=status)
+
+
+@require_GET
+def run_planning(request: HttpRequest) -> HttpResponse:
+    """The smallest difference that a run of this release and split could show, for the form."""
+    require_reader(request.user)
+    number = whole_number(request.GET.get("release", ""))
+    releases = GoldRelease.objects.visible_to(request.user).select_related("project")
+    release = releases.filter(pk=number).first() if number is not None else None
+    split = request.GET.get("split", "")
+    said = planning.said(release, split=split) if release else []
+    return render(request, "evaluation/_launch_planning.html", {"said": said, "release": release})
 
 
 def _estimate(form: LaunchForm) -> str:

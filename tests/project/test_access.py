@@ -140,6 +140,8 @@ EXPECTED = {
     "experiments": READERS,
     "experiment-file": READERS,
     "run-new": READERS,
+    "run-planning": READERS,
+    "gold-planning": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),
     "run-gate": Row(302, 404, 404, 302, 302, post=True),
@@ -202,6 +204,7 @@ EXPECTED = {
     "api-gold-release": API_READERS,
     "api-primary-metrics": API_READERS,
     "api-runs": API_READERS,
+    "api-run-estimate": Row(403, 404, 404, 400, 400, post=True),
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named

@@ -18,7 +18,7 @@ from evaluation.services.launch import batches, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
-from evaluation.services.run import gates, results
+from evaluation.services.run import gates, planning, results
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
@@ -78,10 +78,12 @@ class Command(BaseCommand):
 
     def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
         if file is None:
-            self.stdout.write(bills.estimate(launch.estimate(_request(options))))
+            for line in _foreseen(_request(options)):
+                self.stdout.write(line)
             return
-        for name, estimate in batches.estimates(file).items():
-            self.stdout.write(f"{name}: {bills.estimate(estimate)}")
+        for asked in batches.requests(file):
+            for line in _foreseen(asked.request):
+                self.stdout.write(f"{asked.name}: {line}")
 
     def _work(self, run_ids: Sequence[int]) -> None:
         for at, run_id in enumerate(run_ids):
@@ -211,7 +213,9 @@ def _add_how(parser: ArgumentParser) -> None:
         "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
     )
     parser.add_argument(
-        "--estimate", action="store_true", help="only say what it would probably cost"
+        "--estimate",
+        action="store_true",
+        help="only say what it would probably cost, and which differences it could show",
     )
 
 
@@ -256,6 +260,12 @@ def _stopped(run_ids: Sequence[int]) -> CommandError:
         steering.pause(run, by=None)
     named = " ".join(map(str, run_ids))
     return CommandError(f"Stopped. Go on with: manage.py evaluate --resume {named}", returncode=130)
+
+
+def _foreseen(request: LaunchRequest) -> list[str]:
+    """What the run would probably cost, and the smallest difference that it could show."""
+    cost = bills.estimate(launch.estimate(request))
+    return [cost, *planning.said(request.release, split=request.split, size=request.size)]
 
 
 def _request(options: dict[str, Any], source: Source | None = None) -> LaunchRequest:

@@ -11,7 +11,6 @@ from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_in
 from evaluation.models import Run
-from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch as launching
 from evaluation.services.launch import measuring, thresholds
 from evaluation.services.launch.config_files import (
@@ -77,11 +76,6 @@ def launch(file: ConfigFile) -> list[Launched]:
     asked = requests(file)
     with transaction.atomic():
         return [_launched(file, entry) for entry in asked]
-
-
-def estimates(file: ConfigFile) -> dict[str, budgets.Estimate | None]:
-    """What each of its runs will probably cost; None where no language model is asked."""
-    return {entry.name: launching.estimate(entry.request) for entry in requests(file)}
 
 
 def _release(file: ConfigFile, dataset: str) -> GoldRelease:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import (
@@ -154,6 +154,38 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
         _compared(baseline, run, primary, of_run, [p_value, *others], together=len(runs))
         for run, of_run, p_value, others in zip(runs, measured, first, behind, strict=True)
     ]
+
+
+class Paired(NamedTuple):
+    """One metric of two runs, and how many conversations both were asked about."""
+
+    comparison: Comparison
+    conversations: int
+
+
+def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") -> Paired:
+    """On the cases of the split, if there are two conversations of it, else on all."""
+    owners = _cases(after, split)
+    shared = {key: owners[key] for key in _cases(before, split) if key in owners}
+    if split and len(set(shared.values())) < 2:
+        return compare_metric(before, after, metric)
+    old, new = (_shares(run, [metric])[metric.id] for run in (before, after))
+    comparison = compare(
+        [old.get(key) for key in shared],
+        [new.get(key) for key in shared],
+        clusters=list(shared.values()),
+        metric=metric,
+    )
+    return Paired(comparison, len(set(shared.values())))
+
+
+def shares_of(run: Run, metric: Metric, *, split: str = "") -> tuple[list[Share | None], list[int]]:
+    """What each case adds to a figure, and its conversation; of the split as above."""
+    owners = _cases(run, split)
+    if split and len(set(owners.values())) < 2:
+        return shares_of(run, metric)
+    shares = _shares(run, [metric])[metric.id]
+    return [shares.get(key) for key in owners], list(owners.values())
 
 
 def _compared(
@@ -332,9 +364,11 @@ def _shares(run: Run, metrics: list[Metric]) -> dict[str, dict[CaseKey, Share]]:
     return sums
 
 
-def _cases(run: Run) -> dict[CaseKey, int]:
-    """The conversation of every case."""
+def _cases(run: Run, split: str = "") -> dict[CaseKey, int]:
+    """The conversation of every case, or of those of one split."""
     cases = CaseRun.objects.filter(run=run).order_by("pk")
+    if split:
+        cases = cases.filter(item__split=split)
     rows = cases.values_list("item_id", "part", "item__conversation_id")
     return {(item, part): conversation for item, part, conversation in rows}
 

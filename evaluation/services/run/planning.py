@@ -1,0 +1,211 @@
+"""What a gold release can show, before anything is launched on it: the smallest difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypedDict
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
+
+from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
+from evaluation.models import Run
+from evaluation.services.run import comparisons
+from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
+from labeling.domain.facts import Fact
+from labeling.models import GoldItem, GoldRelease
+from labeling.translation import translated
+from labeling.words import in_english, words
+from pipelines.registry import PIPELINES
+
+LATEST = 5
+"""So many runs are looked through for two that can be compared."""
+
+FLOORS = [entry.name for entry in PIPELINES.values() if entry.floor]
+
+
+class PlanJson(TypedDict):
+    """How the API says it."""
+
+    primary: PrimaryJson
+    conversations: int
+    power: float
+    detectable: float | None
+    conversations_needed: int | None
+    basis: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Where the spread comes from, in a sentence."""
+
+    spread: Spread
+    why: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What so many conversations of a release can show, by the rule that verdicts are made by."""
+
+    primary: Primary
+    conversations: int
+    basis: Basis | None
+    unknown: Fact | None
+    """Why nothing can be said yet."""
+
+    @property
+    def effect(self) -> float | None:
+        """The smallest true difference found in four of five tries."""
+        return self.effect_with(self.conversations)
+
+    def effect_with(self, conversations: int) -> float | None:
+        if self.basis is None:
+            return None
+        effect = self.basis.spread.effect_with(conversations)
+        span = self.primary.metric.upper - self.primary.metric.lower
+        return effect if effect <= span else None
+
+    @property
+    def needed(self) -> int | None:
+        """With how many conversations the smallest difference of interest can be shown."""
+        if self.basis is None or self.primary.reach is None:
+            return None
+        return self.basis.spread.needed_for(self.primary.reach)
+
+    def as_json(self) -> PlanJson:
+        return {
+            "primary": self.primary.as_json(),
+            "conversations": self.conversations,
+            "power": 0.8,
+            "detectable": self.effect,
+            "conversations_needed": self.needed,
+            "basis": in_english(self.basis.why) if self.basis else None,
+            "reason": in_english(self.unknown) if self.unknown else None,
+        }
+
+
+def plan(release: GoldRelease, *, split: str = "", size: int | None = None) -> Plan | None:
+    """For a run on this release, its split or the first items; None for what is not measured."""
+    if release.layer not in GOLD_LAYERS:
+        return None
+    primary = primary_of(release.project, release.layer)
+    conversations = _conversations(release, split, size)
+    basis = _basis(release, split, primary)
+    return Plan(primary, conversations, basis, None if basis else _why_unknown(release))
+
+
+def sentences(plan: Plan) -> list[str]:
+    """What can be shown, what is needed for more, and by which spread."""
+    if plan.basis is None:
+        return [words(plan.unknown)] if plan.unknown else []
+    return [_can_show(plan), words(plan.basis.why)]
+
+
+def said(release: GoldRelease, *, split: str = "", size: int | None = None) -> list[str]:
+    """The sentences of a plan; none for a layer that is not measured."""
+    planned = plan(release, split=split, size=size)
+    return sentences(planned) if planned else []
+
+
+def _can_show(plan: Plan) -> str:
+    metric, effect, reach = translated(plan.primary.metric.title), plan.effect, plan.primary.reach
+    n = plan.conversations
+    if effect is None:
+        said = ngettext(
+            "With {n} conversation no difference in {metric} can be shown.",
+            "With these {n} conversations no difference in {metric} can be shown.",
+            n,
+        )
+    elif reach is not None and effect <= reach:
+        return gettext(
+            "With these {n} conversations differences in {metric} from {effect} on can be shown: "
+            "less than the {reach} that are of interest."
+        ).format(n=_n(n), metric=metric, effect=figure(effect), reach=figure(reach))
+    else:
+        said = gettext(
+            "With these {n} conversations only differences above {effect} in {metric} can be shown."
+        )
+    shown = figure(effect) if effect is not None else ""
+    told = said.format(n=_n(n), metric=metric, effect=shown)
+    if reach is None:
+        return told
+    if plan.needed is None:
+        more = gettext("For {reach} more than a million would be needed.")
+        return f"{told} {more.format(reach=figure(reach))}"
+    more = gettext("For {reach} you need about {needed}.")
+    return f"{told} {more.format(reach=figure(reach), needed=_n(plan.needed))}"
+
+
+def figure(effect: float) -> str:
+    """With the decimals that keep it from reading as 0."""
+    digits = 3 if effect >= 0.001 else 6
+    return str(number_format(f"{effect:.{digits}f}", digits))
+
+
+def _n(number: int) -> str:
+    return str(number_format(number, force_grouping=True))
+
+
+def _conversations(release: GoldRelease, split: str, size: int | None) -> int:
+    items = GoldItem.objects.filter(release=release)
+    if split:
+        items = items.filter(split=split)
+    owners = items.order_by("position").values_list("conversation_id", flat=True)
+    return len(set(owners[:size]))
+
+
+def _why_unknown(release: GoldRelease) -> Fact:
+    started = Run.objects.filter(release=release, scored_at=None, failure=None, cancelled=False)
+    return Fact("plan.run_unfinished" if started.exists() else "plan.no_run")
+
+
+def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
+    """The newest two runs that can be compared, else the newest alone; floors only at last.
+
+    Runs on earlier versions of the release tell how its conversations spread, too.
+    """
+    line = Run.objects.filter(
+        release__project=release.project_id,
+        release__layer=release.layer,
+        release__name=release.name,
+        release__version__lte=release.version,
+        scored_at__isnull=False,
+    )
+    newest = line.select_related("release__project").order_by("-release__version", "-pk")
+    candidates = [*newest.exclude(pipeline__in=FLOORS)[:LATEST]]
+    candidates = candidates or [*newest[:LATEST]]
+    return next(_of_pairs(candidates, split, primary), None) or next(
+        _of_runs(candidates, split, primary), None
+    )
+
+
+def _of_pairs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basis]:
+    for after, before in pairwise(runs):
+        if not _differ(before, after) or comparisons.why_not(before, after):
+            continue
+        paired = comparisons.compare_metric(before, after, primary.metric, split=split)
+        spread = spread_of_pair(paired.comparison, paired.conversations)
+        if spread:
+            on = str(after.release)
+            yield Basis(spread, Fact("plan.by_pair", run=before.pk, run2=after.pk, release=on))
+
+
+def _of_runs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basis]:
+    for run in runs:
+        shares, owners = comparisons.shares_of(run, primary.metric, split=split)
+        spread = spread_of_run(primary.metric, shares, owners)
+        if spread:
+            yield Basis(spread, Fact("plan.by_run", run=run.pk, release=str(run.release)))
+
+
+def _differ(before: Run, after: Run) -> bool:
+    """Whether anything was changed between them: the same run twice tells too little."""
+    return (before.pipeline, before.pipeline_version, before.config_sha256) != (
+        after.pipeline,
+        after.pipeline_version,
+        after.config_sha256,
+    )

@@ -1,0 +1,257 @@
+"""What a gold release can show: by which spread, with how many conversations, said where."""
+
+from __future__ import annotations
+
+import math
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.metrics.planning import spread_of_pair, spread_of_run
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Run
+from evaluation.services.run import planning, primary_metrics
+from evaluation.services.run.comparisons import compare_runs
+from evaluation.views.planning import chart, rows
+from labeling.models import GoldRelease, Project
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def some(missed: int) -> Any:
+    """A pipeline that finds nothing in every n-th conversation."""
+
+    def behave(case: Any) -> Any:
+        if int(case.case_id[-3:]) % missed == 0:
+            return {"requirements": [], "model": None}
+        return perfect(case)
+
+    return behave
+
+
+@pytest.fixture
+def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
+    """Two that differ from conversation to conversation."""
+    release = make_release(12, name="plan", splits=("dev", "dev", "test"))
+    made = []
+    for number, missed in enumerate((2, 3)):
+        script(some(missed))
+        made.append(finished(release=release, config={"confidence": 0.5 + number / 10}))
+    return made
+
+
+def planned(release: GoldRelease, **options: Any) -> planning.Plan:
+    plan = planning.plan(release, **options)
+    assert plan is not None
+    return plan
+
+
+def test_the_effect_is_that_of_the_comparison_of_the_newest_pair(runs: list[Run]) -> None:
+    plan = planned(runs[0].release)
+
+    assert plan.conversations == 12
+    assert plan.basis is not None
+    assert (plan.basis.why.code, plan.basis.why.values["run2"]) == ("plan.by_pair", runs[1].pk)
+    assert plan.effect == compare_runs(*runs).primary.comparison.detectable
+    assert plan.needed is not None
+    assert plan.effect_with(plan.needed) <= 0.03 < plan.effect_with(plan.needed - 1)
+
+
+def test_one_run_alone_is_taken_with_nothing_in_common(
+    runs: list[Run], script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(12, name="alone")
+    script(some(3))
+    finished(release=release)
+    plan = planned(release)
+
+    assert plan.basis is not None
+    assert plan.basis.why.code == "plan.by_run"
+    shares = [(0.0, 1.0), (1.0, 1.0), (1.0, 1.0)] * 4
+    alone = spread_of_run(METRICS["requirement_f1"], shares, list(range(12)))
+    assert alone is not None
+    assert plan.basis.spread.std_error == pytest.approx(alone.std_error)
+    assert alone.std_error == pytest.approx(math.sqrt(2 * (4 * 8 / 144) / 11))
+
+
+def test_where_nothing_varied_the_effect_is_what_could_have_stayed_unseen(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(12, name="alike")
+    script(perfect)
+    run = finished(release=release)
+    alone = planned(release).effect
+    finished(release=release, config={"confidence": 0.9})
+    paired = planned(release)
+
+    assert run.pk
+    assert alone is not None
+    assert paired.effect is not None
+    assert alone > 0.1
+    assert paired.effect > 0.1
+    assert paired.basis.why.code == "plan.by_pair"  # type: ignore[union-attr]
+
+
+def test_the_same_run_twice_and_floors_are_not_taken_for_a_pair(
+    runs: list[Run], script: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "FLOORS", ["nothing"])  # the scripted one bears a floor's name
+    script(some(3))
+    finished(release=runs[0].release, config={"confidence": 0.6})
+    finished(release=runs[0].release, pipeline="nothing")
+
+    basis = planned(runs[0].release).basis
+    assert basis is not None
+    assert [basis.why.values[name] for name in ("run", "run2")] == [runs[0].pk, runs[1].pk]
+
+
+def test_without_a_run_the_reason_and_the_way_are_said(
+    make_release: Any, launch: Any, signed_in: Any
+) -> None:
+    release = make_release(4, name="new")
+    assert planned(release).unknown.code == "plan.no_run"  # type: ignore[union-attr]
+    assert planned(release).as_json()["detectable"] is None
+    address = reverse("gold-planning", args=[release.project.slug, "new", 1])
+    shown = signed_in("rita").get(address).content.decode()
+    assert "not known yet" in shown
+    assert "Launch a run" in shown
+
+    launch(release=release)
+    assert planned(release).unknown.code == "plan.run_unfinished"  # type: ignore[union-attr]
+
+
+def test_runs_on_an_earlier_version_tell_of_the_next_one(runs: list[Run]) -> None:
+    first = runs[0].release
+    following = GoldRelease.objects.create(
+        project=first.project,
+        layer=first.layer,
+        name=first.name,
+        version=2,
+        guideline=first.guideline,
+        header="{}",
+        sha256="1" * 64,
+    )
+    item = first.items.all()[0]
+    item.pk, item.release = None, following
+    item.save()
+
+    plan = planned(following)
+    assert plan.conversations == 1
+    assert plan.effect is None  # one conversation shows nothing of others
+    assert plan.basis is not None
+    assert plan.basis.why.values["release"] == str(first)
+    assert "no difference" in planning.sentences(plan)[0]
+    assert chart(plan) is None
+
+
+def test_a_split_is_planned_by_its_own_conversations(runs: list[Run]) -> None:
+    test, whole = planned(runs[0].release, split="test"), planned(runs[0].release)
+
+    assert (test.conversations, planned(runs[0].release, size=5).conversations) == (4, 5)
+    assert test.effect is None or test.effect > whole.effect  # type: ignore[operator]
+    assert test.basis != whole.basis
+
+
+def test_what_the_project_declares_is_planned_for(
+    runs: list[Run], project: Project, people: dict[str, User]
+) -> None:
+    primary_metrics.declare(project, "extraction", "requirement_precision", 0.3, by=people["rita"])
+    plan = planned(runs[0].release)
+
+    assert plan.primary.metric.id == "requirement_precision"
+    assert plan.needed is not None
+    assert plan.needed < 60
+
+
+def test_more_runs_against_a_baseline_need_more(runs: list[Run]) -> None:
+    spread = spread_of_pair(compare_runs(*runs).primary.comparison, 12)
+    assert spread is not None
+    effects = [spread.effect_with(40, runs=count) for count in (1, 2, 5)]
+    assert effects == sorted(set(effects))
+
+
+def test_chart_and_table_fall_and_hold_now(runs: list[Run]) -> None:
+    plan = planned(runs[0].release)
+    drawn, told = chart(plan), rows(plan)
+
+    assert drawn is not None
+    heights = [float(pair.split(",")[1]) for pair in drawn.line.split()]
+    assert heights == sorted(heights)  # downwards in a drawing
+    assert [row.conversations for row in told if row.is_now] == [12]
+    effects = [float(row.effect) for row in told]
+    assert effects == sorted(effects, reverse=True)
+    assert any(row.conversations == plan.needed and float(row.effect) <= 0.03 for row in told)
+
+
+def test_gold_and_launch_pages_say_it(runs: list[Run], signed_in: Any) -> None:
+    release, rita = runs[0].release, signed_in("rita")
+    address = reverse("gold-planning", args=[release.project.slug, release.name, 1])
+    effect = planning.figure(planned(release).effect or 0)
+
+    shown = rita.get(address).content.decode()
+    assert f"only differences above {effect} in Requirement F1 can be shown" in shown
+    assert "<svg" in shown
+    assert "style=" not in shown
+    for name in ("gold", "gold-release"):
+        of = [release.project.slug] if name == "gold" else [release.project.slug, release.name, 1]
+        assert address in rita.get(reverse(name, args=of)).content.decode()
+
+    launch = reverse("run-planning")
+    assert launch in rita.get(reverse("run-new")).content.decode()
+    asked = rita.get(launch, {"release": release.pk, "split": "test"}).content.decode()
+    assert "4 conversations" in asked
+    assert "Choose a gold release" in rita.get(launch, {"release": ""}).content.decode()
+
+
+def test_planning_is_hidden_from_who_does_not_read_the_gold(
+    runs: list[Run], signed_in: Any, people: dict[str, User]
+) -> None:
+    other = Project.objects.create(slug="other", name="Other")
+    other.memberships.create(user=people["olga"], role="lead")
+    asked = signed_in("olga").get(reverse("run-planning"), {"release": runs[0].release.pk})
+
+    assert "Choose a gold release" in asked.content.decode()
+
+
+def test_estimates_of_command_api_and_form_say_it(runs: list[Run], signed_in: Any) -> None:
+    release = runs[0].release
+    printed = StringIO()
+    call_command(
+        "evaluate", gold=str(release), pipeline="everything", estimate=True, stdout=printed
+    )
+    assert "With these 12 conversations only differences above" in printed.getvalue()
+
+    asked = {"gold": str(release), "pipeline": "everything", "split": "dev"}
+    address = reverse("api-run-estimate")
+    told = signed_in("noor").post(address, asked, content_type="application/json").json()
+    assert told["cost"] is None
+    assert told["planning"] == planned(release, split="dev").as_json()
+    assert told["planning"]["conversations"] == 8
+    assert not Run.objects.filter(split="dev").exists()
+
+    form = {"release": release.pk, "pipeline": "everything", "estimate": "1"}
+    assert "costs nothing" in signed_in("noor").post(reverse("run-new"), form).content.decode()
+
+
+def test_planning_costs_no_more_with_more_cases_and_runs(
+    runs: list[Run], script: Any, finished: Any, make_release: Any
+) -> None:
+    def queries(release: GoldRelease) -> int:
+        release = GoldRelease.objects.select_related("project").get(pk=release.pk)
+        with CaptureQueriesContext(connection) as captured:
+            planned(release)
+        return len(captured)
+
+    few = queries(runs[0].release)
+    release = make_release(30, name="large")
+    for number, missed in enumerate((2, 3, 5, 4)):
+        script(some(missed))
+        finished(release=release, config={"confidence": 0.5 + number / 10})
+    assert queries(release) == few
