@@ -42,6 +42,7 @@ from evaluation.models import (
     SplitAccess,
     StageTrace,
     Yardstick,
+    YardstickCase,
 )
 from evaluation.services.language_models import bills
 from evaluation.services.run import planning
@@ -164,7 +165,7 @@ class AggregateInline(ReadOnly, admin.TabularInline):
     readonly_fields = ROW
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
-        return super().get_queryset(request).defer("detail")
+        return super().get_queryset(request).defer("detail", "yardsticks")
 
 
 @admin.register(Run)
@@ -272,6 +273,7 @@ read_only(
     "pipeline",
     "release__name",
 )
+read_only(YardstickCase, "id yardstick item part", search="=yardstick__id")
 read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
 read_only(GateResult, "id run baseline passed asked_by at", "passed", "=run__id")

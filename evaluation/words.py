@@ -181,7 +181,7 @@ METRICS: dict[str, Text] = {
     "pair.not_similar": _("similarity {similarity:.2f} ≤ {threshold:.2f}"),
     "pair.type_differs": _("type differs"),
     "pair.actor_differs": _("actor differs"),
-    "yardstick.no_floor": _("no trivial pipeline of this layer has this metric"),
+    "yardstick.no_floor": _("the trivial pipeline has no value of this metric"),
     "yardstick.too_few_people": _(
         "fewer than three people labelled any of these conversations by themselves; let a third"
         " person label some of them"

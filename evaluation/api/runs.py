@@ -17,7 +17,7 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import corrections
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
-from evaluation.services.run import planning
+from evaluation.services.run import planning, results
 from evaluation.services.work import steering
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
@@ -87,10 +87,19 @@ class AggregateOut(serializers.ModelSerializer[Aggregate]):
     over_chance = serializers.FloatField(
         allow_null=True, help_text="(mean − chance)/(1 − chance); null without a chance level"
     )
+    yardsticks = serializers.SerializerMethodField(
+        help_text="Floors, people, skill and the figure without empty gold, as in results.json"
+    )
 
     class Meta:
         model = Aggregate
-        fields = ["metric", "metric_version", *FIGURES, "chance", "over_chance", "reason"]
+        fields = [
+            *("metric", "metric_version", *FIGURES),
+            *("chance", "over_chance", "reason", "yardsticks"),
+        ]
+
+    def get_yardsticks(self, row: Aggregate) -> dict[str, Any]:
+        return dict(results.yardsticks_as_json(row))
 
 
 class RunOut(serializers.ModelSerializer[Run]):
@@ -256,7 +265,7 @@ class RunCasesView(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
         run = get_object_or_404(_runs(request), pk=pk)
-        scores = Prefetch("scores", Score.objects.defer("detail"))
+        scores = Prefetch("scores", Score.objects.defer("detail", "by_person"))
         rows = run.cases.select_related("item").defer("output", "item__canonical")
         after = position(request, "after") or 0
         return page(rows.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)

@@ -66,7 +66,7 @@ class NextToPeople(TypedDict):
     people: StoredFigure
     difference: StoredDifference
     above: bool
-    """Better than people, by an interval that excludes 0."""
+    """A main metric is better than people, by an interval that excludes 0."""
     by_person: list[PersonRow]
 
 
@@ -119,6 +119,7 @@ def measure(
     people: Sequence[ByPerson],
     *,
     reference: str | None,
+    is_tested: bool = True,
 ) -> Yardsticks:
     """Everything that belongs next to the figure of one metric.
 
@@ -134,6 +135,8 @@ def measure(
         What each person's own labels score against gold made without them.
     reference
         The floor from which skill is counted.
+    is_tested
+        Whether the metric is a main one: of what only explains nothing is concluded.
 
     Examples
     --------
@@ -156,7 +159,7 @@ def measure(
         beside["empty_gold"] = _empty_gold(metric, cases, run)
     known = {name: _figure_of(metric, floor.shares, cases) for name, floor in floors.items()}
     beside["floors"] = {name: row for name, row in known.items() if row is not None}
-    _next_to_people(beside, metric, cases, run, people)
+    _next_to_people(beside, metric, cases, run, people, is_tested=is_tested)
     _skill(beside, metric, cases, run, floors.get(reference or ""), people, reference)
     return beside
 
@@ -185,6 +188,8 @@ def _next_to_people(
     cases: Cases,
     run: Measured,
     people: Sequence[ByPerson],
+    *,
+    is_tested: bool,
 ) -> None:
     own, theirs = _on_shared(run.by_person, people)
     own_figure = _figure_of(metric, own, cases)
@@ -203,7 +208,7 @@ def _next_to_people(
         "run": own_figure,
         "people": people_figure,
         "difference": _difference(estimate),
-        "above": gain > 0 and excludes_zero(estimate),
+        "above": is_tested and gain > 0 and excludes_zero(estimate),
         "by_person": _by_person(metric, run.by_person, people),
     }
 
@@ -220,7 +225,7 @@ def _skill(
     if "no_people" in beside:
         beside["no_skill"] = beside["no_people"]
         return
-    if floor is None or reference is None:
+    if floor is None or reference is None or not any(floor.by_person):
         beside["no_skill"] = NO_FLOOR.as_json()
         return
     at_run, at_floor, at_ceiling = _on_shared(run.by_person, floor.by_person, people)

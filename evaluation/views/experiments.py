@@ -16,7 +16,7 @@ from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import experiments
 from evaluation.services.run.experiments import ExperimentRow
-from evaluation.views.present import figure
+from evaluation.views.present import between, figure
 
 SHOWN = 200  # on the page; the files hold all of them
 SPLITS = ("train", "dev", "test", "all")
@@ -81,6 +81,16 @@ def _shown(row: ExperimentRow, splits: Sequence[str]) -> ShownExperiment:
 def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[tuple[str, str]]:
     """Recall and precision for each split, a dash where it was not run."""
     return [
-        (figure(row[f"{split}_exact_recall"]), figure(row[f"{split}_precision"]))
+        (
+            _with_interval(row, f"{split}_exact_recall", "recall"),
+            _with_interval(row, f"{split}_precision", "precision"),
+        )
         for split in splits
     ]
+
+
+def _with_interval(row: Mapping[str, Any], column: str, name: str) -> str:
+    """A run has the interval of its own split alone."""
+    text = figure(row[column])
+    ends = between(row[f"{name}_ci_low"], row[f"{name}_ci_high"])
+    return text if row[column] is None or ends == "–" else f"{text} [{ends}]"

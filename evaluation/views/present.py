@@ -177,11 +177,18 @@ def of_scale(metric: Metric, value: float | None) -> str:
     return text if value is None or metric.upper == 1 else f"{text} / {exact(metric.upper)}"
 
 
+def with_interval(metric: Metric, row: Aggregate | None) -> str:
+    """``0.271 [0.120 – 0.450]``; the figure alone where a single conversation is behind it."""
+    if row is None or row.ci_low is None:
+        return of_scale(metric, row.mean if row else None)
+    return f"{of_scale(metric, row.mean)} [{interval(row)}]"
+
+
 def interval(row: Aggregate) -> str:
-    return _between(row.ci_low, row.ci_high)
+    return between(row.ci_low, row.ci_high)
 
 
-def _between(low: float | None, high: float | None) -> str:
+def between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
 
 
@@ -232,7 +239,7 @@ def _people(stored: Yardsticks) -> People | None:
         people_interval=_interval_of(beside["people"]),
         run=figure(beside["run"]["mean"]),
         difference=_signed(apart["mean"]),
-        difference_interval=_between(apart["ci_low"], apart["ci_high"]),
+        difference_interval=between(apart["ci_low"], apart["ci_high"]),
         n=beside["people"]["n"],
         above=beside["above"],
         by_person=[
@@ -270,7 +277,7 @@ def _signed(value: float) -> str:
 
 
 def _interval_of(stored: StoredFigure) -> str:
-    return _between(stored["ci_low"], stored["ci_high"])
+    return between(stored["ci_low"], stored["ci_high"])
 
 
 def _said(reason: StoredFact | None) -> str:
@@ -401,7 +408,7 @@ def _binned_figures(
             width=figure(aggregates[name].mean),
             width_interval=interval(aggregates[name]),
             mass=figure(mass[name]["value"]),
-            mass_interval=_between(mass[name]["ci_low"], mass[name]["ci_high"]),
+            mass_interval=between(mass[name]["ci_low"], mass[name]["ci_high"]),
         )
         for name in ("ece", "mce")
         if name in aggregates

@@ -22,6 +22,7 @@ from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, 
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
 from evaluation.services.run import gates, results
+from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
 from evaluation.views import present
 from evaluation.views.answers import (
@@ -80,7 +81,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     summary = [line for line in shown if not line.metric.diagnostic]
     context = {
         **_progress(run),
-        **_summary(layer, summary),
+        **_summary(run, layer, summary),
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
@@ -256,9 +257,12 @@ def _groups(aggregates: dict[str, Aggregate]) -> list[dict[str, Any]]:
     ]
 
 
-def _summary(layer: GoldLayer, rows: Sequence[present.SummaryRow]) -> dict[str, Any]:
+def _summary(run: Run, layer: GoldLayer, rows: Sequence[present.SummaryRow]) -> dict[str, Any]:
     """The primary figure first, then all of them in groups, with the columns that they need."""
-    headline = next((line for line in rows if line.metric.id == layer.primary), None)
+    if not rows:
+        return {}
+    primary = primary_of(run.release.project, layer.name).metric
+    headline = next((line for line in rows if line.metric.id == primary.id), None)
     return {
         "summary": rows,
         "headline": headline,
@@ -306,7 +310,7 @@ def _column(metric: Metric, order: str) -> Column:
 
 
 def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
-    scores = Score.objects.filter(case__in=cases).defer("detail")
+    scores = Score.objects.filter(case__in=cases).defer("detail", "by_person")
     by_case: dict[int, dict[tuple[str, int], Score]] = {case.pk: {} for case in cases}
     for score in scores:
         by_case[score.case_id][score.metric, score.metric_version] = score

@@ -138,7 +138,7 @@ def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[lis
 
 def _light(runs: Any) -> Any:
     """With what a row shows and nothing heavy."""
-    shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail")
+    shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail", "yardsticks")
     return (
         runs.select_related("release", "requested_by")
         .with_synthetic()
@@ -153,8 +153,8 @@ def _rows(runs: list[Run]) -> list[RunRow]:
 
 
 def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> RunRow:
-    means = {row.metric: row.mean for row in run.aggregates.all()}
-    answered = [name for name in OF_ANSWERS if name in means]
+    rows = {row.metric: row for row in run.aggregates.all()}
+    answered = [name for name in OF_ANSWERS if name in rows]
     metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
     own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in metrics}
     alike = {mark for mark in own.values() if mark}
@@ -164,7 +164,7 @@ def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> RunRow:
         figures=[
             (
                 METRICS[name].title,
-                present.of_scale(METRICS[name], means.get(name)),
+                present.with_interval(METRICS[name], rows.get(name)),
                 own[name] if len(alike) > 1 else "",
             )
             for name in metrics

@@ -258,10 +258,10 @@ def constant(*values: float) -> Measured:
     )
 
 
-def seen(run: Measured, floor: Measured, ceiling: Measured, **empty: Any) -> Yardsticks:
+def seen(run: Measured, floor: Measured, ceiling: Measured, **options: Any) -> Yardsticks:
     cases = Cases(range(len(run.shares)), [False] * len(run.shares))
     return measure(
-        F1, cases, run, {"nothing": floor}, ceiling.by_person, reference="nothing", **empty
+        F1, cases, run, {"nothing": floor}, ceiling.by_person, reference="nothing", **options
     )
 
 
@@ -277,6 +277,8 @@ def test_above_people_is_said_only_where_the_interval_excludes_0() -> None:
     assert little["difference"]["mean"] > 0
     assert not little["above"]
     assert much["above"]
+    what_explains = seen(by_much, constant(*[0.0] * 6), ceiling, is_tested=False)["people"]
+    assert not what_explains["above"]
 
 
 def test_skill_is_undefined_where_floor_and_ceiling_may_be_the_same() -> None:

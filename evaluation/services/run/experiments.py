@@ -40,6 +40,10 @@ class ExperimentColumns(TypedDict):
     all_exact_recall: float | None
     all_precision: float | None
     cases: int | None
+    recall_ci_low: float | None
+    recall_ci_high: float | None
+    precision_ci_low: float | None
+    precision_ci_high: float | None
     config_summary: str
     config_changes: str
     config_sha256: str
@@ -60,12 +64,13 @@ COLUMNS = tuple(ExperimentColumns.__annotations__)
 def rows(runs: RunQuerySet) -> list[ExperimentRow]:
     """Oldest first; what changed is listed against the run before on gold of the same name."""
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
-    figures = Prefetch("aggregates", Aggregate.objects.filter(metric__in=shown).defer("detail"))
+    light = Aggregate.objects.filter(metric__in=shown).defer("detail", "yardsticks")
+    figures = Prefetch("aggregates", light)
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")
-    light = finished.defer("release__header", "release__agreement", "release__left_out")
+    runs_shown = finished.defer("release__header", "release__agreement", "release__left_out")
     before: dict[str, Run] = {}
     described = []
-    for run in light.with_synthetic().prefetch_related(figures):
+    for run in runs_shown.with_synthetic().prefetch_related(figures):
         described.append(_row(run, before.get(run.release.name)))
         before[run.release.name] = run
     return described
@@ -106,6 +111,10 @@ def _row(run: Run, before: Run | None) -> ExperimentRow:
         "all_exact_recall": exact if split == "all" else None,
         "all_precision": precise if split == "all" else None,
         "cases": means[recall].n if recall in means else None,
+        "recall_ci_low": means[recall].ci_low if recall in means else None,
+        "recall_ci_high": means[recall].ci_high if recall in means else None,
+        "precision_ci_low": means[precision].ci_low if precision in means else None,
+        "precision_ci_high": means[precision].ci_high if precision in means else None,
         "config_summary": _summary(run.config),
         "config_changes": _changes(before, run),
         "config_sha256": run.config_sha256,

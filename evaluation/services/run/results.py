@@ -135,7 +135,7 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
     current = Q()
     for metric in run.spec.all_metrics():
         current |= Q(metric=metric.id, metric_version=metric.version)
-    scores = Score.objects.filter(current).defer("detail")
+    scores = Score.objects.filter(current).defer("detail", "by_person")
     return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
 
 

@@ -383,7 +383,15 @@ class Standing:
         }
         ceiling = self._measured(PEOPLE, metric, keys).by_person
         reference = layer.floors[0]
-        beside = metrics_of.measure(metric, cases, run, floors, ceiling, reference=reference)
+        beside = metrics_of.measure(
+            metric,
+            cases,
+            run,
+            floors,
+            ceiling,
+            reference=reference,
+            is_tested=metric.id in layer.headline,
+        )
         why = self._why_no_people(metric)
         return metrics_of.without_people(beside, why) if why else beside
 
