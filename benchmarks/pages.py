@@ -126,7 +126,7 @@ def rounds(project: Any, guideline: Any, talks: list[Any], people: list[Any]) ->
         answered(assignments(one, held, people), guideline)
     checks = hidden_checks(full, talks[:CHECKS], people)
     answered(checks, guideline)
-    stored(GoldCheck, [GoldCheck(assignment=one, version=1, value=0.8) for one in checks])
+    stored(GoldCheck, [GoldCheck(assignment=check, version=1, value=0.8) for check in checks])
 
 
 def assignments(round_: Any, talks: list[Any], people: list[Any]) -> list[Any]:

@@ -224,7 +224,9 @@ def cost(page: Any, developer: Any, act: Callable[[Any, int], None], n: int) -> 
 
 def milliseconds(developer: Any) -> float:
     metrics = developer.send("Performance.getMetrics")["metrics"]
-    return 1000 * float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+    return 1000 * float(
+        next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+    )
 
 
 def press(page: Any, *keys: str) -> None:

@@ -86,11 +86,11 @@ def _of_python() -> Iterator[Text]:
 
 def _of_call(node: ast.Call) -> Iterator[Text]:
     name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-    texts = [text for one in node.args for text in _constants(one)]
+    texts = [text for arg in node.args for text in _constants(arg)]
     if name in PLURAL_MARKS and len(texts) > 1:
         yield texts[0], texts[1]
     elif name in MARKS:
-        yield from ((text, "") for one in node.args[:1] for text in _constants(one))
+        yield from ((text, "") for arg in node.args[:1] for text in _constants(arg))
 
 
 def _constants(node: ast.expr) -> list[str]:
@@ -138,7 +138,9 @@ def _of_tables() -> Iterator[str]:
         yield entry.words.content
     yield from _shown(describe())
     settings = [setting for row in describe() for setting in row["config"]]
-    yield from (one for setting in settings for one in setting["choices"] or () if " " in one)
+    yield from (
+        choice for setting in settings for choice in setting["choices"] or () if " " in choice
+    )
 
 
 def _shown(value: Any) -> Iterator[str]:

@@ -3,6 +3,6 @@
 import os
 
 # Threads of linear algebra that wait for each other on busy cores make a question three times as
-# slow. Read when numpy is loaded, hence before any module of ours can load it.
+# slow. Read when numpy is loaded, so this is set before any of our modules can load it.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")

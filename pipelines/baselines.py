@@ -1,4 +1,4 @@
-"""Floors: what a system scores that has not read the conversation."""
+"""Floors: the scores of a system that has not read the conversation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLLOWS = {
     "compliance": "constraint",
     "usability": "interface",
 }
-"""Each kind of inference, and the type that such a requirement usually has."""
+"""The usual type of a requirement for each kind of inference."""
 
 FLAWS = {
     "ambiguous_verb": "action",
@@ -33,7 +33,7 @@ FLAWS = {
     "pii": "action",
     "untestable": "acceptance_criteria",
 }
-"""Each kind of issue, and the field that it usually is about."""
+"""The field that each kind of issue is usually about."""
 
 
 class NothingConfig(BaseModel):
@@ -74,7 +74,7 @@ class Everything:
     """Finds all that could be found.
 
     Every message is a requirement, every kind of inference follows from it, and it has every flaw;
-    the document repeats the whole talk in every section. Every message answers every question.
+    the document repeats the whole conversation in every section. All messages answer all questions.
     """
 
     name = "everything"
@@ -100,7 +100,7 @@ class Everything:
         return {"requirements": list(requirements)}
 
     def _requirements(self, case: Case) -> Sequence[Requirement]:
-        """Those of the case; if it has none, one for each message that says anything."""
+        """The case's requirements; if it has none, one for each message that isn't empty."""
         if case.requirements is not None:
             return cast(Sequence[Requirement], case.requirements)
         spoken = [message for message in case.messages if message.content.strip()]

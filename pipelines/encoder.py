@@ -57,7 +57,7 @@ class MemoryCache:
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2; the weights are loaded at the first text that no cache knows."""
+    """all-MiniLM-L6-v2; the weights are loaded for the first text that isn't cached."""
 
     id = f"{MODEL}@{WEIGHTS_SHA256[:12]}"
 
@@ -81,7 +81,7 @@ class MiniLM:
     def encode_both(
         self, texts: Sequence[str]
     ) -> tuple[Vectors, list[tuple[tuple[str, ...], Vectors]]]:
-        """What ``encode`` and ``encode_tokens`` give of a few texts, in one pass; never cached."""
+        """``encode`` and ``encode_tokens`` for a few texts, in one pass; never cached."""
         import torch
 
         model = self._model_for_few()
@@ -128,7 +128,7 @@ def _sound(text: str) -> str:
 
 
 def _pieces(model: Any, text: str, row: Any) -> tuple[tuple[str, ...], Vectors]:
-    # Asked as the model asks it: other settings would be set for every thread that uses it.
+    # Called as the model calls it: other settings would change it for every thread that uses it.
     asked = {"truncation": True, "padding": True, "max_length": model.max_seq_length}
     ids = model.tokenizer([_sound(text)], **asked)["input_ids"][0]
     return tuple(model.tokenizer.convert_ids_to_tokens(ids)), _unit(row)
@@ -145,7 +145,7 @@ def packaged_folder() -> Path:
 
 
 def check_weights(folder: Path) -> None:
-    """Another file under the same name would change every similarity without a word."""
+    """Another file under the same name would silently change every similarity."""
     with (folder / "model.safetensors").open("rb") as weights:
         actual = hashlib.file_digest(weights, "sha256").hexdigest()
     if actual != WEIGHTS_SHA256:
@@ -171,7 +171,7 @@ def _load_for_few(folder: Path) -> Any:
 
 
 def twin(model: Any) -> Any:
-    """Another one with the same weights, which are not there twice."""
+    """Another encoder that shares these weights."""
     return deepcopy(model, {id(weights): weights for weights in model.parameters()})
 
 

@@ -1,4 +1,4 @@
-"""What a caller did wrong, as a code with values; words are made where somebody reads it."""
+"""What a caller did wrong, as a code with values; it becomes words where somebody reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fact(code: str, /, **values: Any) -> Fact:
 
 
 class PipelineError(Exception):
-    """A pipeline cannot be built or run as asked (broken code stays another exception)."""
+    """A pipeline cannot be built or run as asked (a bug raises something else)."""
 
     def __init__(self, code: str, /, **values: Any) -> None:
         super().__init__(code)
@@ -32,7 +32,7 @@ class PipelineError(Exception):
 
 
 class UnknownPipeline(PipelineError):
-    """There is no pipeline of this name."""
+    """No pipeline has this name."""
 
 
 class UnknownSetting(PipelineError):
@@ -40,12 +40,12 @@ class UnknownSetting(PipelineError):
 
 
 class InvalidSetting(PipelineError):
-    """A setting has a value that it cannot have."""
+    """A setting has an invalid value."""
 
 
 class NoModel(PipelineError):
-    """What was asked for needs a language model, and there is none."""
+    """The request needs a language model, and none is configured."""
 
 
 class WrongWeights(PipelineError):
-    """The encoder's file is not the one that every figure was made with."""
+    """The encoder's file is not the one that all figures were measured with."""

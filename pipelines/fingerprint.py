@@ -1,4 +1,4 @@
-"""What the version of a pipeline stands on: its code, rules, word lists, prompts and weights."""
+"""What the version of a pipeline depends on: its code, rules, word lists, prompts and weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SOURCE_KINDS = ("*.py", "*.yaml", "*.json", "*.md", "*.safetensors")
 
 @cache
 def fingerprint(folder: Path, *others: Path) -> str:
-    """Eight hex digits of all sources in ``folder``: another one may give another output.
+    """Eight hex digits over all sources in ``folder``; if they differ, outputs may differ.
 
-    ``others`` are files outside of it that count too.
+    ``others`` are files outside the folder that count, too.
     """
     files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
     digest = hashlib.sha256()

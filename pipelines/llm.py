@@ -1,4 +1,4 @@
-"""What a pipeline needs of a language model, what it spends there, and how a model can fail."""
+"""What a pipeline needs from a language model, what it spends, and how a model can fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Usage:
     cost: float | None = None
     """``None`` where the price is not known; never a silent 0."""
     estimated: bool = False
-    """The server did not count; the tokens are guessed from the length of the texts."""
+    """The server didn't count; the tokens are estimated from the length of the texts."""
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost is not None and other.cost is not None
@@ -45,12 +45,12 @@ class Reply:
     data: Any = None
     """The parsed reply when a schema was asked for."""
     usage: Usage = field(default_factory=Usage)
-    """What was spent on it, re-asking included; nothing for a reply from the cache."""
+    """What was spent on it, retries included; nothing for a reply from the cache."""
     cached: bool = False
     model: str = ""
     """The model as the server named it."""
     saved: Usage = NO_USAGE
-    """What a reply from the cache had cost when it was given."""
+    """What a cached reply cost when the model gave it."""
     retries: int = 0
     """Requests beyond the first: after a failure, or because a reply could not be used."""
 
@@ -70,7 +70,7 @@ class ChatModel(Protocol):
 
 
 class Spending(TypedDict, total=False):
-    """What a part of a pipeline's work asked of a model, as outputs and traces hold it."""
+    """A pipeline's use of a model in one part of its work, as stored in outputs and traces."""
 
     calls: int
     cached: int
@@ -82,7 +82,7 @@ class Spending(TypedDict, total=False):
 
 
 class Metered:
-    """A model that counts what is asked of it."""
+    """A model that counts its requests."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -125,7 +125,7 @@ class Metered:
 
 
 class ModelError(PipelineError):
-    """The model gave no usable reply."""
+    """The model didn't give a usable reply."""
 
     usage: Usage = NO_USAGE
     """What was spent before it failed."""
@@ -140,11 +140,11 @@ class RateLimited(ModelError):
 
 
 class Unavailable(ModelError):
-    """The server failed, broke the connection off or took too long."""
+    """The server failed, dropped the connection or took too long."""
 
 
 class InvalidReply(ModelError):
-    """The reply is not what was asked for, also after repair."""
+    """The reply is not what was asked for, even after repair."""
 
 
 class Refused(ModelError):
@@ -152,24 +152,24 @@ class Refused(ModelError):
 
 
 class WrongKey(ModelError):
-    """The server does not accept the key."""
+    """The server doesn't accept the key."""
 
 
 class UnknownModel(ModelError):
-    """The server has no such model, or nothing at this address."""
+    """The server doesn't have this model, or there is nothing at this address."""
 
 
 class PromptTooLong(ModelError):
-    """What was asked does not fit into the model's context."""
+    """The prompt doesn't fit into the model's context."""
 
 
 class NoQuota(ModelError):
-    """The provider's account may spend no more."""
+    """The provider's account has no quota left."""
 
 
 class OutOfTime(ModelError):
-    """What the model is asked for may take no longer."""
+    """The time for this request is used up."""
 
 
 class OverBudget(ModelError):
-    """The run may spend no more."""
+    """The run's budget is used up."""

@@ -21,9 +21,9 @@ MAX_DEPTH = 100
 class Parsed:
     value: Any
     fenced: bool = False
-    """It stood in a code fence."""
+    """It was in a code fence."""
     repaired: bool = False
-    """It was no JSON before something was mended: a comma, a quote, words around it."""
+    """It was not valid JSON until something was repaired: a comma, a quote, words around it."""
 
 
 class Unparsable(PipelineError):
@@ -51,7 +51,7 @@ def parse_json(text: str) -> Parsed:
 
 
 def _parsed(whole: str) -> Parsed:
-    """As it stands, then out of its fence, then mended: a fence may also be quoted text."""
+    """As it is, then out of its fence, then repaired: a fence may also be quoted text."""
     with suppress(json.JSONDecodeError):
         return Parsed(_loads(whole))
     fence = FENCE.search(whole)

@@ -1,6 +1,6 @@
 """Products of matrices with a few rows, on one core.
 
-oneDNN took half the time (on an AMD EPYC) of what numpy and torch choose by themselves. A tensor in
+oneDNN took half the time (on an AMD EPYC) of what numpy and torch choose by default. A tensor in
 its layout is multiplied by it.
 """
 
@@ -16,7 +16,7 @@ SOURCE = Path(__file__)
 
 
 def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
-    """What ``torch.nn.functional.linear`` gives, but for the last bits."""
+    """The result of ``torch.nn.functional.linear``, except for the last bits."""
     import torch
 
     parts: list[Any] = [
@@ -27,7 +27,7 @@ def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def in_layout(tensor: Any) -> Any:
-    """The tensor as oneDNN multiplies it, where there is oneDNN: worth keeping for a large one."""
+    """The tensor in oneDNN's layout, if oneDNN is available: worth keeping for a large tensor."""
     import torch
 
     onednn: Any = torch.backends.mkldnn

@@ -1,4 +1,4 @@
-"""Prompts in files with a version in their name: another wording is another file.
+"""Prompts in files with a version in their name: a new wording is a new file.
 
 A file holds the system's part and the user's part, divided by a line of three dashes.
 """
@@ -18,7 +18,7 @@ from pipelines.llm import ChatMessage
 
 DIVIDER = "\n---\n"
 READING = (Path(__file__), Path(str(parsing.__file__)))
-"""How prompts are filled and replies are read; versions of pipelines with prompts stand on it."""
+"""How prompts are filled and replies are read; versions of pipelines with prompts depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Prompt:
     user: Template
 
     def filled(self, **values: Any) -> list[ChatMessage]:
-        """With what is given in both parts, as JSON: no text can pass for an instruction of ours.
+        """Both parts with these values as JSON: no text can pass for one of our instructions.
 
         Nor can it close a tag that a prompt puts around it.
         """

@@ -37,12 +37,12 @@ from pipelines.types import Config, Encoder, Pipeline, Store
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What many pipelines of one process share. All of it may be missing."""
+    """What the pipelines of a process share. Any of it may be missing."""
 
     encoder: Encoder | None = None
     """Loaded weights and cached vectors."""
     store: Store | None = None
-    """Where what is dear to compute is kept between processes."""
+    """Where expensive results are kept between processes."""
     rows_for: RowsFor | None = None
     """Where the built layers of a case's conversation are kept."""
     model: ChatModel | None = None
@@ -59,7 +59,7 @@ class Calls(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a pipeline before it is built."""
+    """What is known about a pipeline before it is built."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class Entry:
     layers: tuple[str, ...]
     config: type[BaseModel]
     make: Callable[[Any, Tools], Pipeline]
-    """Gets the checked configuration and what the caller has to share."""
+    """Gets the validated configuration and the caller's shared resources."""
     needs_model: bool = False
     may_ask: Callable[[Mapping[str, Any]], bool] = lambda config: False
     """Whether a model is asked with this full configuration, where none is needed."""
@@ -77,9 +77,9 @@ class Entry:
     """The folder of its prompts."""
     floor: bool = False
     prepares: bool = False
-    """Whether it makes a conversation ready before the first question about it."""
+    """Whether it prepares a conversation before the first question about it."""
     suggests: bool = True
-    """Whether its output says where in the text things stand, so that people can take it over."""
+    """Whether its output has positions in the text, so that people can use it as suggestions."""
 
     def asks_model(self, config: Mapping[str, Any]) -> bool:
         return self.needs_model or self.may_ask(config)
@@ -102,7 +102,7 @@ def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
 
 
 def _calls_of_agent(config: Mapping[str, Any], layer: str) -> Calls:
-    """One of each node on the way; requirements that are given are not extracted again."""
+    """One call for each node on the path; requirements in the input are not extracted again."""
     whole = config["whole_way"] or layer not in NODES
     way = NODES if whole else NODES[: NODES.index(layer) + 1]
     means = means_of(config)
@@ -111,7 +111,7 @@ def _calls_of_agent(config: Mapping[str, Any], layer: str) -> Calls:
 
 
 def _calls_of_memory(config: Mapping[str, Any], layer: str) -> Calls:
-    """Reading the question, judging what was found, telling it; an agent may judge again."""
+    """Reading the question, grading the evidence, wording the answer; an agent may grade again."""
     rounds = config["max_rounds"] if config["mode"] == "agent" else 1
     return Calls(3, 2 + rounds, config["shown_limit"] * (rounds + 1) // 2)
 
@@ -245,7 +245,7 @@ def build(
     rows_for: RowsFor | None = None,
     model: ChatModel | None = None,
 ) -> Pipeline:
-    """The pipeline ``name``; a wrong name or setting is refused with the nearest known one."""
+    """The pipeline ``name``; a wrong name or setting is refused, naming the closest known one."""
     entry = entry_for(name)
     return entry.make(check_config(entry, config), Tools(encoder, store, rows_for, model))
 
@@ -269,7 +269,7 @@ def check_config(entry: Entry, config: Config) -> BaseModel:
 
 
 class SettingRow(TypedDict):
-    """One setting of a pipeline, as its JSON Schema says it."""
+    """A setting of a pipeline, from its JSON Schema."""
 
     name: str
     label: str

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Output = dict[str, Any]
-"""Plain JSON: the key of each layer the pipeline serves, and ``model`` beside it.
+"""Plain JSON: the key of each layer the pipeline serves, and ``model``.
 
 ``model`` is ``None`` when no language model was used, else ``"provider/name"``.
 """
 
 Config = dict[str, Any]
-"""The settings of a pipeline as plain JSON, by the fields of its own configuration model."""
+"""The settings of a pipeline as plain JSON, by the fields of its configuration model."""
 
 JsonSchema = dict[str, Any]
-"""What a reply has to be, in the words of JSON Schema."""
+"""What a reply must look like, as a JSON Schema."""
 
 Vectors = NDArray[np.float32]
 
@@ -40,15 +40,15 @@ class Case:
     domain: str
     messages: tuple[Message, ...]
     question: str | None = None
-    """What is asked of the conversation, in the layers that ask."""
+    """The question about the conversation, in layers that have one."""
     conversation_id: str = ""
-    """The same for all questions of one conversation."""
+    """The same for all questions about a conversation."""
     task: str = ""
-    """The gold layer that is measured."""
+    """The gold layer that is scored."""
     event_schema: Mapping[str, Sequence[str]] | None = None
     """The event types to look for, each with its roles."""
     requirements: tuple[Mapping[str, Any], ...] | None = None
-    """What inferred requirements and issues refer to; ``None``: it has to be found first."""
+    """What inferred requirements and issues refer to; ``None``: it must be extracted first."""
 
 
 class Pipeline(Protocol):
@@ -68,7 +68,7 @@ class Pipeline(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A pipeline that builds something dear of a conversation before it is asked about it."""
+    """A pipeline that builds something expensive from a conversation before the first question."""
 
     def prepare(self, case: Case) -> None:
         """Once for each conversation; ``run`` works without it, too."""
@@ -83,7 +83,7 @@ class Encoder(Protocol):
 
 
 class Store(Protocol):
-    """Bytes by key, kept between processes: what is dear to compute and cheap to read."""
+    """Bytes by key, kept between processes: expensive to compute and cheap to read."""
 
     def get(self, key: str) -> bytes | None: ...
 

@@ -1,7 +1,7 @@
-"""One event loop in a thread of its own, so that a request can be broken off at its time limit.
+"""One event loop in a separate thread, so that a request can be cancelled at its time limit.
 
-A blocking request cannot: a server that sends a byte now and then holds it for ever. A loop of its
-own also serves callers that stand inside another loop.
+A blocking request can't: a server that sends a byte now and then keeps it open forever. A separate
+loop also serves callers that run inside another loop.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cache
 from os import getpid
 from typing import Any, TypeVar
 
-GRACE_SECONDS = 5.0  # for breaking a request off
+GRACE_SECONDS = 5.0  # for cancelling a request
 
 T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T], *, seconds: float) -> T:
-    """Its result, or ``TimeoutError`` after so many seconds of wall-clock time."""
+    """Its result, or ``TimeoutError`` after ``seconds`` of wall-clock time."""
     limited = asyncio.wait_for(work, seconds)
     future = asyncio.run_coroutine_threadsafe(limited, _loop_of(getpid()))
     try:
@@ -31,7 +31,7 @@ def run(work: Coroutine[Any, Any, T], *, seconds: float) -> T:
 
 @cache
 def _loop_of(process: int) -> asyncio.AbstractEventLoop:
-    """A forked process has no thread of its parent's, so it gets a loop of its own."""
+    """A forked process doesn't inherit threads, so it gets its own loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="chat", daemon=True).start()
     return loop

@@ -1,7 +1,7 @@
 """A chat model over LangChain, for any server that speaks the OpenAI protocol.
 
-The one place where requests are tried again. LangChain and the client below it try nothing again,
-and whoever calls this may take its errors as final.
+The only place where requests are retried. LangChain and the client below it don't retry,
+and callers may take the errors of this module as final.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from pipelines.types import JsonSchema
 TRIES = 3
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
-"""Who is asked to wait longer is told so: a run pauses rather than hold a worker."""
-LONGEST_NAME = 200  # of a model, as the server tells it
+"""A longer wait is reported instead: the run pauses rather than keep a worker busy."""
+LONGEST_NAME = 200  # of a model's name, as the server reports it
 CHARACTERS_PER_TOKEN = 3  # on the safe side; only where the server does not count
 
 FORMAT_NAME = "reply"
@@ -55,7 +55,7 @@ PROBLEMS = {
     "reply.no_number": "The reply holds {name}, which is not a JSON number.",
     "reply.unfit": "It does not fit the schema: {problem}.",
 }
-"""What the model reads of its own reply: part of the prompt that asks again."""
+"""What is wrong with the model's reply, for the prompt that asks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class OpenAIModel:
         schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
-        """``repetition`` tells copies apart for a cache; the server does not learn of it."""
+        """``repetition`` distinguishes copies in a cache; the server never sees it."""
         bill = Bill(self.endpoint)
         try:
             if schema is None:
@@ -116,9 +116,9 @@ class OpenAIModel:
         try:
             data = self._understood(answer, schema)
         except Unparsable as problem:
-            again = ASK_AGAIN.format(problem=_told(problem), schema=_shown(schema))
-            said = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
-            answer = self._answer([*messages, *said], schema, bill)
+            again = ASK_AGAIN.format(problem=_described(problem), schema=_shown(schema))
+            dialogue = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
+            answer = self._answer([*messages, *dialogue], schema, bill)
             data = self._second(answer, schema)
         return bill.reply(answer, data)
 
@@ -161,7 +161,7 @@ class OpenAIModel:
         if attempt == TRIES or (asked or 0) > LONGEST_WAIT_SECONDS:
             return None
         backoff = FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1)
-        spread = random.uniform(0.75, 1.25)  # threads do not come back together
+        spread = random.uniform(0.75, 1.25)  # so that threads don't all retry at the same moment
         return max(asked or 0.0, min(backoff * spread, LONGEST_WAIT_SECONDS))
 
     def _limited(self, messages: Sequence[ChatMessage], schema: JsonSchema | None) -> Answer:
@@ -181,16 +181,16 @@ class OpenAIModel:
 
     def _request(self, messages: Sequence[ChatMessage], options: Mapping[str, object]) -> Answer:
         limit = self.endpoint.timeout_seconds
-        given = [{"role": one.role, "content": one.content} for one in messages]
+        turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            message = background.run(self._chat.ainvoke(given, **options), seconds=limit)
-        except Exception as error:  # of three libraries: failures.typed tells them apart
+            message = background.run(self._chat.ainvoke(turns, **options), seconds=limit)
+        except Exception as error:  # from three libraries: failures.typed sorts them
             unfinished = _unfinished(error, self.endpoint)
             if unfinished is not None:
                 return unfinished
             if options and failures.takes_no_format(error):
                 raise FormatRefused from None
-            # without its cause: that one quotes the request, and tracebacks are logged
+            # without its cause, which quotes the request: tracebacks are logged
             raise failures.typed(error, self.endpoint) from None
         return _answer_of(message, self.endpoint)
 
@@ -221,7 +221,7 @@ class FormatRefused(Exception):
 
 
 class Bill:
-    """What one reply costs, over all requests that it takes."""
+    """The cost of a reply, over all requests that it takes."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -258,7 +258,7 @@ def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
 
 
 def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
-    """Where a structured reply was cut off or filtered the client raises, though it is paid."""
+    """The client raises when a structured reply was cut off or filtered, though it is paid for."""
     import openai
 
     cut_off = isinstance(error, openai.LengthFinishReasonError)
@@ -277,9 +277,11 @@ def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
     )
 
 
-def _named(said: object, endpoint: Endpoint) -> str:
-    """What the server calls its model, without what no database keeps."""
-    name = "".join(one for one in str(said or "") if one.isprintable())[:LONGEST_NAME]
+def _named(name_sent: object, endpoint: Endpoint) -> str:
+    """The server's name for its model, without characters that a database would refuse."""
+    name = "".join(character for character in str(name_sent or "") if character.isprintable())[
+        :LONGEST_NAME
+    ]
     return name or endpoint.model
 
 
@@ -292,7 +294,7 @@ def _format(schema: JsonSchema) -> Mapping[str, object]:
 
 
 def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[ChatMessage]:
-    """In the first message where that is the system's: many servers take no other place."""
+    """In the first message if that is the system's: many servers accept them nowhere else."""
     instruction = INSTRUCTION.format(schema=_shown(schema))
     if messages and messages[0].role == "system":
         first = ChatMessage("system", f"{messages[0].content}\n\n{instruction}")
@@ -300,7 +302,7 @@ def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[Cha
     return [ChatMessage("system", instruction), *messages]
 
 
-def _told(problem: Unparsable) -> str:
+def _described(problem: Unparsable) -> str:
     return PROBLEMS[problem.code].format(**problem.values)
 
 

@@ -10,7 +10,7 @@ MILLION = 1_000_000
 
 
 class Parameters(TypedDict):
-    """What in addition to the messages may change a reply."""
+    """What may change a reply in addition to the messages."""
 
     temperature: float | None
     max_tokens: int
@@ -18,23 +18,23 @@ class Parameters(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is found and how it is asked. The key is never shown by ``repr``."""
+    """Where a model is and how to call it. ``repr`` never shows the key."""
 
     model: str
     base_url: str
     provider: str
     api_key: str = field(default="", repr=False)
     temperature: float | None = 0.0
-    """``None``: what the server takes by itself."""
+    """``None``: the server's default."""
     max_tokens: int = 4096
     timeout_seconds: float = 60.0
     """Wall-clock limit of one request, from the first byte sent to the last received."""
     max_concurrency: int = 4
     input_price: float | None = None
-    """Money for a million prompt tokens; ``None``: not known."""
+    """Price of a million prompt tokens; ``None``: not known."""
     output_price: float | None = None
     settings: str = "LLM"
-    """What the names of its settings begin with, for errors that say what to correct."""
+    """The prefix of its settings' names, for errors that say what to correct."""
 
     @property
     def id(self) -> str:

@@ -24,9 +24,9 @@ RETRIED = (RateLimited, Unavailable)
 OUT_OF_MONEY = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 REFUSALS = {"content_filter", "content_policy_violation"}
 TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
-TOO_LONG_SAID = ("context length", "context size", "context window")
+TOO_LONG_PHRASES = ("context length", "context size", "context window")
 BUSY = {408, 409, 425}
-LONGEST = 300  # characters quoted of what a server said
+LONGEST = 300  # characters quoted from a server's message
 
 
 def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
@@ -40,48 +40,48 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
         limit = endpoint.timeout_seconds
         return Unavailable("model.no_answer_in_time", limit=limit)
     if isinstance(error, openai.APIResponseValidationError):
-        return InvalidReply("model.not_a_chat_completion", said=_said(error, key))
+        return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
     if isinstance(error, openai.APIConnectionError | OSError):
         return Unavailable("model.unreachable", said=_cause(error, key))
-    return InvalidReply("model.not_a_chat_completion", said=_said(error, key))
+    return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
 
 
 def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
     named = endpoint.settings
-    status, code, said = error.status_code, _code(error), _said(error, endpoint.api_key)
+    status, code, text = error.status_code, _code(error), _message_of(error, endpoint.api_key)
     if code in OUT_OF_MONEY or status == 402:
-        return NoQuota("model.no_quota", said=said)
+        return NoQuota("model.no_quota", said=text)
     if status == 429:
         return RateLimited(
             "model.too_many_requests",
-            said=said,
+            said=text,
             retry_after=retry_after(error.response.headers),
         )
     if status in (401, 403):
-        return WrongKey("model.wrong_key", said=said, setting=named)
+        return WrongKey("model.wrong_key", said=text, setting=named)
     if status == 404:
-        return UnknownModel("model.unknown", said=said, setting=named)
+        return UnknownModel("model.unknown", said=text, setting=named)
     if status >= 500 or status in BUSY:
-        return Unavailable("model.server_failed", status=status, said=said)
+        return Unavailable("model.server_failed", status=status, said=text)
     if code in REFUSALS:
-        return Refused("model.server_declined", said=said)
-    if code in TOO_LONG or any(words in said.lower() for words in TOO_LONG_SAID):
-        return PromptTooLong("model.prompt_too_long", said=said)
-    return ModelError("model.server_refused", status=status, said=said)
+        return Refused("model.server_declined", said=text)
+    if code in TOO_LONG or any(words in text.lower() for words in TOO_LONG_PHRASES):
+        return PromptTooLong("model.prompt_too_long", said=text)
+    return ModelError("model.server_refused", status=status, said=text)
 
 
 def takes_no_format(error: BaseException) -> bool:
-    """The server knows no ``response_format``, or not with a schema."""
+    """The server doesn't support ``response_format``, or not with a schema."""
     import openai
 
     if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
         return False
-    said = str(error).lower()
-    return any(word in said for word in ("response_format", "json_schema", "structured output"))
+    text = str(error).lower()
+    return any(word in text for word in ("response_format", "json_schema", "structured output"))
 
 
 def retry_after(headers: Any, *, now: datetime | None = None) -> float | None:
-    """Seconds, from either header and either form of it; None where nothing can be read.
+    """Seconds, from either header in either form; None if neither can be read.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def retry_after(headers: Any, *, now: datetime | None = None) -> float | None:
     exact = _number(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
-    said = headers.get("retry-after")
-    seconds = _number(said)
-    if seconds is not None or not said:
+    header = headers.get("retry-after")
+    seconds = _number(header)
+    if seconds is not None or not header:
         return seconds
     try:
-        moment = parsedate_to_datetime(said)
+        moment = parsedate_to_datetime(header)
     except ValueError:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -117,13 +117,13 @@ def _code(error: Any) -> str:
     return str(getattr(error, "code", None) or body.get("code") or body.get("type") or "")
 
 
-def _said(error: BaseException, key: str) -> str:
+def _message_of(error: BaseException, key: str) -> str:
     body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, dict) else None
-    text = " ".join(redacted(str(said or error), [key]).split())
+    message = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(redacted(str(message or error), [key]).split())
     return text[:LONGEST].rstrip(".") or type(error).__name__
 
 
 def _cause(error: BaseException, key: str) -> str:
-    """A connection error itself says nothing but that there was one."""
-    return _said(error.__cause__ or error, key)
+    """The text of a connection error only says that there was one; its cause says why."""
+    return _message_of(error.__cause__ or error, key)

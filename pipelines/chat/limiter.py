@@ -1,6 +1,6 @@
-"""How many requests may be under way at once: more as long as all goes well, half when it does not.
+"""How many requests may be in flight: more while all goes well, half as many after a refusal.
 
-Additive increase, multiplicative decrease, as TCP does it; what the server asks to wait is waited.
+Additive increase, multiplicative decrease, as in TCP; a wait that the server asks for is kept.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from threading import Condition
 from pipelines.llm import RateLimited
 
 LONGEST_CLOSED_SECONDS = 60.0
-"""Then a request may see whether the server still says so, however long it asked to wait: it may
-have been a mistake, or somebody may have bought more."""
+"""Then a request may check whether the server still refuses, however long it asked to wait: that
+may have been a mistake, or somebody may have bought more."""
 
 
 class AdaptiveLimit:
@@ -37,7 +37,7 @@ class AdaptiveLimit:
 
     @contextmanager
     def slot(self, *, patience: float) -> Iterator[None]:
-        """A place among the requests under way; ``RateLimited`` if none comes free in time."""
+        """A place among the requests in flight; ``RateLimited`` if none becomes free in time."""
         self._enter(patience)
         started = time.monotonic()
         try:
@@ -69,7 +69,7 @@ class AdaptiveLimit:
             self._changed.notify_all()
 
     def _lower(self, started: float, retry_after: float) -> None:
-        """Once for all requests that were under way together: they say the same thing."""
+        """Once for all requests that were in flight together: their refusals mean the same."""
         now = time.monotonic()
         with self._changed:
             self._closed_until = max(self._closed_until, now + retry_after)
@@ -80,7 +80,7 @@ class AdaptiveLimit:
 
     def _raise_a_little(self, started: float) -> None:
         with self._changed:
-            if started > self._closed_at:  # it was asked after that, and answered
+            if started > self._closed_at:  # a later request has been answered since
                 self._closed_until = 0.0
             self._limit = min(self._most, self._limit + 1 / self._limit)
 

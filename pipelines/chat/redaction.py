@@ -1,4 +1,4 @@
-"""Keys never leave the process in a sentence."""
+"""Keys never leave the process inside a text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 HIDDEN = "[key]"
 LIKE_A_KEY = re.compile(r"\bsk-[\w*-]{6,}|(?<=Bearer )[\w.~+/=*-]{6,}")
 IN_ADDRESS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
-SHORTEST = 4  # a shorter "key" is a placeholder, and would tear words apart
+SHORTEST = 4  # a shorter "key" is a placeholder, and hiding it would break words
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without the given secrets, and without whatever looks like one.
+    """The text without these secrets, and without anything that looks like one.
 
     Examples
     --------
@@ -25,5 +25,5 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def without(text: str, secret: str) -> str:
-    """The text without this secret, and otherwise as it was: for what a model said."""
+    """The text without this secret and otherwise unchanged: for a model's reply."""
     return text.replace(secret, HIDDEN) if len(secret) >= SHORTEST else text

@@ -1,4 +1,4 @@
-"""``events-local``: triggers by word lists, arguments by patterns and by where they stand."""
+"""``events-local``: triggers by word lists, arguments by patterns and positions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class EventsLocal:
 
 
 def _fits(known: Event, event: Event) -> bool:
-    """The same type, and no role that the two fill differently."""
+    """The same type, and no role with different fillers."""
     if known["type"] != event["type"]:
         return False
     filled = {argument["role"]: argument["span"]["text"] for argument in known["arguments"]}
@@ -130,7 +130,7 @@ def _in_sentence(
 
 
 def _without(text: str, triggers: Sequence[_Trigger]) -> str:
-    """Commas in place of the triggers, so that no name reaches across one."""
+    """Commas in place of the triggers, so that no name extends across a trigger."""
     for trigger in triggers:
         text = text[: trigger.start] + "，" * _size(trigger) + text[trigger.end :]
     return text
@@ -166,7 +166,7 @@ def _triggers(text: str, schema: Mapping[str, Sequence[str]]) -> list[_Trigger]:
 
 
 def _in_script(schema: Mapping[str, Sequence[str]], text: str) -> list[str]:
-    """All types; in a schema of two languages only those of the text's, or each comes twice."""
+    """All types; in a bilingual schema those in the text's language, so that none comes twice."""
     chinese = [kind for kind in schema if not kind.isascii()]
     latin = [kind for kind in schema if kind.isascii()]
     if not chinese or not latin:

@@ -130,7 +130,7 @@ def _positions(text: str) -> Iterator[Mention]:
 
 
 def _chinese_organisations(text: str) -> Iterator[Mention]:
-    """What ends like an organisation, from the last word before it that cannot be part of it."""
+    """Text that ends like an organisation, from after the last word that can't be part of it."""
     for hit in re.finditer(f"{_ORG_END}+", text):
         start = hit.start()
         while start > 0 and _part_of_name(text[start - 1]) and hit.start() - start < 16:
@@ -145,7 +145,7 @@ def _part_of_name(letter: str) -> bool:
 
 
 def _chinese_people(text: str) -> Iterator[Mention]:
-    """A surname and one or two characters, between words that stand around people."""
+    """A surname and one or two characters, between words that usually surround people's names."""
     names = rf"[{lexicon()['surnames']}][\u4e00-\u9fff]{{1,2}}?"
     positions = (word for word in lexicon()["positions"] if word[0] >= "\u4e00")
     titles = "|".join(map(re.escape, positions))

@@ -24,7 +24,7 @@ class EventsModelConfig(BaseModel):
 
 
 class EventsModel:
-    """Nothing is repaired here: what the model said is what is measured."""
+    """Nothing is repaired here: the model's reply is measured as it is."""
 
     name = NAME
 

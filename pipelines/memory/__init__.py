@@ -1,1 +1,1 @@
-"""Questions about long talks: which messages answer them."""
+"""Questions about long conversations: which messages answer them."""

@@ -1,4 +1,4 @@
-"""What a conversation is known by, and the ones that were asked about last."""
+"""The key of a conversation, and a cache of those that were asked about last."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Built = TypeVar("Built")
 
 
 def key_of(messages: Sequence[Message]) -> str:
-    """Of speaker, time and words of all messages: the same talk has the same key everywhere."""
+    """Of speaker, time and words of all messages, so that equal conversations have equal keys."""
     lines = (f"{line.speaker}\0{line.time or ''}\0{line.content}\1" for line in messages)
     return hashlib.sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
 
 
 class LastUsed(Generic[Built]):
-    """Keeps what is expensive to build of the conversations used last."""
+    """Keeps expensive builds of the conversations used last."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Built] = OrderedDict()

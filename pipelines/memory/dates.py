@@ -1,4 +1,4 @@
-"""Which days a question speaks of."""
+"""The days that a question refers to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Days(NamedTuple):
 
 
 def days_in(question: str, *, span: Days | None) -> Days | None:
-    """What the question says of time; ``span`` are the days of the talk and settle the year."""
+    """What the question says about time; ``span``, the conversation's days, decides the year."""
     mentioned = sorted(set(_mentioned(question, span)))
     if not mentioned:
         return None
@@ -45,7 +45,7 @@ def days_in(question: str, *, span: Days | None) -> Days | None:
 
 
 def _opened(question: str, days: Days, span: Days) -> Days:
-    """“before” and “after” open one side."""
+    """“before” and “after” leave a side open."""
     if re.search(r"\b(?:before|until|till|prior to|by)\b", question, re.I):
         return Days(min(span.first, days.first), days.last)
     if re.search(r"\b(?:after|since|from)\b", question, re.I):
@@ -79,7 +79,7 @@ def _whole_months(question: str, span: Days | None) -> Iterator[Days]:
 def _day(year: int, month: int, day: int) -> Iterator[Days]:
     try:
         only = date(year, month, day)
-    except ValueError:  # 31.02. is no day, so the question names none
+    except ValueError:  # 31 February doesn't exist, so the question names no day
         return
     yield Days(only, only)
 
@@ -96,12 +96,12 @@ def _month(name: str) -> int:
     )
 
 
-def _year(said: str, month: str, span: Days | None) -> int:
-    return int(said) if said else _fitting_year(_month(month), span)
+def _year(year: str, month: str, span: Days | None) -> int:
+    return int(year) if year else _fitting_year(_month(month), span)
 
 
 def _fitting_year(month: int, span: Days | None) -> int:
-    """The year in which that month lies nearest to the talk."""
+    """The year in which that month is closest to the conversation."""
     if span is None:
         return date.min.year
     years = range(span.first.year - 1, span.last.year + 2)

@@ -1,4 +1,4 @@
-"""``memory``: which messages of a long talk answer a question."""
+"""``memory``: which messages of a long conversation answer a question."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Memory:
     def __init__(
         self, config: MemoryConfig, *, open_talk: Callable[[Case], Talk], model: ChatModel | None
     ) -> None:
-        """``open_talk`` gives the built talk of a case, see ``pipelines.memory.talks``."""
+        """``open_talk`` returns the built conversation of a case, as ``memory.talks`` does."""
         if config.use_model and model is None:
             raise NoModel("pipeline.setting_needs_model", setting="use_model")
         self.config: Config = config.model_dump(mode="json")

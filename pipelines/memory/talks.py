@@ -1,4 +1,4 @@
-"""Builds a conversation for questions, once, and keeps the last ones at hand."""
+"""Builds a conversation for questions, once, and caches those used last."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RowsFor = Callable[[Case], Rows]
 
 
 class Talks:
-    """Opens the talk of a case. What is dear to build is kept by ``store`` and ``rows_for``."""
+    """Opens the conversation of a case; ``store`` and ``rows_for`` keep expensive parts."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Talks:
 
 
 class NothingSaid:
-    """The index of a talk without messages."""
+    """The index of a conversation without messages."""
 
     def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Ranking]:
         return [Ranking((), (), ()) for _ in texts]

@@ -1,4 +1,4 @@
-"""Words of a text: split, stemmed, without those that say nothing."""
+"""Words of a text: split, stemmed, without stop words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def words(text: str) -> list[str]:
 
 
 def stems(text: str) -> list[str]:
-    """What is left of a text after stop words and endings."""
+    """The stems of a text without stop words."""
     return [stem(word) for word in words(text) if word not in STOP]
 
 

@@ -35,7 +35,7 @@ def any_times(messages: Sequence[Message]) -> bool:
 def bursts(messages: Sequence[Message], *, gap_seconds: float) -> list[Burst]:
     """Cut where at least ``gap_seconds`` passed; messages of the system belong to none.
 
-    A message without a time stays with the message before it: nothing says that time passed. The
+    A message without a time stays with the previous message: nothing shows that time passed. The
     pause is measured from the last known time. So a conversation without any time is one burst.
     """
     runs: list[list[Message]] = []

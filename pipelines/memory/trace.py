@@ -1,4 +1,4 @@
-"""What was held at each checkpoint (candidates, re-ranked, selected), and what was shown."""
+"""The messages at each checkpoint (candidates, re-ranked, selected), and what was shown."""
 
 from __future__ import annotations
 

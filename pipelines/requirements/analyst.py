@@ -1,4 +1,4 @@
-"""Who does the work of the nodes: one protocol, so that rules and models can replace each other."""
+"""A protocol for the work of the nodes, so that rules and models can replace each other."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def _as_word(pattern: str) -> str:
-    """The wording as words of its own, or right after a pronoun ("we'd like", "it'd be nice")."""
+    """The wording as separate words, or right after a pronoun ("we'd like", "it'd be nice")."""
     apart = rf"(?<![\w'-])(?:{pattern})(?!\w)"
     if "(?P<" in pattern:  # a group may be named only once
         return apart
@@ -135,7 +135,7 @@ def criteria_patterns(name: str) -> re.Pattern[str]:
 class CriterionCue:
     name: str
     side: str
-    """Where what is chosen by stands: after, before, or after and avoided."""
+    """Where the selection criterion is: after, before, or after and avoided."""
     verb: str
     strength: float
     must: bool

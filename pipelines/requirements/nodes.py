@@ -57,7 +57,7 @@ def validation(state: RequirementsState, runtime: Runtime[Deps]) -> Requirements
 
 
 def document(state: RequirementsState, runtime: Runtime[Deps]) -> RequirementsState:
-    """From whatever there is: a document can be written without inference or validation, too."""
+    """From what is available: a document can also be written without inference or validation."""
     findings = Findings(
         state["case"],
         state["requirements"],

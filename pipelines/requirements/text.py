@@ -24,14 +24,14 @@ def plain(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of one message; list items count as sentences."""
     text = _BULLET.sub("\n", text[:MAX_CHARACTERS].translate(_QUOTES))
-    found: list[str] = []
+    parts: list[str] = []
     for part in _END.split(text):
         part = plain(part)
-        if found and _ABBREVIATION.search(found[-1]):
-            found[-1] = f"{found[-1]} {part}"
+        if parts and _ABBREVIATION.search(parts[-1]):
+            parts[-1] = f"{parts[-1]} {part}"
         elif _WORD.search(part):
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def tokens(text: str) -> list[str]:
@@ -81,7 +81,7 @@ def singular(word: str) -> str:
 
 @cache
 def base(word: str) -> str | None:
-    """The verb behind a form of it ("encrypted" → "encrypt"), or None if it is no known verb."""
+    """The verb behind a form of it ("encrypted" → "encrypt"), or None if the verb isn't known."""
     low, verbs = word.lower(), words("verbs")
     if low in mapping("words", "irregular"):
         return mapping("words", "irregular")[low]
@@ -111,5 +111,5 @@ def is_participle(word: str) -> bool:
 def content_words(text: str) -> set[str]:
     """What a text is about: its words without grammar, in the singular."""
     dull = words("determiners") | words("prepositions") | words("auxiliaries") | words("openers")
-    found = {singular(word.lower()) for word in tokens(text)}
-    return {base(word) or word for word in found if word not in dull and len(word) > 2}
+    singulars = {singular(word.lower()) for word in tokens(text)}
+    return {base(word) or word for word in singulars if word not in dull and len(word) > 2}

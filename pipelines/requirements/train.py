@@ -48,7 +48,7 @@ BELIEFS = {
         "criterion": 1.5, "criterion asked for": 0.5, "criterion of an experience": -1.5,
         "criterion long": -0.5, "criterion past": -0.5, "criterion of an example": -1.0,
     },
-    # Of criteria the demo has none: their worth was read off real interviews, kept apart.
+    # The demo has no criteria: their weights come from real interviews, which are kept elsewhere.
     MATCH: {
         "likely": 1.5, "bare answer": -0.7, "plain statement": -0.3,
         "a criterion": 0.9, "a criterion in an answer": 0.5, "a criterion told at length": 0.2,
@@ -78,7 +78,7 @@ def examples(case: Case, gold: Sequence[Mapping[str, Any]], encoder: Encoder) ->
     if not candidates:
         return []
     right = _stated(candidates, gold, encoder) if gold else set()
-    return [Example(one.features, at in right) for at, one in enumerate(candidates)]
+    return [Example(candidate.features, at in right) for at, candidate in enumerate(candidates)]
 
 
 def _candidates(case: Case) -> list[Candidate]:
@@ -92,15 +92,15 @@ def _candidates(case: Case) -> list[Candidate]:
 def _stated(
     candidates: Sequence[Candidate], gold: Sequence[Mapping[str, Any]], encoder: Encoder
 ) -> set[int]:
-    said = encoder.encode([one.text for one in candidates])
-    wanted = encoder.encode([f"{one['title']} {one['action']}" for one in gold])
-    near = wanted @ said.T
+    stated = encoder.encode([candidate.text for candidate in candidates])
+    wanted = encoder.encode([f"{label['title']} {label['action']}" for label in gold])
+    near = wanted @ stated.T
     right: set[int] = set()
     for row, label in zip(near, gold, strict=True):
         cited = [
             at
-            for at, one in enumerate(candidates)
-            if set(one.sources) & set(label["source_messages"])
+            for at, candidate in enumerate(candidates)
+            if set(candidate.sources) & set(label["source_messages"])
         ]
         best = max((row[at] for at in cited), default=0.0)
         right |= {at for at in cited if row[at] >= max(NEAR, best - NEAREST) or row[at] == best}
@@ -113,28 +113,30 @@ def matches(
     """Each extracted requirement, and whether it would count as matched."""
     state = pipeline.trace(case)
     return [
-        Example(match_features(one), any(_same(draft, label, encoder) for label in gold))
-        for one, draft in zip(state["kept"], state["drafts"], strict=True)
+        Example(match_features(clause), any(_same(draft, label, encoder) for label in gold))
+        for clause, draft in zip(state["kept"], state["drafts"], strict=True)
     ]
 
 
 def _same(draft: Mapping[str, Any], label: Mapping[str, Any], encoder: Encoder) -> bool:
     if draft["type"] != label["type"] or not _same_actor(draft["actor"], label["actor"]):
         return False
-    texts = [f"{one['title']} {one['action']}" for one in (draft, label)]
-    one, other = encoder.encode(texts)
-    return round(float(one @ other), 6) > MATCHED_ABOVE
+    texts = [f"{requirement['title']} {requirement['action']}" for requirement in (draft, label)]
+    left, right = encoder.encode(texts)
+    return round(float(left @ right), 6) > MATCHED_ABOVE
 
 
-def _same_actor(one: str, other: str) -> bool:
-    pair = {one.strip().lower(), other.strip().lower()}
+def _same_actor(left: str, right: str) -> bool:
+    pair = {left.strip().lower(), right.strip().lower()}
     return len(pair) == 1 or any(pair <= group for group in SYNONYMS)
 
 
-def fit(found: Sequence[Example], names: Sequence[str], *, model: str) -> dict[str, float]:
+def fit(examples: Sequence[Example], names: Sequence[str], *, model: str) -> dict[str, float]:
     """Logistic regression by Newton's method, drawn towards the beliefs."""
-    inputs = np.array([[1.0, *(one.features.get(name, 0.0) for name in names)] for one in found])
-    truth = np.array([float(one.correct) for one in found])
+    inputs = np.array(
+        [[1.0, *(example.features.get(name, 0.0) for name in names)] for example in examples]
+    )
+    truth = np.array([float(example.correct) for example in examples])
     prior = np.array([0.0, *(BELIEFS[model].get(name, 0.0) for name in names)])
     penalty = np.diag([0.1, *[RIDGE[model]] * len(names)])
     weights: Floats = prior.copy()
@@ -156,36 +158,38 @@ def _case(row: Mapping[str, Any]) -> Case:
     messages = tuple(
         Message(
             index=at,
-            role=one["role"],
-            speaker=one.get("speaker") or "",
-            content=one["content"],
-            time=one.get("time"),
+            role=message["role"],
+            speaker=message.get("speaker") or "",
+            content=message["content"],
+            time=message.get("time"),
         )
-        for at, one in enumerate(row["messages"])
+        for at, message in enumerate(row["messages"])
     )
     return Case(case_id=row["id"], domain=row["domain"], messages=messages)
 
 
 def read_gold(paths: Sequence[Path]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    gold: dict[str, list[Mapping[str, Any]]] = {}
     for path in paths:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            found.setdefault(row["id"], row.get("requirements", []))
-    return found
+            gold.setdefault(row["id"], row.get("requirements", []))
+    return gold
 
 
 def train(cases: Sequence[Case], gold: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     labelled = [case for case in cases if case.case_id in gold]
     encoder = MiniLM()
-    said = [one for case in labelled for one in examples(case, gold[case.case_id], encoder)]
-    _store({KEEP: _fitted(said, NAMES, KEEP), MATCH: {"weights": {"(always)": 0.0}}})
+    statements = [
+        example for case in labelled for example in examples(case, gold[case.case_id], encoder)
+    ]
+    _store({KEEP: _fitted(statements, NAMES, KEEP), MATCH: {"weights": {"(always)": 0.0}}})
     # The second model sees only what the first one lets through.
     pipeline = RequirementsLocal(LocalConfig(), encoder)
-    found = [
-        one for case in labelled for one in matches(case, gold[case.case_id], pipeline, encoder)
+    drafts = [
+        match for case in labelled for match in matches(case, gold[case.case_id], pipeline, encoder)
     ]
-    _store({KEEP: _fitted(said, NAMES, KEEP), MATCH: _fitted(found, MATCH_NAMES, MATCH)})
+    _store({KEEP: _fitted(statements, NAMES, KEEP), MATCH: _fitted(drafts, MATCH_NAMES, MATCH)})
 
 
 class Fitted(TypedDict):
@@ -196,11 +200,11 @@ class Fitted(TypedDict):
     weights: dict[str, float]
 
 
-def _fitted(found: Sequence[Example], names: Sequence[str], model: str) -> Fitted:
+def _fitted(examples: Sequence[Example], names: Sequence[str], model: str) -> Fitted:
     return {
-        "examples": len(found),
-        "correct": sum(one.correct for one in found),
-        "weights": fit(found, names, model=model),
+        "examples": len(examples),
+        "correct": sum(example.correct for example in examples),
+        "weights": fit(examples, names, model=model),
     }
 
 

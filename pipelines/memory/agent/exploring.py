@@ -48,7 +48,7 @@ def _neighbours(talk: Talk, verdict: Verdict) -> Search:
 
 
 def _in_threads(talk: Talk, verdict: Verdict) -> Search:
-    """Topics of the same thread: everything that was said there becomes a candidate."""
+    """Topics of the same thread: all their messages become candidates."""
     chances: dict[int, float] = {}
     for position in verdict.ranked[:HITS]:
         node = talk.node_at.get(position)

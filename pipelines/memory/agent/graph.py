@@ -55,7 +55,7 @@ def _updates(start: AgentState, deps: Deps) -> Any:
 
 
 def _described(added: Mapping[str, Any]) -> Mapping[str, object]:
-    """What a node added, small enough to keep: no state is stored twice."""
+    """What a node added, small enough to store: no state is stored twice."""
     described: dict[str, object] = {}
     for key in ("plan", "verdict", "phased"):
         if key in added:

@@ -81,7 +81,7 @@ def explorer(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
 
 
 def generator(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
-    """On the fast path nobody has judged yet: what was found is judged here, once."""
+    """On the fast path nothing has been graded yet: the results are graded here, once."""
     deps = runtime.context
     question, plan, searches = state["question"], state["plan"], state["searches"]
     verdict = state.get("verdict") or deps.mind.grade(question, deps.talk, plan, searches, looks=1)

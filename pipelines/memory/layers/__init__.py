@@ -1,1 +1,1 @@
-"""What is built once of a conversation: topics (L1), their signals (L1.5), threads (L2)."""
+"""What is built once for each conversation: topics (L1), their signals (L1.5), threads (L2)."""

@@ -1,4 +1,4 @@
-"""Build what is not built yet, one layer after the other, and keep each as soon as it is ready."""
+"""Build missing layers in order, and store each as soon as it is ready."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pipelines.memory.layers.topics import local_topics
 from pipelines.types import Encoder, Message
 
 VERSION = 1
-"""Raised whenever the same conversation and settings may give other layers."""
+"""Increased whenever the same conversation and settings may give other layers."""
 
 Kind = Literal["topics", "signals", "threads"]
 KINDS: tuple[Kind, ...] = ("topics", "signals", "threads")
 Progress = Callable[[Kind, int, int], None]
-"""Called with the layer in work, how much of it is done, and how much there is."""
+"""Called with the current layer, how much of it is done, and how much there is."""
 
 
 class Rows(Protocol):
@@ -58,9 +58,9 @@ def build_layers(
     model: ChatModel | None = None,
     progress: Progress | None = None,
 ) -> Layers:
-    """The layers of a conversation: those that are kept, and the others built now.
+    """The layers of a conversation: stored ones, and the others built now.
 
-    If the process stops in between, at most the layer in work is lost. ``config.implementation``
+    If the process stops, at most the current layer is lost. ``config.implementation``
     decides whether ``model`` is used; asking for a model without having one is an error, not a
     fallback.
     """
@@ -91,7 +91,7 @@ def _kept(
     if known is not None:
         return known
     started = perf_counter()
-    # As JSON gives it back: a layer read from its row must equal the one that was just built.
+    # Through JSON: a layer read from its row must equal the layer as just built.
     payload: Mapping[str, Any] = json.loads(json.dumps(build().as_json(), allow_nan=False))
     rows.put(kind, payload, seconds=perf_counter() - started)
     return payload
@@ -110,7 +110,7 @@ class _Builder:
         self._model, self._progress = model, progress
 
     def topics(self) -> Topics:
-        tell = self._told("topics")
+        tell = self._reporter("topics")
         if self._model:
             return model_topics(
                 self._messages, model=self._model, config=self._config, progress=tell
@@ -119,7 +119,7 @@ class _Builder:
         return local_topics(self._messages, encoder=self._encoder, config=self._config)
 
     def signals(self, nodes: Sequence[TopicNode]) -> Signals:
-        tell = self._told("signals")
+        tell = self._reporter("signals")
         if not self._model:
             return measure_nodes(nodes, self._messages, config=self._config, progress=tell)
         ratings, problems = model_ratings(nodes, self._messages, model=self._model, progress=tell)
@@ -127,14 +127,14 @@ class _Builder:
         return replace(measured, problems=tuple(problems), model=self._model.id)
 
     def threads(self, nodes: Sequence[TopicNode]) -> Threads:
-        tell = self._told("threads")
+        tell = self._reporter("threads")
         if not self._model:
             return local_threads(nodes, self._messages, encoder=self._encoder, config=self._config)
         return model_threads(
             nodes, self._messages, encoder=self._encoder, model=self._model, progress=tell
         )
 
-    def _told(self, kind: Kind) -> Callable[[int, int], None]:
+    def _reporter(self, kind: Kind) -> Callable[[int, int], None]:
         def tell(done: int, total: int) -> None:
             if self._progress:
                 self._progress(kind, done, total)
@@ -147,7 +147,7 @@ AT_ONCE = 256
 
 
 def warm(messages: Sequence[Message], encoder: Encoder, tell: Callable[[int, int], None]) -> None:
-    """Encode in large parts, saying how far it is; later steps find the vectors in the cache."""
+    """Encode in large parts and report progress; later steps find the vectors in the cache."""
     texts = list(dict.fromkeys(message.content for message in messages))
     for start in range(0, len(texts), AT_ONCE):
         encoder.encode(texts[start : start + AT_ONCE])

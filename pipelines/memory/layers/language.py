@@ -1,8 +1,8 @@
 """The layers by a language model: where topics begin, how they sound, what belongs together.
 
-What the model gets wrong is never guessed: a burst that it did not divide stays one topic, a mood
-that it did not give has no value, a pair that it did not judge is not linked; each is named among
-the problems. A model that cannot be reached at all stops the build, which then goes on later.
+The model's mistakes are never filled in: a burst that it didn't divide stays one topic, a mood that
+it didn't rate has no value, a pair that it didn't judge is not linked; each is named among the
+problems. If the model can't be reached at all, the build stops and continues later.
 """
 
 from __future__ import annotations
@@ -84,7 +84,12 @@ def model_topics(
     for batch in _batches(list(enumerate(in_time, start=1))):
         known = list(dict.fromkeys(name for _, _, name in named))
         answer = _asked(
-            model, "topics", _Bursts, problems, known=known, bursts=[_shown(*one) for one in batch]
+            model,
+            "topics",
+            _Bursts,
+            problems,
+            known=known,
+            bursts=[_shown(*item) for item in batch],
         )
         divided = {row.burst: row.topics for row in answer.bursts} if answer else {}
         for number, burst in batch:
@@ -154,7 +159,7 @@ def _asked(
 
 
 def _batches(numbered: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, Burst]]]:
-    """Few enough bursts and messages for one prompt; a burst is never torn."""
+    """Few enough bursts and messages for one prompt; a burst is never split."""
     batch: list[tuple[int, Burst]] = []
     for number, burst in numbered:
         size = sum(len(other) for _, other in batch) + len(burst)
@@ -169,7 +174,7 @@ def _batches(numbered: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, 
 def _divided(
     number: int, burst: Burst, topics: Sequence[_Topic], problems: list[Fact]
 ) -> list[tuple[int, Burst, str]]:
-    """By the starts that the model gave; what it left out goes to the topic before."""
+    """By the starts that the model named; messages that it skipped go to the previous topic."""
     place = {message.index + 1: at for at, message in enumerate(burst)}
     usable = [topic for topic in topics if topic.start in place and topic.name.strip()]
     if len(usable) < len(topics) or not usable:

@@ -39,11 +39,11 @@ class TopicNode:
     all_message_ids: tuple[int, ...]
     """LocalIds (1-based) of every message of the node."""
     terms: tuple[str, ...] = ()
-    """What this node in particular speaks of, most telling first."""
+    """What this node in particular is about, most characteristic terms first."""
     start_time: str | None = None
     end_time: str | None = None
     parent_node_id: str | None = None
-    """The node before it that has the same topic."""
+    """The previous node with the same topic."""
 
     @property
     def start_local_id(self) -> int:
@@ -69,7 +69,7 @@ class Topics:
     nodes: tuple[TopicNode, ...]
     bursts: int
     reason: Fact | None = None
-    """Why the bursts are not what they are said to be; ``None``: they are."""
+    """What is wrong with the bursts; ``None``: nothing."""
     problems: tuple[Fact, ...] = ()
     model: str | None = None
 
@@ -93,7 +93,7 @@ class NodeSignals:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is usual for a measure in this conversation."""
+    """The usual range of a measure in this conversation."""
 
     measure: str
     n: int

@@ -1,6 +1,6 @@
-"""Where a burst changes its subject: valleys of cohesion between what stands on both sides.
+"""Where a burst changes its subject: valleys of cohesion between the two sides.
 
-After Hearst's TextTiling (Computational Linguistics 23, 1997), with sentence vectors beside words.
+After Hearst's TextTiling (Computational Linguistics 23, 1997), with sentence vectors, too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pipelines.memory.times import Burst
 from pipelines.types import Vectors
 
 WORDS_SHARE = 0.4
-"""Weight of shared words beside vectors; words alone miss paraphrase, vectors alone miss names."""
+"""Weight of shared words against vectors; words alone miss paraphrase, vectors alone miss names."""
 QUESTION_BONUS = 0.15
 """An answer belongs to its question."""
 DECIMALS = 6
-"""Cohesion is rounded, so that the same text is cut alike on every machine."""
+"""Cohesion is rounded, so that the same text is cut at the same places on every machine."""
 
 
 def segment(
@@ -63,7 +63,7 @@ def valleys(values: Sequence[float]) -> list[float]:
 
 
 def cuts(depths: Sequence[float], *, enough: float, config: LayersConfig) -> list[int]:
-    """Where to cut, deepest valley first; a cut at ``n`` stands before the n-th message."""
+    """Where to cut, deepest valley first; a cut at ``n`` is before the n-th message."""
     chosen: list[int] = []
     size = len(depths) + 1
     by_depth = sorted(range(1, size), key=lambda at: (-depths[at - 1], at))
@@ -96,9 +96,9 @@ def _common(
 
 def _alike(left: Vectors, right: Vectors) -> float:
     """Cosine of the means of both sides; zero vectors are like nothing."""
-    one, other = left.mean(axis=0), right.mean(axis=0)
-    length = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / length if length else 0.0
+    left_mean, right_mean = left.mean(axis=0), right.mean(axis=0)
+    length = float(np.linalg.norm(left_mean) * np.linalg.norm(right_mean))
+    return float(left_mean @ right_mean) / length if length else 0.0
 
 
 def _answers(burst: Burst, at: int) -> bool:

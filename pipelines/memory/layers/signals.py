@@ -28,7 +28,7 @@ from pipelines.types import Message
 Measured = tuple[float | None, Fact | None]
 """A value, or None and the reason."""
 FIRST_PART = 5
-"""Pet names are usual if they stand in the first of five parts of the chat."""
+"""Pet names are usual if they occur in the first fifth of the chat."""
 ONE_SPEAKER = fact("memory.one_speaker")
 NO_TIMES = fact("memory.no_times")
 NO_PARTNER = fact("memory.silent_partner")
@@ -65,7 +65,7 @@ def measure_nodes(
         rows.append(_row(node, measured))
         if progress:
             progress(at + 1, len(nodes))
-    baselines = [baseline(rows, one, config.anomaly_deviations) for one in MEASURES]
+    baselines = [baseline(rows, measure, config.anomaly_deviations) for measure in MEASURES]
     return Signals(tuple(rows), tuple(baselines), tuple(anchors(rows, baselines)), names)
 
 
@@ -113,7 +113,7 @@ def silence(
     pause: float | None,
     factor: float,
 ) -> Measured:
-    """1 if the talk stops after the node for more than ``factor`` times the usual pause."""
+    """1 if the conversation stops after the node for more than ``factor`` times the usual pause."""
     if following is None:
         return None, LAST
     gap = _gap(node, following, messages)
@@ -129,9 +129,9 @@ def usual_pause(nodes: Sequence[TopicNode], messages: Sequence[Message]) -> floa
     end a silence."""
     gaps = [
         gap
-        for one, following in pairwise(nodes)
-        if one.burst_id != following.burst_id
-        and (gap := _gap(one, following, messages)) is not None
+        for previous, following in pairwise(nodes)
+        if previous.burst_id != following.burst_id
+        and (gap := _gap(previous, following, messages)) is not None
     ]
     return median(gaps) if gaps else None
 
@@ -143,7 +143,7 @@ def pet_names(messages: Sequence[Message], config: LayersConfig) -> tuple[str, .
     first = messages[: max(len(messages) // FIRST_PART, 1)] if messages else ()
     partner = [message for message in first if message.speaker != messages[0].speaker]
     return tuple(
-        name for name in lexicon("address") if any(_addresses(one, name) for one in partner)
+        name for name in lexicon("address") if any(_addresses(message, name) for message in partner)
     )
 
 

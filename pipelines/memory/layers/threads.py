@@ -31,7 +31,7 @@ def local_threads(
 def similar_pairs(
     nodes: Sequence[TopicNode], vectors: Vectors, *, least: float, neighbours: int
 ) -> list[Link]:
-    """Earlier → later. One-sided likeness would tie a node that is like many to all of them."""
+    """Earlier → later. One-sided similarity would link a node that resembles many to all."""
     if len(nodes) < 2:
         return []
     alike = (vectors @ vectors.T).round(DECIMALS)
@@ -46,7 +46,7 @@ def similar_pairs(
 
 
 def closure(nodes: Sequence[TopicNode], links: Iterable[Link]) -> list[Thread]:
-    """Whatever is linked, in either direction and through any number of nodes, is one thread."""
+    """Nodes linked in either direction, directly or through others, are one thread."""
     group = {node.node_id: node.node_id for node in nodes}
 
     def root(node_id: str) -> str:

@@ -14,7 +14,7 @@ from pipelines.memory.text import spoken
 from pipelines.types import Message
 
 STRONGEST = 3
-"""A quarrel shows in several messages; one hard word among many kind ones is no quarrel."""
+"""A quarrel shows in several messages; one hard word among many kind ones isn't a quarrel."""
 _WORDS = re.compile(r"[^\W\d_]|[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 

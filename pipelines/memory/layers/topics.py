@@ -79,7 +79,7 @@ def node_vectors(
     """Mean of a node's messages, less what is common to the whole conversation.
 
     Every message of the node counts, not only the first that fit into an encoder. Without taking
-    the common part out, all nodes of one chat are alike. A lone node is left as it is.
+    the common part out, all nodes of a chat are similar. A single node is left as it is.
     """
     if not nodes:
         return np.empty((0, 0), dtype=np.float32)
@@ -138,12 +138,15 @@ def _most_telling(counts: Counter[str], rare: dict[str, float]) -> list[str]:
     return sorted(counts, key=lambda word: (-counts[word] * rare[word], word))[:TERMS]
 
 
-def _spelled(found: Sequence[str], part: Burst) -> tuple[str, ...]:
+def _spelled(stems: Sequence[str], part: Burst) -> tuple[str, ...]:
     spellings: dict[str, Counter[str]] = {}
     for message in part:
         for word in content_words(spoken(message.content)):
             spellings.setdefault(stem(word.lower()), Counter())[word] += 1
     return tuple(
-        min(spellings[word], key=lambda one: (-spellings[word][one], one[0].isupper(), one))
-        for word in found
+        min(
+            spellings[word],
+            key=lambda spelling: (-spellings[word][spelling], spelling[0].isupper(), spelling),
+        )
+        for word in stems
     )

@@ -1,4 +1,4 @@
-"""The words that carry a subject, and how alike two texts are by them."""
+"""Content words, and how similar two texts are by them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rarity(texts: Iterable[Sequence[str]]) -> dict[str, float]:
 def cosine(
     left: Mapping[str, int], right: Mapping[str, int], weights: Mapping[str, float]
 ) -> float | None:
-    """None where one side has no word to compare."""
+    """None if a side has no word to compare."""
     norms = [
         sqrt(sum((count * weights[word]) ** 2 for word, count in side.items()))
         for side in (left, right)

@@ -1,4 +1,4 @@
-"""What memory asks of a language model: the prompts in force, and replies read strictly."""
+"""The prompts of the memory pipeline in their current versions, and strict reading of replies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CURRENT = {
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
-def ask(model: ChatModel, name: str, answer: type[Answer], **given: Any) -> Answer:
+def ask(model: ChatModel, name: str, answer: type[Answer], **values: Any) -> Answer:
     """The model's reply as ``answer``, or one of the typed errors; never a guess instead."""
     prompt = read(Path(__file__).parent, CURRENT[name])
-    reply = model.complete(prompt.filled(**given), schema=answer.model_json_schema())
+    reply = model.complete(prompt.filled(**values), schema=answer.model_json_schema())
     try:
         return answer.model_validate(reply.data)
     except ValidationError as error:

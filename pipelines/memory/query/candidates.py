@@ -1,7 +1,7 @@
-"""Q2 and Q3: where the talk stands out in what the question is about, and everything that may be
+"""Q2 and Q3: where the conversation stands out in what the question is about, and all that may be
 evidence, in the order in which it is promising.
 
-The order is by promise and stays so: sorting by time before a cut would drop what was put first.
+The order is kept: sorting by time before a cut would drop the most promising ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ THREAD_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What one wording of the question, or one step from it, found."""
+    """The results of one wording of the question, or of one step from it."""
 
     question: str
     why: str
@@ -60,7 +60,7 @@ def search(talk: Talk, question: str, *, why: str, limit: int) -> Search:
 
 
 def search_all(talk: Talk, asked: Sequence[tuple[str, str]], *, limit: int) -> list[Search]:
-    """For each question, with why it is asked; all at once is cheaper than one by one."""
+    """For each question, with why it is asked; a single batch is cheaper than one call each."""
     rankings = talk.index.rank_all([question for question, _ in asked], limit=limit)
     return [
         Search(question, why, tuple(ranking.indexes), tuple(map(float, ranking.probabilities)))
@@ -85,7 +85,7 @@ def expand_candidates(
     *,
     node_limit: int,
 ) -> Candidates:
-    """All that was found, and the nodes that hold it or stand out or are linked to them."""
+    """All results, with the nodes that contain them, stand out or are linked to those."""
     chances = best_of(searches)
     ranked = sorted(chances, key=lambda position: (-chances[position], position))
     nodes = rank_nodes(talk, chances, anchors)[:node_limit]
@@ -93,7 +93,7 @@ def expand_candidates(
 
 
 def rank_nodes(talk: Talk, chances: dict[int, float], anchors: Sequence[Node]) -> list[Node]:
-    """By the chance that a node holds any evidence; anchors and threads add to it."""
+    """By the chance that a node contains any evidence; anchors and threads add to it."""
     promise = {node.node_id: _any_evidence(node, chances) for node in talk.nodes}
     own = dict(promise)
     for node in talk.nodes:

@@ -50,7 +50,7 @@ class StoredWeights(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A logistic model; see ``train`` beside this file for how it is made."""
+    """A logistic model; ``pipelines.memory.training.query`` fits it."""
 
     mean: Matrix
     scale: Matrix
@@ -80,7 +80,7 @@ def has_explored(searches: Sequence[Search]) -> bool:
 
 @cache
 def trained(*, explored: bool, talk: str = "") -> Weights:
-    """The shipped weights; for a talk that they learned from, those made without it."""
+    """The shipped weights; for a conversation in their training data, those fitted without it."""
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return from_json(stored["without"].get(talk, stored)["explored" if explored else "first"])
 
@@ -125,7 +125,7 @@ def _message_columns(talk: Talk, searches: Sequence[Search], positions: list[int
 
 
 def _other_searches(searches: Sequence[Search], positions: list[int], asked: Matrix) -> Columns:
-    """What the other searches said; where there were none, the same as the question asked."""
+    """The scores of the other searches; without any, those of the question as asked."""
     kinds = {"parts": PARTS, "topic": ("topic",)}
     columns: Columns = {}
     for name, whys in kinds.items():
@@ -138,7 +138,9 @@ def _other_searches(searches: Sequence[Search], positions: list[int], asked: Mat
 def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> Columns:
     """The best chance next to a message, around it, and in the rest of its topic and thread."""
 
-    chances = np.zeros(len(talk.messages) + 2 * NEAR)  # nothing is said before and after the talk
+    chances = np.zeros(
+        len(talk.messages) + 2 * NEAR
+    )  # there are no messages before and after the conversation
     chances[np.array(list(asked), int) + NEAR] = list(asked.values())
     here = np.array(positions) + NEAR
 
@@ -158,7 +160,7 @@ def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> 
 
 
 def _likeness(talk: Talk, chances: Matrix, positions: list[int]) -> Columns:
-    """How similar a message is to what was found first: lists come bit by bit."""
+    """How similar a message is to the best results: lists come bit by bit."""
     if talk.vectors is None:
         return dict.fromkeys(("like_best", "like_first", "like_all"), 0.0)
     best = np.argsort(-chances, kind="stable")[:HITS]
@@ -178,7 +180,7 @@ def _two_best(node: Node, asked: dict[int, float]) -> list[float]:
 
 
 def _rest(own: float, node: Node | None, best_in: dict[str, list[float]]) -> float:
-    """The best of the node apart from the message itself, whose chance is ``own``."""
+    """The best of the node's other messages; ``own`` is the chance of the message itself."""
     if node is None:
         return 0.0
     best, *others = best_in[node.node_id]

@@ -1,4 +1,4 @@
-"""Q1: what kind of question it is, about whom, about when, and how long an answer it wants."""
+"""Q1: the kind of question, about whom, about when, and how long an answer should be."""
 
 from __future__ import annotations
 

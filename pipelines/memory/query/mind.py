@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the evidence so far is good for."""
+    """An assessment of the evidence so far."""
 
     chances: dict[int, float]
     """Chance of each candidate to be evidence, by position."""
@@ -50,7 +50,7 @@ class Verdict:
     questions: tuple[SubQuestion, ...] = ()
     """What to ask next for what is missing."""
     unknown_ids: int = 0
-    """How many ids a model named that it had not been shown."""
+    """How many ids a model named without having been shown them."""
 
     @property
     def ranked(self) -> list[int]:
@@ -162,14 +162,14 @@ class LocalMind:
                 self._worth(plan.intent),
                 expected=sum(chances.values()),
             )
-            held = sum(sorted(chances.values(), reverse=True)[:worth])
-            if held < ENOUGH * sum(chances.values()):
+            expected = sum(sorted(chances.values(), reverse=True)[:worth])
+            if expected < ENOUGH * sum(chances.values()):
                 missing.append("most of what is likely")
         return (*missing, *_thin_range(talk, plan.intent, chances))
 
 
 def _thin_parts(searches: Sequence[Search]) -> list[str]:
-    """Parts of the question of which nothing likely was found."""
+    """Parts of the question without any likely evidence."""
     return [
         f"{search.why}: {search.question}"
         for search in searches
@@ -178,7 +178,7 @@ def _thin_parts(searches: Sequence[Search]) -> list[str]:
 
 
 def _empty_quarters(talk: Talk, chances: dict[int, float]) -> list[str]:
-    """A story needs something from each quarter of the talk."""
+    """A story needs something from each quarter of the conversation."""
     nodes = rank_nodes(talk, chances, ())[: max(len(talk.nodes) // 2, 1)]
     size = max(len(talk.messages) / QUARTERS, 1)
     counts = [0] * QUARTERS

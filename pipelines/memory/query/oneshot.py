@@ -14,7 +14,7 @@ from pipelines.memory.query.talk import Talk
 
 @dataclass(frozen=True, slots=True)
 class MemoryAnswer:
-    """What either mode hands to the pipeline."""
+    """The result of either mode."""
 
     candidates: Candidates
     verdict: Verdict

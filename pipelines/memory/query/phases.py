@@ -20,7 +20,7 @@ PREVIEW_LENGTH = 200
 LINE_LENGTH = 160
 MOST_PHASES = 6
 LEAST_GAP_HOURS = 12.0
-"""Two phases of a story lie at least half a day apart."""
+"""Two phases of a story are at least half a day apart."""
 
 
 class PhaseRow(TypedDict):

@@ -59,7 +59,7 @@ class PhasesReply(_Reply):
 
 
 class ModelMind:
-    """Everything that takes understanding is asked of the model; ids are checked here."""
+    """The model does everything that takes understanding; ids are checked here."""
 
     def __init__(self, config: MemoryConfig, model: ChatModel) -> None:
         self._config = config
@@ -115,7 +115,7 @@ class ModelMind:
 
 
 def _with_reply(intent: Intent, reply: IntentReply) -> Intent:
-    """What the model said of the question; people and words stay as they were read."""
+    """The model's reading of the question; people and words stay as the rules read them."""
     from dataclasses import replace
 
     focus = tuple(name for name in reply.focus_dimensions if name in SIGNALS)
@@ -128,13 +128,13 @@ def _with_reply(intent: Intent, reply: IntentReply) -> Intent:
     )
 
 
-def _days(said: list[str] | None) -> Days | None:
-    if said is None:
+def _days(pair: list[str] | None) -> Days | None:
+    if pair is None:
         return None
     try:
-        first, last = (date.fromisoformat(day) for day in said)
+        first, last = (date.fromisoformat(day) for day in pair)
     except ValueError as error:
-        raise InvalidReply("reply.no_pair_of_days", days=said) from error
+        raise InvalidReply("reply.no_pair_of_days", days=pair) from error
     return Days(min(first, last), max(first, last))
 
 

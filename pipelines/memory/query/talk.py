@@ -32,14 +32,14 @@ class Index(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A topic of the talk, with everything that was said in it."""
+    """A topic of the conversation with all its messages."""
 
     node_id: str
     topic: str
     all_message_ids: tuple[int, ...]
     """LocalIds (1-based) of every message of the node, never a preview of them."""
     anchors: frozenset[str] = frozenset()
-    """Signals in which the node stands out from the rest of the talk."""
+    """Signals in which the node stands out from the rest of the conversation."""
     linked: tuple[str, ...] = ()
     """Nodes of the same semantic thread."""
 
@@ -54,13 +54,13 @@ class Talk:
     index: Index
     nodes: Sequence[Node] = ()
     people: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Speaker as stored → every name the person goes by in the talk."""
+    """Speaker as stored → every name of the person in the conversation."""
     about: Callable[[str], tuple[str, ...]] = lambda question: ()
     """The speakers whom a text names."""
     vectors: Vectors | None = None
     """One L2-normalised row for each message."""
     key: str = ""
-    """``key_of`` the messages: weights that learned from this very talk are not used."""
+    """``key_of`` the messages: weights trained on this conversation are not used."""
 
     @cached_property
     def node_at(self) -> dict[int, Node]:

@@ -1,4 +1,4 @@
-"""MiniLM turned towards questions about a talk, by small changes of its weights.
+"""MiniLM adapted to questions about a conversation, by small changes of its weights.
 
 A change of a matrix is the product of two thin ones (Hu et al. 2021, LoRA: Low-Rank Adaptation of
 Large Language Models). ``adapters.safetensors`` holds what was learned from all training talks, and
@@ -21,7 +21,7 @@ from pipelines.memory.conversations import key_of
 from pipelines.types import Encoder, Message, Vectors
 
 ADAPTERS = Path(__file__).with_name("adapters.safetensors")
-EVERY = "all"  # the talk of the adapter that was taught by all of them
+EVERY = "all"  # the key of the adapter that was trained on all conversations
 AT_HAND = 4  # adapted models; each takes 42 MB
 LAYERS = 6
 MATRICES = (
@@ -51,7 +51,7 @@ class Adapter:
 
 
 class Adapted(MiniLM):
-    """MiniLM as an adapter changes it; its vectors are kept apart from those of any other."""
+    """MiniLM as an adapter changes it; its vectors are cached separately."""
 
     def __init__(
         self, adapter: Adapter, cache: VectorCache | None = None, *, folder: Path | None = None
@@ -68,7 +68,7 @@ class Adapted(MiniLM):
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
-    """The encoder for a talk: MiniLM as it was adapted without it, any other as it is."""
+    """The encoder for a conversation: MiniLM adapted without it; any other encoder unchanged."""
     if type(encoder) is not MiniLM:
         return encoder
     return Adapted(shipped(key_of(messages)), encoder.cache, folder=encoder.folder)
@@ -93,13 +93,13 @@ def changed(model: Any, adapter: Adapter) -> Any:
 
 
 def shipped(talk: str = EVERY) -> Adapter:
-    """The shipped adapter; for a talk that it learned from, the one made without it."""
+    """The shipped adapter; for a conversation in its training data, one trained without it."""
     return _read(talk if talk in talks() else EVERY)
 
 
 @cache
 def talks() -> frozenset[str]:
-    """For which talks there is an adapter of their own."""
+    """The conversations that have a separate adapter."""
     from safetensors import safe_open
 
     with safe_open(ADAPTERS, framework="numpy") as file:
@@ -109,7 +109,7 @@ def talks() -> frozenset[str]:
 
 @cache
 def _read(talk: str) -> Adapter:
-    """Once, so that all talks with the same adapter share one model."""
+    """Once, so that all conversations with the same adapter share one model."""
     from safetensors import safe_open
 
     with safe_open(ADAPTERS, framework="numpy") as file:
@@ -122,7 +122,7 @@ def _change(file: Any, talk: str, matrix: str) -> Change:
 
 
 def write(adapters: Mapping[str, Adapter], path: Path = ADAPTERS) -> None:
-    """``adapters`` by talk; under ``EVERY`` the one that all talks have taught."""
+    """``adapters`` by conversation; under ``EVERY`` the one trained on all of them."""
     from safetensors.numpy import save_file
 
     parts = {

@@ -1,4 +1,4 @@
-"""What speaks for a message as evidence: one row for each message, one column for each feature."""
+"""Features of a message as evidence: one row for each message, one column for each feature."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pipelines.memory.retrieval.views import WIDTHS, Views
 from pipelines.memory.text import IMAGE, words
 
 Floats = NDArray[np.float64]
-FEEDBACK = 5  # messages that are taken for right when looking for more of their kind
+FEEDBACK = 5  # top messages assumed to be evidence when looking for similar ones
 NO_LIKENESS = -1.0  # the least that a cosine can be
-SPEAKER = 1.0  # what being said by the one asked about adds to a fused score
+SPEAKER = 1.0  # added to a fused score if the person asked about wrote the message
 
 _CUES = {
     "question": re.compile(r"\?"),
@@ -55,7 +55,7 @@ class Evidence:
     def __init__(
         self, views: Views, asked: Asked, encoded: Callable[[], Mapping[str, Encoded]]
     ) -> None:
-        """``encoded`` gives every wording of the question; only some scores need it."""
+        """``encoded`` returns every wording of the question; only some scores need it."""
         self.views, self.asked, self._encoded = views, asked, encoded
         self.size = len(views.messages)
 
@@ -108,11 +108,11 @@ class Evidence:
     def late_among(self) -> dict[str, Floats]:
         """Words of the question may also be in the messages around it: answers are brief."""
         first = self._near[0]
-        one, two, after = (shifted(first, by, beyond=NO_LIKENESS) for by in (1, 2, -1))
-        before = np.maximum(first, one)
+        second, third, after = (shifted(first, by, beyond=NO_LIKENESS) for by in (1, 2, -1))
+        before = np.maximum(first, second)
         parts = {
             "before": before,
-            "two before": np.maximum(before, two),
+            "two before": np.maximum(before, third),
             "after": np.maximum(first, after),
             "around": np.maximum(before, after),
         }
@@ -120,11 +120,11 @@ class Evidence:
 
     @cached_property
     def said_by(self) -> Floats:
-        """1 for messages of the one asked about, else 0; ½ if both or nobody is named."""
+        """1 for messages by the person asked about, else 0; ½ if both or nobody is named."""
         about = self.asked.about
         if len(about) != 1:
             return np.full(self.size, 0.5)
-        return np.array([float(one.speaker == about[0]) for one in self.views.messages])
+        return np.array([float(message.speaker == about[0]) for message in self.views.messages])
 
     @cached_property
     def fused(self) -> Floats:
@@ -207,8 +207,8 @@ def _single(evidence: Evidence) -> dict[str, Floats]:
         "late raw": late[:, 0],
         "late strong": scaled(late[:, 3]),
     }
-    columns |= {f"windows {width}": scaled(one) for width, one in evidence.windows.items()}
-    columns |= {f"late, {where}": scaled(one) for where, one in evidence.late_among.items()}
+    columns |= {f"windows {width}": scaled(scores) for width, scores in evidence.windows.items()}
+    columns |= {f"late, {where}": scaled(scores) for where, scores in evidence.late_among.items()}
     for name in ("lexical", "dense first", "late rare", "late first"):
         columns[f"{name} rank"] = 1 / np.sqrt(ranks(columns[name]))
     return columns
@@ -238,7 +238,7 @@ def _context(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Float
 
 
 def _feedback(evidence: Evidence) -> dict[str, Floats]:
-    """More of the same kind as the best."""
+    """Similarity to the best messages."""
     best = np.argsort(-evidence.fused, kind="stable")[:FEEDBACK]
     vectors = evidence.views.vectors[1]
     near = (vectors @ vectors[best].T).astype(np.float64)
@@ -252,14 +252,14 @@ def _feedback(evidence: Evidence) -> dict[str, Floats]:
 
 
 def _speaking(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
-    said, one = evidence.said_by, float(len(evidence.asked.about) == 1)
-    masked = np.where(said > 0, evidence.fused, evidence.fused.min())
+    shares, single = evidence.said_by, float(len(evidence.asked.about) == 1)
+    masked = np.where(shares > 0, evidence.fused, evidence.fused.min())
     return {
-        "said by": said,
-        "said by × late": said * scaled(evidence.late[:, 2]),
-        "said by × dense": said * scaled(evidence.dense[:, 2]),
-        "said by × self": said * shape["self"],
-        "one person × fused": one * evidence.fused,
+        "said by": shares,
+        "said by × late": shares * scaled(evidence.late[:, 2]),
+        "said by × dense": shares * scaled(evidence.dense[:, 2]),
+        "said by × self": shares * shape["self"],
+        "one person × fused": single * evidence.fused,
         "rank among": 1 / np.sqrt(ranks(masked)),
     }
 
@@ -280,7 +280,7 @@ def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]
 def _days(evidence: Evidence) -> dict[str, Floats]:
     days, known = evidence.asked.days, evidence.views.days
     near = np.array([float(days is not None and days.hold(day, slack=1)) for day in known])
-    if days is None or not near.any():  # it speaks of no day, or of one before or after the talk
+    if days is None or not near.any():  # it names no day, or a day before or after the conversation
         names = ("dated", "on the day", "near the day", "on the day × fused")
         return dict.fromkeys(names, np.zeros(evidence.size))
     on = np.array([float(days.hold(day)) for day in known])

@@ -1,4 +1,4 @@
-"""Floors of ``qa`` and ``arc``: what a system finds that does not understand the question."""
+"""Floors of ``qa`` and ``arc``: the results of systems that don't understand the question."""
 
 from __future__ import annotations
 
@@ -100,5 +100,5 @@ def all_of(case: Case) -> Output:
 
 
 def none_of(case: Case) -> Output:
-    """Ranks nothing either: every message comes back in no order that means anything."""
+    """Doesn't rank either: returns every message in a meaningless order."""
     return answer_of([], ranked=[])

@@ -1,4 +1,4 @@
-"""A conversation made ready for questions."""
+"""A conversation prepared for questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipelines.types import Encoder, Message, Store
 
 Floats = NDArray[np.float64]
 METHODS = ("lexical", "dense", "windows", "late", "fusion", "learned")
-NAMED = 2.0  # deviations that being said by the one asked about is worth in a single ranking
+NAMED = 2.0  # deviations added in a single ranking to messages by the person asked about
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Ranking:
     indexes: tuple[int, ...]
     scores: tuple[float, ...]
     probabilities: tuple[float, ...]
-    """Calibrated for ``learned``; of the other methods only the order means something."""
+    """Calibrated for ``learned``; for other methods only the order has a meaning."""
 
 
 class ConversationIndex:
@@ -49,7 +49,7 @@ class ConversationIndex:
     ) -> ConversationIndex:
         """Vectors, which are expensive to compute, are taken from ``store`` if it has them.
 
-        An index ``by_words`` computes them only when more than words is asked for.
+        An index ``by_words`` computes them only when a method needs more than words.
         """
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
@@ -108,7 +108,7 @@ def _alike(method: str, evidence: Evidence) -> Floats:
         return evidence.dense[:, 1]
     if method == "windows":
         scores: Floats = np.mean(
-            [features.scaled(one) for one in evidence.windows.values()], axis=0
+            [features.scaled(window) for window in evidence.windows.values()], axis=0
         )
         return scores
     return evidence.late[:, 0] if method == "late" else evidence.fused

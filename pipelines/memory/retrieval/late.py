@@ -47,20 +47,25 @@ def encode_both(texts: Sequence[str], encoder: Encoder) -> dict[str, Encoded]:
         return {}
     if isinstance(encoder, WholeEncoder):
         sentences, rows = encoder.encode_both(different)
-        tokens = [Tokens(*one) for one in rows]
+        tokens = [Tokens(*row) for row in rows]
     else:
         sentences, tokens = encoder.encode(different), encode_tokens(different, encoder)
-    return {text: Encoded(*one) for text, *one in zip(different, sentences, tokens, strict=True)}
+    return {
+        text: Encoded(*parts) for text, *parts in zip(different, sentences, tokens, strict=True)
+    }
 
 
 def encode_tokens(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
     """Vectors in context if the encoder has them, else those of the single words."""
     if isinstance(encoder, TokenEncoder):
-        return [Tokens(*one) for one in encoder.encode_tokens(texts)]
+        return [Tokens(*row) for row in encoder.encode_tokens(texts)]
     split = [tuple(words(text)) or ("",) for text in texts]
-    known = {word: at for at, word in enumerate(dict.fromkeys(w for one in split for w in one))}
+    known = {
+        word: at
+        for at, word in enumerate(dict.fromkeys(word for pieces in split for word in pieces))
+    }
     vectors = encoder.encode(list(known))
-    return [Tokens(one, vectors[[known[word] for word in one]]) for one in split]
+    return [Tokens(pieces, vectors[[known[word] for word in pieces]]) for pieces in split]
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,8 @@ class TokenMatrix:
 
 def _rarity(tokens: Sequence[Tokens]) -> dict[str, float]:
     counts: dict[str, int] = {}
-    for one in tokens:
-        for piece in set(one.pieces):
+    for text in tokens:
+        for piece in set(text.pieces):
             counts[piece] = counts.get(piece, 0) + 1
     size = len(tokens)
     return {p: float(np.log(1 + (size - c + 0.5) / (c + 0.5))) for p, c in counts.items()}

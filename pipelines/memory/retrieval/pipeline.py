@@ -1,4 +1,4 @@
-"""``retrieval``: one way of ranking by itself, and its first messages as the answer."""
+"""``retrieval``: a ranking method alone, with its first messages as the answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METHODS = {
 """Mode → what the index calls it."""
 RANKED = 200
 FOLDER = Path(__file__).parent.parent
-"""Days, times and floors are read by modules beside this package: they decide, too."""
+"""Days, times and floors are read by modules outside this package, which affect results, too."""
 
 
 class RetrievalConfig(BudgetConfig):

@@ -85,12 +85,12 @@ def _without(text: str, speakers: Speakers, who: str, whose: str) -> str:
             return word
         return whose if word.lower().endswith(("'s", "’s", "'", "’")) else who
 
-    said = WORD.sub(instead, text)
+    statement = WORD.sub(instead, text)
     if who:
-        said = re.sub(rf"\b{who},? (?:and|or) {who}\b", who, said)
+        statement = re.sub(rf"\b{who},? (?:and|or) {who}\b", who, statement)
     elif len(speakers.about(text)) > 1:  # "Do and drink beer?"
-        said = re.sub(r"(^|\s)(?:and|or)\s+(?:and\s+)?(?=\s|$)", " ", said)
-    return re.sub(r"\s+([?,.!])", r"\1", " ".join(said.split()))
+        statement = re.sub(r"(^|\s)(?:and|or)\s+(?:and\s+)?(?=\s|$)", " ", statement)
+    return re.sub(r"\s+([?,.!])", r"\1", " ".join(statement.split()))
 
 
 KINDS: Sequence[str] = tuple(_KINDS)

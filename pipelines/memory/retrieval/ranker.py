@@ -64,12 +64,12 @@ def probabilities(margins: Floats) -> Floats:
 
 @cache
 def shipped(talk: str = "") -> Ranker:
-    """The shipped ranker; for a talk that it learned from, the one made without it."""
+    """The shipped ranker; for a conversation in its training data, the ranker fitted without it."""
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return Ranker.of(stored["without"].get(talk, stored))
 
 
 @cache
 def learned_from(talk: str) -> bool:
-    """Whether the talk took part in the training, so that weights made without it are used."""
+    """Whether the conversation is in the training data: then weights fitted without it are used."""
     return talk in json.loads(WEIGHTS.read_text(encoding="utf-8"))["without"]

@@ -16,8 +16,8 @@ SAID_TO = re.compile(
     r"(?i: there| again| so much)?[ ,]+([A-Z][a-z]+)\b"
 )
 CLOSING = re.compile(r"[, ]([A-Z][a-z]{2,})\s*[!?.]*\s*$", re.MULTILINE)
-AT_LEAST = 3  # a name called out that often to one person belongs to that person
-OFTEN = 0.25  # … and this large a share of what is called out most
+AT_LEAST = 3  # a name used that often to address a person belongs to that person
+OFTEN = 0.25  # … if it is also at least this share of the name used most
 _NO_NAMES = """
     everyone everybody guys all there again christmas new year today yesterday tomorrow monday
     tuesday wednesday thursday friday saturday sunday january february march april may june july
@@ -50,7 +50,7 @@ class Speakers:
 
 
 def learn(messages: Sequence[Message]) -> Speakers:
-    """Names from the file, and those that are called out to one speaker by the others."""
+    """Names from the file, and those by which the others address a speaker."""
     own = {message.speaker: frozenset(words(message.speaker)) for message in messages}
     if len(own) == 2:
         own = _with_nicknames(messages, own)
@@ -63,7 +63,7 @@ def _with_nicknames(
     calls = _calls(messages, list(own))
     learned = {}
     for speaker, names in own.items():
-        (other,) = (one for one in own if one != speaker)
+        (other,) = (name for name in own if name != speaker)
         most = max(calls[speaker].values(), default=0)
         new = {
             name
@@ -84,7 +84,7 @@ def _calls(messages: Sequence[Message], speakers: list[str]) -> dict[str, Counte
     for message in messages:
         addressed = speakers[1] if message.speaker == speakers[0] else speakers[0]
         called = {*SAID_TO.findall(message.content), *CLOSING.findall(message.content)}
-        for name in {one.lower() for one in called}:
+        for name in {call.lower() for call in called}:
             if name not in NOT_NAMES and lower[name] <= 1:
                 calls[addressed][name] += 1
     return calls

@@ -1,4 +1,4 @@
-"""What the retrievers need of a conversation: computed once, kept by the store."""
+"""What the retrievers need from a conversation: computed once, kept by the store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipelines.memory.retrieval.speakers import Speakers
 from pipelines.memory.times import moment
 from pipelines.types import Encoder, Message, Store, Vectors
 
-FORMAT = "1"  # of what is stored; changes with what is computed
+FORMAT = "1"  # of the stored format; changes with what is computed
 WIDTHS = (2, 3, 5)  # of windows: messages in a row
 BURST_GAP = 1800  # seconds of silence after which another burst begins
 
@@ -34,7 +34,7 @@ class Views:
     pairs: Lexical
     """Each message together with the one before."""
     encoded: Callable[[], tuple[dict[int, Vectors], TokenMatrix]]
-    """Expensive the first time, then kept; a search by words alone does without it."""
+    """Expensive the first time, then kept; a search by words alone doesn't need it."""
     bursts: NDArray[np.int64]
     days: tuple[date | None, ...]
     span: Days | None
@@ -70,15 +70,15 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
 
 
 def texts_of(messages: Sequence[Message]) -> list[str]:
-    """What was said and what the pictures show; never empty, for no encoder likes that."""
+    """What was said and what the pictures show; never empty, which encoders can't handle."""
     texts = [f"{text.spoken(line.content)} {text.captions(line.content)}" for line in messages]
-    return [said.strip() or "." for said in texts]
+    return [content.strip() or "." for content in texts]
 
 
 def stems_of(texts: Sequence[str], people: Speakers) -> list[list[str]]:
     """Without the names of the speakers, who call each other by name all the time."""
     names = {text.stem(name) for names in people.names.values() for name in names}
-    return [[stem for stem in text.stems(said) if stem not in names] for said in texts]
+    return [[stem for stem in text.stems(content) if stem not in names] for content in texts]
 
 
 def windows(texts: Sequence[str], width: int) -> list[str]:
@@ -108,8 +108,8 @@ def _encoded(
         return _unpacked(kept)
     vectors = encode_windows(texts, encoder)
     tokens = [
-        Tokens(one.pieces, one.vectors.astype(np.float16).astype(np.float32))
-        for one in late.encode_tokens(texts, encoder)
+        Tokens(token.pieces, token.vectors.astype(np.float16).astype(np.float32))
+        for token in late.encode_tokens(texts, encoder)
     ]
     if store is not None:
         store.put(key, _packed(vectors, tokens))
@@ -126,9 +126,9 @@ def _packed(vectors: dict[int, Vectors], tokens: Sequence[Tokens]) -> bytes:
     np.savez(
         file,
         **{f"width{width}": rows for width, rows in vectors.items()},  # type: ignore[arg-type]
-        tokens=np.concatenate([one.vectors for one in tokens]).astype(np.float16),
-        lengths=np.array([len(one.pieces) for one in tokens]),
-        pieces=np.array([piece for one in tokens for piece in one.pieces]),
+        tokens=np.concatenate([token.vectors for token in tokens]).astype(np.float16),
+        lengths=np.array([len(token.pieces) for token in tokens]),
+        pieces=np.array([piece for token in tokens for piece in token.pieces]),
     )
     return file.getvalue()
 

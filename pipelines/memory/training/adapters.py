@@ -1,4 +1,4 @@
-"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what an answer to a question looks like.
+"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what answers to a question look like.
 
     python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--write]
 
@@ -36,7 +36,7 @@ SCALE = 2.0
 EPOCHS = 2
 BATCH = 8  # questions of one conversation
 RATE, SCORING_RATE, DECAY, WARM_UP = 1e-3, 2e-3, 0.01, 15
-HARDEST = 45  # messages that MiniLM ranks best and that are no evidence; HARD of them take part
+HARDEST = 45  # non-evidence messages that MiniLM ranks highest; HARD of them take part
 HARD, OWN, RIGHT = 6, 3, 6  # messages of each question: hard ones, of the one asked about, evidence
 MESSAGE_PIECES, QUESTION_PIECES = 96, 40
 TEXTS_AT_ONCE = 24
@@ -56,14 +56,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What one conversation teaches."""
+    """The training data from one conversation."""
 
     messages: list[list[int]]
     questions: list[Question]
 
 
 def lesson(gold: GoldTalk, encoder: Encoder, store: Store) -> Lesson:
-    """Hard messages are those that MiniLM as it is takes for evidence."""
+    """Hard messages are those that unadapted MiniLM takes for evidence."""
     looked_at = views.look(gold.messages, encoder, store)
     index = ConversationIndex(looked_at, encoder)
     questions = [_question(index, text, expected) for text, expected in gold.questions]
@@ -112,7 +112,7 @@ def _steps_of(lesson: Lesson, random: np.random.Generator) -> Iterator[Step]:
 
 
 def _pool(asked: Sequence[Question], random: np.random.Generator) -> Places:
-    """A message that is evidence of one question may stand against another's."""
+    """A message that is evidence for one question may be a negative for another."""
     some = partial(_some, random)
     right = np.concatenate([some(question.evidence, RIGHT) for question in asked])
     wrong = [some(question.hard, HARD) for question in asked]
@@ -129,7 +129,7 @@ def _some(random: np.random.Generator, places: Places, most: int) -> Places:
 
 
 def learn(lessons: Sequence[Lesson], *, epochs: int = EPOCHS, seed: int = 0) -> Adapter:
-    """The adapter that these conversations teach; prints the mean loss of each epoch."""
+    """The adapter trained on these conversations; prints the mean loss of each epoch."""
     import torch
 
     torch.manual_seed(seed)
@@ -149,7 +149,7 @@ def learn(lessons: Sequence[Lesson], *, epochs: int = EPOCHS, seed: int = 0) -> 
 
 
 class _Pupil:
-    """MiniLM with thin matrices beside its own, which alone learn."""
+    """MiniLM with additional low-rank matrices; only these are trained."""
 
     def __init__(self) -> None:
         import torch
@@ -157,7 +157,7 @@ class _Pupil:
         self.model = twin(load(packaged_folder()))[0].auto_model.eval()
         self.model.requires_grad_(requires_grad=False)
         self.thin = {name: self._beside(self.model.get_submodule(name)) for name in NAMES}
-        self.scoring = [torch.nn.Parameter(torch.tensor(one)) for one in (3.2, 2.0)]
+        self.scoring = [torch.nn.Parameter(torch.tensor(start)) for start in (3.2, 2.0)]
         weights = [part for both in self.thin.values() for part in both]
         self.rates = (RATE, SCORING_RATE)
         self.optimizer = torch.optim.AdamW(
@@ -197,11 +197,13 @@ class _Pupil:
 
         asked = step.questions
         near = _nearness(
-            self._tokens([one.pieces for one in asked]),
+            self._tokens([question.pieces for question in asked]),
             self._tokens([step.lesson.messages[at] for at in step.pool]),
         )
-        said_by = torch.from_numpy(np.stack([one.said_by[step.pool] for one in asked]))
-        right = torch.from_numpy(np.stack([np.isin(step.pool, one.evidence) for one in asked]))
+        said_by = torch.from_numpy(np.stack([question.said_by[step.pool] for question in asked]))
+        right = torch.from_numpy(
+            np.stack([np.isin(step.pool, question.evidence) for question in asked])
+        )
         sharpness, speaking = self.scoring
         scores = near * sharpness.exp() + speaking * said_by
         wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)
@@ -223,7 +225,7 @@ class _Pupil:
 
         pieces = [torch.tensor(text) for text in texts]
         padded = torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True)
-        mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(one) for one in pieces], True)
+        mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(piece) for piece in pieces], True)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             rows = self.model(input_ids=padded, attention_mask=mask).last_hidden_state
         return torch.nn.functional.normalize(rows.float(), dim=-1)
@@ -242,18 +244,18 @@ def _nearness(asked: Sequence[Any], messages: Sequence[Any]) -> Any:
     import torch
 
     alike = torch.cat(list(asked)) @ torch.cat(list(messages)).T
-    owner = torch.repeat_interleave(torch.tensor([len(one) for one in messages]))
+    owner = torch.repeat_interleave(torch.tensor([len(message) for message in messages]))
     best = alike.new_full((len(alike), len(messages)), -2.0)
     best = best.scatter_reduce(1, owner.expand(len(alike), -1), alike, "amax")
-    parts = torch.split(best, [len(one) for one in asked])
-    return torch.stack([one.mean(dim=0) for one in parts])
+    parts = torch.split(best, [len(question) for question in asked])
+    return torch.stack([part.mean(dim=0) for part in parts])
 
 
 # --- all of it ----------------------------------------------------------------------------------
 
 
 def taught_by(gold_talks: Sequence[GoldTalk], encoder: Encoder, store: Store) -> dict[str, Adapter]:
-    """By talk what all the others have taught; under ``EVERY`` what all of them have."""
+    """By conversation the adapter trained on all others; under ``EVERY`` on all of them."""
     if len(gold_talks) < 2:
         raise ValueError("Adapters need two conversations at least: each is taught by the others.")
     lessons = {key_of(gold.messages): lesson(gold, encoder, store) for gold in gold_talks}

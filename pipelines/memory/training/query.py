@@ -36,14 +36,14 @@ from pipelines.types import Case, Encoder, Message
 LEARNED_FROM = 80  # the best candidates of a question; the others are never chosen
 STRENGTH = 0.1  # of the fit, inverse regularisation
 RANKER_STRENGTH = 0.02
-HARD = 200  # messages of a question that are all learned from; of the others one in THINNED
+HARD = 200  # messages of a question that are all used; of the others one in THINNED
 THINNED = 10.0
 CUTS = (1, 3, 5, 10, 20)
 
 
 @dataclass
 class GoldQuestion:
-    """A question with what was found for it."""
+    """A question with its search results."""
 
     question: str
     expected: frozenset[int]
@@ -99,7 +99,7 @@ def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
     return GoldTalk(item["item_id"], messages, asked)
 
 
-# --- what is found ------------------------------------------------------------------------------
+# --- searching ----------------------------------------------------------------------------------
 
 
 def look(gold: GoldTalk, talk: Talk, config: MemoryConfig) -> list[GoldQuestion]:
@@ -133,7 +133,7 @@ def _verdict(
     return Verdict(chances, (), sufficient=True)
 
 
-# --- what is learned ----------------------------------------------------------------------------
+# --- learning -----------------------------------------------------------------------------------
 
 
 def fit(examples: Iterable[tuple[GoldQuestion, Talk]], *, explored: bool) -> Weights:
@@ -152,7 +152,7 @@ def fit(examples: Iterable[tuple[GoldQuestion, Talk]], *, explored: bool) -> Wei
 
 
 def _rows(asked: GoldQuestion, talk: Talk, *, explored: bool) -> tuple[list[int], Matrix]:
-    """The best candidates alone: the rest would only teach that most messages are no evidence."""
+    """The best candidates alone: the rest would only teach that most messages aren't evidence."""
     searches = asked.explored if explored else asked.first
     positions, rows = evidence.features(talk, asked.plan.intent, searches)
     best = np.argsort(-rows[:, FEATURES.index("asked")], kind="stable")[:LEARNED_FROM]
@@ -170,7 +170,7 @@ class Taught:
     rows: Matrix
     right: Matrix
     counts: Matrix
-    """How many rows each one stands for."""
+    """How many rows each one represents."""
 
 
 def taught(gold: GoldTalk, talk: Talk) -> Taught:
@@ -186,15 +186,15 @@ def taught(gold: GoldTalk, talk: Talk) -> Taught:
         rows = np.column_stack(list(columns.values()))
         counts = np.where(hard, 1.0, THINNED)
         parts.append((rows[kept], right[kept].astype(float), counts[kept]))
-    return Taught(names, *(np.concatenate(one) for one in zip(*parts, strict=True)))
+    return Taught(names, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def fit_ranker(conversations: Sequence[Taught]) -> Ranker:
     from sklearn.linear_model import LogisticRegression
 
-    rows = np.concatenate([one.rows for one in conversations])
-    right = np.concatenate([one.right for one in conversations])
-    counts = np.concatenate([one.counts for one in conversations])
+    rows = np.concatenate([conversation.rows for conversation in conversations])
+    right = np.concatenate([conversation.right for conversation in conversations])
+    counts = np.concatenate([conversation.counts for conversation in conversations])
     mean = np.average(rows, axis=0, weights=counts)
     spread = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=counts))
     spread[spread < 1e-6] = 1.0
@@ -271,7 +271,7 @@ def see(
     learned_from = {gold.name: taught(gold, opened[gold.name]) for gold in gold_talks}
     seen: Seen = {}
     for gold in gold_talks:
-        others = [one for name, one in learned_from.items() if name != gold.name]
+        others = [lesson for name, lesson in learned_from.items() if name != gold.name]
         talk = _with_ranker(opened[gold.name], fit_ranker(others))
         seen[gold.name] = (talk, look(gold, talk, config))
     for name, (talk, questions) in seen.items():
@@ -299,7 +299,7 @@ def held_out(seen: Seen, config: MemoryConfig) -> dict[str, dict[str, float]]:
         for asked in questions:
             for mode, (chosen, ranked) in answers(asked, talk, first, explored, config).items():
                 results.setdefault(mode, []).append((chosen, ranked, asked.expected))
-    return {mode: figures(one) for mode, one in results.items()}
+    return {mode: figures(answers) for mode, answers in results.items()}
 
 
 def as_json(weights: Weights) -> StoredWeights:

@@ -1,4 +1,4 @@
-"""Markdown made of other people's words: whatever they wrote stays text."""
+"""Markdown from other people's words, none of which can act as markup."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def number_link(number: str) -> str:
     return f"[{number}](#{number.lower()})" if NUMBER.fullmatch(number) else number
 
 
-def counted(count: int, one: str, several: str) -> str:
+def counted(count: int, singular: str, plural: str) -> str:
     """``1 message``, ``2 messages``."""
-    return f"{count} {one if count == 1 else several}"
+    return f"{count} {singular if count == 1 else plural}"
 
 
 def whole(document: Document, messages: Sequence[Message]) -> str:

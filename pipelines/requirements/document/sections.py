@@ -1,7 +1,7 @@
 """The eleven sections of a requirements document. An empty body means that nothing was said.
 
 A requirement is in exactly one of the sections 4 to 8, by its type; an inferred one that is needed
-for security or by law is in the seventh, whatever its type.
+for security or by law is in the seventh, regardless of its type.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _place(requirement: Requirement) -> str:
 def _overview(findings: Findings) -> str:
     about = f" about {plain(findings.case.domain)}" if findings.case.domain else ""
     speakers = sorted({plain(message.speaker) for message in findings.case.messages})
-    said = f"A conversation{about} between {' and '.join(speakers)}" if speakers else "Nobody spoke"
+    sentence = (
+        f"A conversation{about} between {' and '.join(speakers)}" if speakers else "Nobody spoke"
+    )
     counts = [
         counted(len(findings.requirements), "stated requirement", "stated requirements"),
         counted(len(findings.inferred), "inferred one", "inferred ones")
@@ -102,7 +104,7 @@ def _overview(findings: Findings) -> str:
         counted(len(findings.issues), "open issue", "open issues"),
     ]
     long = counted(len(findings.case.messages), "message", "messages")
-    return f"{said}, {long} long.\n\n{bullets(counts)}"
+    return f"{sentence}, {long} long.\n\n{bullets(counts)}"
 
 
 def _stakeholders(findings: Findings) -> str:
@@ -130,7 +132,7 @@ def _of_place(section: str) -> Callable[[Findings], str]:
 
 
 def _data_model(findings: Findings) -> str:
-    """The things that several requirements speak of, and what is said of data."""
+    """Things that several requirements mention, and what is said about data."""
     spoken = Counter(
         word
         for label in findings.requirements

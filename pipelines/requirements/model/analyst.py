@@ -1,7 +1,7 @@
-"""``ModelAnalyst``: each node asks a language model once, and takes what fits or fails.
+"""``ModelAnalyst``: each node asks a language model once, and fails if the reply doesn't fit.
 
-If a reply cannot be used, the model is asked again and gets the reason, see ``pipelines.chat``. If
-the second one does not fit either, the case fails; nothing is guessed in its place.
+If a reply cannot be used, the model is asked again with the reason, see ``pipelines.chat``. If
+the second reply doesn't fit either, the case fails; nothing is guessed in its place.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _messages(case: Case) -> list[ShownMessage]:
 
 
 def _names(requirements: Sequence[Requirement]) -> dict[str, str]:
-    """A short handle for each requirement, and the name that it stands for."""
+    """A short handle for each requirement, and the name behind it."""
     return {f"R{number}": name_of(label) for number, label in enumerate(requirements, start=1)}
 
 

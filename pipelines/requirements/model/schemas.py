@@ -1,6 +1,6 @@
 """What a model must reply, as JSON schemas.
 
-They name the very messages and requirements that the model was shown, so that an invented one is
+They name exactly the messages and requirements that the model was shown, so that an invented one is
 noticed like any other mistake: the model gets the reason and is asked again.
 """
 

@@ -45,14 +45,14 @@ def contradictions(
                 yield _issue(requirements[first], requirements[second], why)
 
 
-def conflict(one: Stand, other: Stand) -> str:
+def conflict(stand: Stand, other: Stand) -> str:
     """In words; empty if both can hold."""
-    if one.denies != other.denies:
+    if stand.denies != other.denies:
         return "one denies what the other asks for"
-    if (one.few and other.all) or (one.all and other.few):
+    if (stand.few and other.all) or (stand.all and other.few):
         return "one allows to everybody what the other allows to few"
-    for unit in sorted(one.figures.keys() & other.figures.keys()):
-        left, right = one.figures[unit], other.figures[unit]
+    for unit in sorted(stand.figures.keys() & other.figures.keys()):
+        left, right = stand.figures[unit], other.figures[unit]
         if not left & right:
             return f"they name other figures ({_listed(left)} and {_listed(right)} {unit}s)"
     return ""

@@ -1,4 +1,4 @@
-"""Personal data in a requirement: what looks like it is validated before it is reported.
+"""Personal data in a requirement: candidates are validated before they are reported.
 
 A number counts as a telephone number only if such a number can be dialled, an account or card
 number only if its check digits are right, an e-mail address only if it is one by its syntax.
@@ -104,7 +104,7 @@ def is_social_security_number(text: str) -> bool:
 
 
 def is_ip_address(text: str) -> bool:
-    """Of a machine on the internet; a private or reserved one tells nothing of a person."""
+    """Of a machine on the internet; a private or reserved address says nothing about a person."""
     try:
         return ipaddress.ip_address(text).is_global
     except ValueError:

@@ -1,4 +1,4 @@
-"""Flaws that one requirement shows by itself: verb, actor, breadth, whether it can be tested.
+"""Flaws within a single requirement: verb, actor, breadth, whether it can be tested.
 
 What counts as one is listed in ``words.yaml``, which is read once.
 """
