@@ -70,7 +70,7 @@ def one_round(annotators: int, units: int) -> None:
     counts = np.stack([(labels == label).sum(axis=0) for label in (0, 1)], axis=1)
     print(f"{annotators} annotators, {units} units, {len(conversations)} conversations")
 
-    everything, found = timed(lambda: agreement(ratings))
+    everything, ours = timed(lambda: agreement(ratings))
     own_alpha, alpha = timed(lambda: krippendorff_alpha(counts))
     other_alpha, theirs = timed(
         lambda: krippendorff.alpha(reliability_data=labels, level_of_measurement="nominal")
@@ -84,7 +84,7 @@ def one_round(annotators: int, units: int) -> None:
     report("κ of every pair without intervals, scikit-learn", other_kappas)
     print(f"α: krippendorff takes {other_alpha / own_alpha:.1f} times as long as Assay")
     print(f"all figures of Assay take {everything / other_alpha:.2f} times krippendorff's α alone")
-    differences = [abs(pair.kappa - kappa) for pair, kappa in zip(found.pairs, kappas, strict=True)]
+    differences = [abs(pair.kappa - kappa) for pair, kappa in zip(ours.pairs, kappas, strict=True)]
     print(f"largest difference: α {abs(alpha - theirs):.1e}, κ {max(differences):.1e}")
 
 
@@ -111,5 +111,5 @@ def report(what: str, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[1:3]]
-    main(*given, *(10, 100_000)[len(given) :])
+    numbers = [int(argument) for argument in sys.argv[1:3]]
+    main(*numbers, *(10, 100_000)[len(numbers) :])

@@ -58,17 +58,17 @@ class Annotator(threading.Thread):
         self.calls.append(Call(kind, response.status, time.perf_counter() - started))
         if response.status != 200:
             raise RuntimeError(f"{path}: {response.status} {text[:300]!r}")
-        found: dict[str, Any] = json.loads(text)
-        return found
+        reply: dict[str, Any] = json.loads(text)
+        return reply
 
 
 def answer(assignment: int) -> dict[str, Any]:
-    one = label(uid=f"label-{assignment}", id="REQ-001", title="Order Tracking")
+    requirement = label(uid=f"label-{assignment}", id="REQ-001", title="Order Tracking")
     return {
         "base_version": 0,
         "client": f"00000000-0000-4000-8000-{assignment:012}",
         "seq": 1,
-        "payload": {"requirements": [one]},
+        "payload": {"requirements": [requirement]},
     }
 
 

@@ -58,8 +58,8 @@ def ask(path: Path, messages: list[Any], encoder: Any, kept: Any) -> None:
     asked = json.loads(path.read_text(encoding="utf-8"))["qa"]
     talks = Talks(encoder, rows_for=lambda case: kept)
     cases = [
-        Case(f"{at}", "chat", tuple(messages), question=one["question"], task="qa")
-        for at, one in enumerate(asked)
+        Case(f"{at}", "chat", tuple(messages), question=label["question"], task="qa")
+        for at, label in enumerate(asked)
     ]
     built = timed(lambda: talks(cases[0]))
     print(f"index    {built:7.2f} s, built once and then kept; peak {peak_mb()} MB")
@@ -118,7 +118,7 @@ def peak_mb() -> int:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ASSAY_CHAT", "")
-    if not Path(given).is_file():
+    path = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ASSAY_CHAT", "")
+    if not Path(path).is_file():
         sys.exit("Name a chat file of REALTALK (or set ASSAY_CHAT): nothing is measured.")
-    main(Path(given))
+    main(Path(path))

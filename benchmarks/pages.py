@@ -118,12 +118,15 @@ def rounds(project: Any, guideline: Any, talks: list[Any], people: list[Any]) ->
     ended = {"kind": "calibration", "state": "passed", "closed_at": timezone.now()}
     first = Round.objects.create(**common, number=1, **ended)
     full = Round.objects.create(**common, number=2, kind="full")
-    for one, held in ((first, talks[:50]), (full, talks)):
+    for round_, drawn in ((first, talks[:50]), (full, talks)):
         stored(
             RoundConversation,
-            (RoundConversation(round=one, conversation=t, position=n) for n, t in enumerate(held)),
+            (
+                RoundConversation(round=round_, conversation=t, position=n)
+                for n, t in enumerate(drawn)
+            ),
         )
-        answered(assignments(one, held, people), guideline)
+        answered(assignments(round_, drawn, people), guideline)
     checks = hidden_checks(full, talks[:CHECKS], people)
     answered(checks, guideline)
     stored(GoldCheck, [GoldCheck(assignment=check, version=1, value=0.8) for check in checks])
@@ -159,17 +162,17 @@ def hidden_checks(round_: Any, talks: list[Any], people: list[Any]) -> list[Any]
     ]
 
 
-def answered(given: list[Any], guideline: Any) -> None:
+def answered(assignments: list[Any], guideline: Any) -> None:
     from django.utils import timezone
 
     from labeling.models import Annotation, Assignment
 
-    stored(Assignment, given)
+    stored(Assignment, assignments)
     stored(
         Annotation,
         (
             Annotation(
-                assignment=one,
+                assignment=assignment,
                 guideline=guideline,
                 status="submitted",
                 submitted_at=timezone.now(),
@@ -177,7 +180,7 @@ def answered(given: list[Any], guideline: Any) -> None:
                 version=1,
                 active_seconds=60 + n % 600,
             )
-            for n, one in enumerate(given)
+            for n, assignment in enumerate(assignments)
         ),
     )
 
@@ -207,12 +210,12 @@ def looked_at(project: Any, answers: list[int], lead: Any) -> None:
     common: dict[str, Any] = {"version": 1}
     accepted = {**common, "verdict": "accepted", "reviewer": lead}
     saved = {**common, "kind": "submitted", "payload": {}, "author": lead}
-    told = {"project": project, "actor": lead, "verb": "annotation.submitted"}
+    submitted = {"project": project, "actor": lead, "verb": "annotation.submitted"}
     stored(Review, (Review(annotation_id=pk, **accepted) for pk in answers[::50]))
     stored(AnnotationRevision, (AnnotationRevision(annotation_id=pk, **saved) for pk in answers))
     stored(
         Event,
-        (Event(object_type="annotation", object_id=pk, data={}, **told) for pk in answers),
+        (Event(object_type="annotation", object_id=pk, data={}, **submitted) for pk in answers),
     )
 
 
@@ -220,7 +223,7 @@ def merged(project: Any) -> None:
     from labeling.models import Merge
     from labeling.services.settling import merges
 
-    def one(n: int, ready: merges.Ready) -> Merge:
+    def merge(n: int, ready: merges.Ready) -> Merge:
         disputed = n % 5 == 0
         return Merge(
             conversation_id=ready.conversation,
@@ -234,15 +237,16 @@ def merged(project: Any) -> None:
             clusters=[payload(n)] * 2,
         )
 
-    stored(Merge, (one(*pair) for pair in enumerate(merges.ready(project, "extraction").values())))
+    ready = merges.ready(project, "extraction").values()
+    stored(Merge, (merge(*pair) for pair in enumerate(ready)))
 
 
 def decided(guideline: Any, talks: list[Any], lead: Any) -> None:
     from labeling.models import Adjudication
 
     common = {"layer": "extraction", "version": 1, "guideline": guideline, "decided_by": lead}
-    said = {"payload": payload(0), "reason": "So it is", "kind": "error"}
-    stored(Adjudication, (Adjudication(conversation=talk, **common, **said) for talk in talks))
+    decision = {"payload": payload(0), "reason": "So it is", "kind": "error"}
+    stored(Adjudication, (Adjudication(conversation=talk, **common, **decision) for talk in talks))
 
 
 def frozen(project: Any, talks: list[Any]) -> None:

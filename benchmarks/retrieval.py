@@ -52,8 +52,8 @@ def main() -> None:
     encoder, store = MiniLM(), Folder(asked.cache)
     pupils = [ranking.make_ready(gold, encoder, store) for gold in ranking.read_all(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
-    held = ranking.held_out(pupils, ranking.rankers_without(pupils))
-    rows["learned"] = every(pupils, lambda pupil, at: held[pupil.gold.name][at].indexes)
+    results = ranking.held_out(pupils, ranking.rankers_without(pupils))
+    rows["learned"] = every(pupils, lambda pupil, at: results[pupil.gold.name][at].indexes)
     rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
     show_rankings(pupils, rows)
     show_budget(pupils, rows)
@@ -73,7 +73,7 @@ def by_floor(name: str) -> Callable[[Pupil, int], Sequence[int]]:
     def rank(pupil: Pupil, at: int) -> list[int]:
         gold, question = pupil.gold, pupil.gold.questions[at][0]
         case = Case(f"{gold.name}:{at}", "", gold.messages, question, gold.name, "qa")
-        return [one - 1 for one in pipeline.run(case)["ranked"]]
+        return [number - 1 for number in pipeline.run(case)["ranked"]]
 
     return rank
 
@@ -87,10 +87,10 @@ def every(pupils: Sequence[Pupil], rank: Callable[[Pupil, int], Sequence[int]]) 
 
 
 def scored(order: list[int], expected: frozenset[int]) -> Row:
-    found = {name: value.value or 0.0 for name, value in score_ranking(expected, order).items()}
+    row = {name: value.value or 0.0 for name, value in score_ranking(expected, order).items()}
     hits = len(expected & set(order[:BUDGET]))
-    found["recall_at_20"] = len(expected & set(order[:20])) / len(expected)
-    return found | {"budget_recall": hits / len(expected), "budget_precision": hits / BUDGET}
+    row["recall_at_20"] = len(expected & set(order[:20])) / len(expected)
+    return row | {"budget_recall": hits / len(expected), "budget_precision": hits / BUDGET}
 
 
 def show_rankings(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
@@ -99,12 +99,12 @@ def show_rankings(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
     print(f"{len(owners)} questions of {len(pupils)} conversations; in %, means over questions")
     print("| method |", " | ".join(FIGURES), "|", " | ".join(SIZES), "| p against lexical |")
     print("| --- |" + " --- |" * (len(FIGURES) + len(SIZES) + 1))
-    for name, found in rows.items():
-        cells = [percent(found, figure) for figure in FIGURES]
+    for name, own_rows in rows.items():
+        cells = [percent(own_rows, figure) for figure in FIGURES]
         for least, most in SIZES.values():
-            part = [row for row, size in zip(found, sizes, strict=True) if least <= size <= most]
+            part = [row for row, size in zip(own_rows, sizes, strict=True) if least <= size <= most]
             cells.append(percent(part, "recall_at_10"))
-        test = paired(rows["lexical"], found, owners)
+        test = paired(rows["lexical"], own_rows, owners)
         p = "" if name == "lexical" or test.p_value is None else f"{test.p_value:.3f}"
         print(f"| {name} |", " | ".join(cells), "|", p, "|")
 
@@ -121,16 +121,15 @@ def percent(rows: Sequence[Row], figure: str) -> str:
 
 def show_budget(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
     print(f"\nthe first {BUDGET} as the answer: exact recall and precision")
-    for name, found in rows.items():
-        print(
-            f"| {name} | {percent(found, 'budget_recall')} | {percent(found, 'budget_precision')} |"
-        )
+    for name, own_rows in rows.items():
+        cells = [percent(own_rows, figure) for figure in ("budget_recall", "budget_precision")]
+        print(f"| {name} |", " | ".join(cells), "|")
     every_one = [
         (1.0, len(expected) / len(pupil.gold.messages))
         for pupil in pupils
         for _, expected in pupil.gold.questions
     ]
-    print(f"| every message | 100.0 | {100 * np.mean([one[1] for one in every_one]):.2f} |")
+    print(f"| every message | 100.0 | {100 * np.mean([figures[1] for figures in every_one]):.2f} |")
 
 
 def show_crossed(gold_talks: Sequence[GoldTalk], others: set[int], store: Folder) -> None:
@@ -188,7 +187,7 @@ def crossed(
 
 
 def show_speed(pupils: Sequence[Pupil]) -> None:
-    longest = max(pupils, key=lambda one: len(one.gold.messages))
+    longest = max(pupils, key=lambda pupil: len(pupil.gold.messages))
     index, seconds = longest.index, []
     for question, _ in longest.gold.questions:
         started = time.process_time()

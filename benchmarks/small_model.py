@@ -44,13 +44,13 @@ class Server(ThreadingHTTPServer):
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         with self.lock:
-            found: dict[str, Any] = self.model.create_chat_completion(
+            completion: dict[str, Any] = self.model.create_chat_completion(
                 messages=body["messages"],
                 temperature=body.get("temperature") or 0.0,
                 max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
                 response_format=self._format(body),
             )
-        return found | {"model": NAME}
+        return completion | {"model": NAME}
 
     def _format(self, body: dict[str, Any]) -> dict[str, Any] | None:
         """The schema of a request in the words of llama.cpp."""
@@ -63,13 +63,13 @@ class Server(ThreadingHTTPServer):
 def _without_patterns(schema: Any) -> Any:
     """llama.cpp keeps only patterns of whole texts, and for one other takes no schema at all."""
     if isinstance(schema, list):
-        return [_without_patterns(one) for one in schema]
+        return [_without_patterns(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _without_patterns(one)
-        for key, one in schema.items()
-        if key != "pattern" or isinstance(one, dict)  # a property of that name
+        key: _without_patterns(value)
+        for key, value in schema.items()
+        if key != "pattern" or isinstance(value, dict)  # a property of that name
     }
 
 
@@ -101,9 +101,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8089)
     parser.add_argument("--threads", type=int, default=1, help="processor cores (default: 1)")
     parser.add_argument("--schema", action="store_true", help="write nothing but what fits")
-    given = parser.parse_args()
-    server = Server(given.port, load(given.threads), keeps_schema=given.schema)
-    print(f"LLM_MODEL={NAME} LLM_BASE_URL=http://127.0.0.1:{given.port}/v1", flush=True)
+    options = parser.parse_args()
+    server = Server(options.port, load(options.threads), keeps_schema=options.schema)
+    print(f"LLM_MODEL={NAME} LLM_BASE_URL=http://127.0.0.1:{options.port}/v1", flush=True)
     server.serve_forever()
 
 

@@ -112,8 +112,8 @@ def texts(number: int) -> list[str]:
 def fill(assignment: Any, messages: int, labels: int, *, busy: bool) -> None:
     from labeling.services.work import annotations, suggestion_requests, suggestions
 
-    found = [label(n, messages, labels) for n in range(labels)]
-    save = annotations.Save(0, None, 1, {"requirements": found})
+    drawn = [label(n, messages, labels) for n in range(labels)]
+    save = annotations.Save(0, None, 1, {"requirements": drawn})
     annotations.save_draft(assignment, save)
     if not busy:
         return
@@ -126,7 +126,7 @@ def fill(assignment: Any, messages: int, labels: int, *, busy: bool) -> None:
     suggestion_requests.store(asked, assignment.conversation, suggested)
     suggestions.declare_first_pass(assignment)
     for n in range(COMMENTS):
-        comment(assignment, n, messages, found[n % labels]["uid"])
+        comment(assignment, n, messages, drawn[n % labels]["uid"])
 
 
 def label(number: int, messages: int, labels: int) -> dict[str, Any]:

@@ -172,10 +172,10 @@ def install_uv() -> None:
 
 
 def locked(package: str) -> str:
-    found = re.search(rf"^{package}==\S+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
-    if found is None:
+    pin = re.search(rf"^{package}==\S+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    if pin is None:
         raise Obstacle(f"{LOCK.name} does not name {package}; run 'make lock'.")
-    return found.group()
+    return pin.group()
 
 
 def install_packages() -> None:
@@ -254,10 +254,10 @@ def run(command: list[str], failure: str, environment: dict[str, str] | None = N
     )
     if done.returncode == 0:
         return done.stdout
-    said = done.stdout + done.stderr
-    if "No space left on device" in said:
+    output = done.stdout + done.stderr
+    if "No space left on device" in output:
         raise Obstacle(f"The disk that holds {ROOT} is full. Free some space and try again.")
-    print("\n".join(said.splitlines()[-15:]), file=sys.stderr)
+    print("\n".join(output.splitlines()[-15:]), file=sys.stderr)
     raise Obstacle(failure)
 
 

@@ -151,8 +151,8 @@ def _digest(message: Any) -> str:
     headers = message.get("headers") or {}
     if not headers.get("task"):
         return ""
-    told = [message.get("body"), *(headers.get(name) for name in SAME)]
-    return hashlib.sha256(dumps(told).encode()).hexdigest()
+    content = [message.get("body"), *(headers.get(name) for name in SAME)]
+    return hashlib.sha256(dumps(content).encode()).hexdigest()
 
 
 def options(folder: Path) -> dict[str, Any]:

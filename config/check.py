@@ -94,8 +94,8 @@ def run_check(name: str, command: list[str], environment: dict[str, str]) -> Out
         check=False,
     )
     ok = done.returncode == 0
-    said = "" if ok else f"\n{done.stdout}"
-    print(f"{name}: {'good' if ok else 'NOT GOOD'}{said}", flush=True)
+    output = "" if ok else f"\n{done.stdout}"
+    print(f"{name}: {'good' if ok else 'NOT GOOD'}{output}", flush=True)
     return Outcome(name, "", time.monotonic() - started, ok)
 
 
@@ -139,9 +139,9 @@ def no_postgres(problem: NoPostgres) -> Outcome:
 @contextmanager
 def postgres() -> Iterator[tuple[str, str]]:
     """What to call the server, and its address."""
-    given = os.environ.get("DATABASE_URL_TEST_POSTGRES")
-    if given:
-        yield "PostgreSQL (given)", given
+    address = os.environ.get("DATABASE_URL_TEST_POSTGRES")
+    if address:
+        yield "PostgreSQL (given)", address
     else:
         with temporary_server() as address:
             yield "PostgreSQL", address
@@ -163,10 +163,10 @@ class Tests:
         if code < 0:
             ended_by = signal.Signals(-code).name
             print(f"assay: {ended_by} ended the tests on {self.where}", file=sys.stderr, flush=True)
-        said = self.folder / "said.txt"
-        if said.exists():
+        log_file = self.folder / "said.txt"
+        if log_file.exists():
             print(f"\n===== tests on {self.where} =====", flush=True)
-            print(said.read_text(encoding="utf-8", errors="replace"), flush=True)
+            print(log_file.read_text(encoding="utf-8", errors="replace"), flush=True)
         counts, left_out = read_counts(self.folder), read_left_out(self.folder)
         return Outcome("tests", self.where, seconds, code == 0, *counts, left_out)
 
@@ -183,8 +183,8 @@ def started(
         environment |= {"DATABASE_URL": database_url, "ASSAY_TEST_LEFT_OUT": str(folder / LEFT_OUT)}
         if not aside:
             print(f"\n===== tests on {where} =====", flush=True)
-        said = stack.enter_context((folder / "said.txt").open("wb")) if aside else None
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=said, stderr=said)
+        log = stack.enter_context((folder / "said.txt").open("wb")) if aside else None
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
             yield Tests(where, process, folder, time.monotonic())
         finally:

@@ -55,9 +55,9 @@ def _of_nodes(nodes: Any) -> Iterator[Text]:
         if isinstance(node, TranslateNode):
             yield node.filter_expression.var.literal.replace("%", "%%"), ""
         elif isinstance(node, BlockTranslateNode):
-            one, _names = node.render_token_list(node.singular)
+            single, _names = node.render_token_list(node.singular)
             many = node.render_token_list(node.plural)[0] if node.plural else ""
-            yield (_trimmed(one), _trimmed(many)) if node.trimmed else (one, many)
+            yield (_trimmed(single), _trimmed(many)) if node.trimmed else (single, many)
         if isinstance(node, Node):
             for name in (*node.child_nodelists, "nodelist_loop", "nodelist_empty"):
                 yield from _of_nodes(getattr(node, name, None) or ())
@@ -146,14 +146,14 @@ def _of_tables() -> Iterator[str]:
 def _shown(value: Any) -> Iterator[str]:
     """What people read in plain JSON, at any depth."""
     if isinstance(value, dict):
-        for key, one in value.items():
-            if key in ("title", "label", "help", "summary", "group") and isinstance(one, str):
-                yield one
+        for key, item in value.items():
+            if key in ("title", "label", "help", "summary", "group") and isinstance(item, str):
+                yield item
             else:
-                yield from _shown(one)
+                yield from _shown(item)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _shown(one._asdict() if hasattr(one, "_asdict") else one)
+        for item in value:
+            yield from _shown(item._asdict() if hasattr(item, "_asdict") else item)
 
 
 def _of_choices() -> Iterator[str]:
@@ -175,15 +175,16 @@ def catalogue(domain: str, texts: set[Text], old: Catalog | None = None) -> Cata
     from babel.messages import Catalog
 
     new = Catalog(locale="de", domain=domain, fuzzy=False, project="Assay", creation_date=THE_DAY)
-    for one, many in sorted(texts):
-        said = old.get(one) if old is not None else None
-        same = said is not None and bool(said.pluralizable) == bool(many)
-        new.add((one, many) if many else one, said.string if said is not None and same else None)
+    for singular, plural in sorted(texts):
+        known = old.get(singular) if old is not None else None
+        same = known is not None and bool(known.pluralizable) == bool(plural)
+        string = known.string if known is not None and same else None
+        new.add((singular, plural) if plural else singular, string)
     return new
 
 
-def _forms(said: Any) -> list[str]:
-    return list(said) if isinstance(said, list | tuple) else [said]
+def _forms(string: Any) -> list[str]:
+    return list(string) if isinstance(string, list | tuple) else [string]
 
 
 def main() -> None:

@@ -139,7 +139,7 @@ def _event_schema(run_id: int) -> EventSchema:
 
 @lru_cache(maxsize=KEPT_ITEMS)
 def _content(sha256: str, item_id: int) -> GoldContent:
-    """Frozen rows never change; the hash keeps apart what two databases call by one number."""
+    """Frozen rows never change; the hash distinguishes equal numbers of two databases."""
     return GoldItem.objects.get(pk=item_id, sha256=sha256).content
 
 

@@ -182,7 +182,7 @@ class LaunchForm(forms.Form):
 
 
 class BudgetForm(forms.Form):
-    """A new budget for a run that has used up its own; what is left empty stays as it is."""
+    """A new budget for a run that used up its budget; empty fields stay as they are."""
 
     budget_cost = LaunchForm.base_fields["budget_cost"]
     budget_tokens = LaunchForm.base_fields["budget_tokens"]

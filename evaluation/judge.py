@@ -52,14 +52,14 @@ MOST_CHARACTERS = 20_000
 
 
 class PromptRefused(RuleError):
-    """A judge's prompt that lacks what has to be judged, or asks for what there is not."""
+    """A judge's prompt that lacks a required field, or has an unknown one."""
 
     code = "prompt_refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """``name`` is that of the file, or ``edited``; the hash tells any two wordings apart."""
+    """``name`` is that of the file, or ``edited``; the hash identifies the wording."""
 
     name: str
     text: str

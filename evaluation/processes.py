@@ -1,7 +1,7 @@
-"""Work in child processes: what hangs is ended with its process, and the worker goes on.
+"""Work in child processes: work that hangs is ended with its process, and the worker continues.
 
 A worker's thread hands a whole job (a run, suggestions, a memory build) to a child process and
-watches it. The child says which leased work it holds and for how long it may; the thread renews
+watches it. The child reports which lease it holds and for how long it may; the thread renews
 that lease from outside, so that a child that never lets another thread run is watched as well, and
 kills the child at the limit. Children are kept between jobs, with the models that they have loaded.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
-import multiprocessing.util  # its own work at exit is registered first, hence done last
+import multiprocessing.util  # imported first, so that its exit handler runs last
 import os
 import signal
 import sys
@@ -36,7 +36,7 @@ Job = Callable[..., Any]
 Progress = Callable[[], None]
 
 PRELOADED = ["evaluation.preload"]
-"""What the process that children are forked from has imported, so that they start at once."""
+"""Imported by the process that children are forked from, so that they start at once."""
 
 PREPARE: list[Callable[[], None]] = []
 """Called in each new child before its first job."""
@@ -44,8 +44,8 @@ PREPARE: list[Callable[[], None]] = []
 KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
-class Held(Protocol):
-    """A piece of leased work, known by its keys alone, so that another process can care for it."""
+class Lease(Protocol):
+    """The lease on a piece of work, with keys only, so that another process can renew it."""
 
     def renew(self) -> bool:
         """False if the lease is lost."""
@@ -61,7 +61,7 @@ class Held(Protocol):
 
 
 class ChildDied(Exception):
-    """The process of a job ended while it held nothing that could be tried again."""
+    """The process of a job ended without a lease on work that could be tried again."""
 
 
 class JobFailed(Exception):
@@ -70,7 +70,7 @@ class JobFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    held: Held
+    lease: Lease
     seconds: float
 
 
@@ -100,7 +100,7 @@ class _Child:
         return bool(self.process.is_alive())
 
     def end(self) -> None:
-        """Dead when this returns, so that nothing it does comes after what is stored for it."""
+        """Dead when this returns, so that it can't write anything after its failure is stored."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -110,28 +110,28 @@ class _Child:
 class _Watch:
     """What the child at work holds, and until when."""
 
-    held: Held | None = None
+    lease: Lease | None = None
     limit: float = inf
     renew_at: float = inf
     lost: bool = False
 
-    def take(self, held: Held, seconds: float) -> None:
+    def take(self, lease: Lease, seconds: float) -> None:
         now = monotonic()
-        # A beat more than the work itself knows of: it may notice the limit and end properly.
-        self.held, self.limit = held, now + seconds + _beat()
+        # A beat longer than the work's own limit: it may notice that one and end properly.
+        self.lease, self.limit = lease, now + seconds + _beat()
         self.renew_at, self.lost = now + _beat(), False
 
     def hear(self, message: _Hold | _Release | _Progress, progress: Progress | None) -> None:
         match message:
             case _Hold():
-                self.take(message.held, message.seconds)
+                self.take(message.lease, message.seconds)
             case _Release():
                 self.release()
             case _Progress() if progress:
                 progress()
 
     def release(self) -> None:
-        self.held, self.limit, self.renew_at, self.lost = None, inf, inf, False
+        self.lease, self.limit, self.renew_at, self.lost = None, inf, inf, False
 
     @property
     def seconds_left(self) -> float | None:
@@ -146,7 +146,7 @@ def _beat() -> float:
 
 @dataclass(slots=True)
 class Children:
-    """The child processes of this process: one for each job under way, and those that wait."""
+    """The child processes of this process: one for each running job, and idle ones."""
 
     _idle: list[_Child] = field(default_factory=list)
     _busy: list[_Child] = field(default_factory=list)
@@ -154,9 +154,9 @@ class Children:
     _stopped: bool = False
 
     def run(self, job: Job, *args: Any, progress: Progress | None = None) -> Any:
-        """What the job returns. A child that was ended or died is replaced, and the job goes on.
+        """The job's result. A child that was ended or died is replaced, and the job continues.
 
-        So a job must be one that may be called again: it does what is left to do.
+        So it must be possible to call a job again: it then does what is left to do.
         """
         while not self._stopped:
             with self._child() as child:
@@ -168,14 +168,14 @@ class Children:
         return None
 
     def stop(self) -> None:
-        """The worker has to stop: jobs under way are broken off, and no other begins."""
+        """The worker must stop: running jobs are cancelled, and no other starts."""
         self._stopped = True
         for child in [*self._busy, *self._idle]:
             child.process.kill()
 
     @contextmanager
     def _child(self) -> Iterator[_Child]:
-        """Kept for the next job if it comes back alive and without work in hand."""
+        """Kept for the next job if it is still alive and has finished its work."""
         with self._lock:
             child = next((self._idle.pop() for _ in self._idle[:1]), None)
         child = child if child and child.is_alive else _start()
@@ -194,7 +194,7 @@ class Children:
     def _watch(
         self, child: _Child, job: Job, args: tuple[Any, ...], progress: Progress | None
     ) -> _Finished | None:
-        """None if the child was ended and its job goes on in another."""
+        """None if the child was ended and its job continues in another."""
         watch = _Watch()
         try:
             child.connection.send((job, args, progress is not None))
@@ -211,19 +211,19 @@ class Children:
                     return None
         except BaseException:  # Ctrl-C
             child.end()
-            if watch.held:
-                watch.held.give_back()
+            if watch.lease:
+                watch.lease.give_back()
             raise
 
     def _bury(self, child: _Child, watch: _Watch) -> None:
         if self._stopped:
-            if watch.held:
-                watch.held.give_back()
+            if watch.lease:
+                watch.lease.give_back()
             return
-        if watch.held is None:
+        if watch.lease is None:
             raise ChildDied(f"A process ended with exit code {child.process.exitcode}.")
-        logger.warning("%s: its process ended (%s).", watch.held, child.process.exitcode)
-        watch.held.abandon()
+        logger.warning("%s: its process ended (%s).", watch.lease, child.process.exitcode)
+        watch.lease.abandon()
 
 
 def _received(child: _Child) -> _Finished | _Hold | _Release | _Progress | None:
@@ -237,22 +237,22 @@ def _received(child: _Child) -> _Finished | _Hold | _Release | _Progress | None:
 
 
 def _attend(child: _Child, watch: _Watch) -> bool:
-    """Renew what the child holds, or end it: at its limit, and where others took its work over."""
-    assert watch.held is not None  # else the child is waited for
+    """Renew the child's lease, or end it: at its limit, or if others took its work over."""
+    assert watch.lease is not None  # otherwise there is nothing to attend to
     now = monotonic()
     if now >= watch.limit:
-        logger.warning("%s took too long: its process is ended.", watch.held)
+        logger.warning("%s took too long: its process is ended.", watch.lease)
         child.end()
-        watch.held.end_late()
+        watch.lease.end_late()
         return False
     if now >= watch.renew_at:
         if watch.lost:  # a beat ago, and the child has not let go since
-            logger.warning("%s was taken over: its process is ended.", watch.held)
+            logger.warning("%s was taken over: its process is ended.", watch.lease)
             child.end()
             return False
         watch.renew_at = now + _beat()
         try:
-            watch.lost = not watch.held.renew()
+            watch.lost = not watch.lease.renew()
         except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
             connections.close_all()
     return True
@@ -297,9 +297,9 @@ def is_watched() -> bool:
     return _watcher is not None
 
 
-def hold(held: Held, seconds: float) -> None:
+def hold(lease: Lease, seconds: float) -> None:
     assert _watcher is not None
-    _watcher.send(_Hold(held, seconds))
+    _watcher.send(_Hold(lease, seconds))
 
 
 def release() -> None:
@@ -310,7 +310,7 @@ def release() -> None:
 def _serve(connection: Connection) -> None:
     global _watcher
     _end_with_parent()
-    # Both reach the whole group of processes; what becomes of the work, the watching thread says.
+    # Both signals reach the whole process group; the watching thread decides what happens.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     django.setup()
@@ -339,7 +339,7 @@ def _tell() -> None:
 
 
 def _end_with_parent() -> None:
-    """A child ends with the worker, also where it hangs and the worker was killed.
+    """A child ends with the worker, even if it hangs and the worker was killed.
 
     The process that children are forked from ends when the last copy of its pipe is closed, of
     which only the worker may have one; and Linux ends each child with that process.

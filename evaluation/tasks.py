@@ -51,7 +51,7 @@ def measure_floors(release_id: int) -> None:
 
 @worker_shutting_down.connect
 def break_off(**kwargs: Any) -> None:
-    """What is under way is given back at once; another worker, or this one later, goes on."""
+    """Current work is released at once; another worker, or this one later, continues."""
     processes.children.stop()
 
 

@@ -31,11 +31,13 @@ def translated_tree(value: Any) -> Any:
     """Plain JSON with the texts under the ``SHOWN`` keys translated."""
     if isinstance(value, Mapping):
         return {
-            key: translated(one) if key in SHOWN and isinstance(one, str) else translated_tree(one)
-            for key, one in value.items()
+            key: translated(item)
+            if key in SHOWN and isinstance(item, str)
+            else translated_tree(item)
+            for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [translated_tree(one) for one in value]
+        return [translated_tree(item) for item in value]
     return value
 
 
@@ -56,4 +58,8 @@ def _script_texts(language: str) -> dict[str, str]:
     catalog.translation = DjangoTranslation(
         language, domain="djangojs", localedirs=[str(path) for path in settings.LOCALE_PATHS]
     )
-    return {text: said for text, said in catalog.get_catalog().items() if isinstance(said, str)}
+    return {
+        text: translation
+        for text, translation in catalog.get_catalog().items()
+        if isinstance(translation, str)
+    }

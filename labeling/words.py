@@ -641,9 +641,9 @@ def worded(stored: Any, *, with_codes: bool = False) -> Any:
     if is_fact(stored):
         return words(Fact.from_json(stored))
     if isinstance(stored, Mapping):
-        said = {key: worded(value, with_codes=with_codes) for key, value in stored.items()}
+        in_words = {key: worded(value, with_codes=with_codes) for key, value in stored.items()}
         fact = stored.get("reason", stored.get("message"))
-        return said | {"code": fact["code"]} if with_codes and is_fact(fact) else said
+        return in_words | {"code": fact["code"]} if with_codes and is_fact(fact) else in_words
     if isinstance(stored, list | tuple):
         return [worded(value, with_codes=with_codes) for value in stored]
     return stored

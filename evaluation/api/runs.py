@@ -274,7 +274,7 @@ class RunCasesView(APIView):
 class RunControlView(APIView):
     @extend_schema(request=ControlIn, responses={200: RunDetailOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
-        """Pause, resume, cancel, or compute the scores anew from the stored outputs."""
+        """Pause, resume, cancel, or compute the scores again from the stored outputs."""
         run = get_object_or_404(_runs(request), pk=pk)
         fields = ControlIn(data=request.data)
         fields.is_valid(raise_exception=True)

@@ -43,7 +43,7 @@ NOT_SAID = "not said"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What scoring depends on beside gold and output: the run's settings, and the ruler."""
+    """What scoring depends on in addition to gold and output: the run's settings and encoder."""
 
     ruler: Ruler
     spec: RunSpec
@@ -93,7 +93,7 @@ AggregateDetails = dict[str, Mapping[str, object]]
 
 
 class CheckpointTrace(TypedDict):
-    """What retrieval held at one checkpoint; the columns of a ``StageTrace``."""
+    """The messages of retrieval at one checkpoint; the columns of a ``StageTrace``."""
 
     checkpoint: str
     set_size: int
@@ -124,7 +124,7 @@ class GoldLayer(ABC):
     shown: tuple[str, ...] = ()
     """The fields of its labels that a case page shows; empty: the layer has a separate page."""
     suggested = False
-    """Whether a pipeline finds labels by itself; other layers answer what they are asked."""
+    """Whether a pipeline looks for labels; in other layers it answers questions."""
     by_people = True
     """Whether annotators make what pipelines return, so that they can be scored like one."""
     floors: tuple[str, ...] = ("nothing", "everything")
@@ -180,7 +180,7 @@ class GoldLayer(ABC):
         return ()
 
     def unscorable(self, example: Example) -> Fact | None:
-        """Why no figure is possible whatever a pipeline returns, if that is so."""
+        """Why no output of a pipeline could be scored, if so."""
         return None
 
     @abstractmethod
@@ -210,14 +210,14 @@ class GoldLayer(ABC):
         return cited(self.predicted(example.output))
 
     def traces(self, example: Example) -> list[CheckpointTrace]:
-        """What a run stores (``StageTrace``) for every checkpoint that the output tells of."""
+        """What a run stores (``StageTrace``) for every checkpoint in the output."""
         return []
 
 
 def given_requirements(content: GoldContent) -> list[Label]:
-    """The requirements that labels of an item refer to: settled before, or gold beside them."""
-    given = content.get("given") or {}
-    requirements: list[Label] = given.get("requirements", content["gold"].get("requirements", []))
+    """The requirements that labels of an item refer to: from the input, or from the same gold."""
+    inputs = content.get("given") or {}
+    requirements: list[Label] = inputs.get("requirements", content["gold"].get("requirements", []))
     return requirements
 
 

@@ -80,8 +80,8 @@ class EndToEnd(GoldLayer):
             message_count=len(example.messages),
         )
         score = document_scores[SCORE]
-        found: DocumentDetail = score.detail
-        detail: AlignedDocument = {**found, "alignment": aligned["alignment"]}
+        detail_of_document: DocumentDetail = score.detail
+        detail: AlignedDocument = {**detail_of_document, "alignment": aligned["alignment"]}
         return document_scores | {SCORE: Value(score.value, detail=detail)}
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:

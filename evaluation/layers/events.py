@@ -145,7 +145,7 @@ class Events(GoldLayer):
         return _cited(example.gold)
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
-        """Counts beside the rates: over all samples, failed ones told apart."""
+        """Counts in addition to the rates: over all samples, failed ones separately."""
         ran = [case for case in scored if not case.failed]
         return {
             **{name: _pooled_counts(ran, name) for name in POOLED},
@@ -168,7 +168,7 @@ def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:
 
 
 def _cited(events: Sequence[Any]) -> list[int]:
-    """The messages in which triggers and arguments stand, where that is said."""
+    """The messages of triggers and arguments, if the label names them."""
     return sorted({place for event in events if isinstance(event, Mapping) for place in _in(event)})
 
 

@@ -196,7 +196,7 @@ class Memory(GoldLayer):
         return losses(self.expected_ids(example), checkpoints)
 
     def ranks(self, example: Example) -> dict[int, Rank]:
-        """Where each expected message stood among the candidates and after re-ranking."""
+        """The rank of each expected message among the candidates and after re-ranking."""
         return ranks(self.expected_ids(example), _checkpoints(example))
 
     def slices(self, example: Example) -> dict[str, str]:

@@ -29,7 +29,7 @@ def add_options(parser: ArgumentParser, does: str) -> None:
 def make(service: ModuleType, wish: Any, options: dict[str, Any], *, else_: str) -> Any:
     """By a language model if that is asked for, ``else_`` without one and its budget."""
     budget = {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
-    if not options["model"] and any(one is not None for one in budget.values()):
+    if not options["model"] and any(limit is not None for limit in budget.values()):
         raise CommandError(f"{else_} cost nothing: give a budget only with --model.")
     with _progress(wish.count) as show:
         if options["model"]:

@@ -1,4 +1,4 @@
-"""Gold and prediction side by side, and why what looks alike was not matched."""
+"""Gold and prediction side by side, and why similar pairs were not matched."""
 
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict

@@ -58,7 +58,7 @@ def read_verdict(reply: str) -> Verdict:
 
     A code fence around the whole reply is taken off; a number outside 0 to 10 is clamped and
     flagged. Everything else is a failure of the judge: other words around it, a number as text,
-    NaN, a key that is missing or stands there twice.
+    NaN, a key that is missing or duplicate.
 
     Raises
     ------

@@ -110,7 +110,7 @@ def calibration(
 
     Bins of equal width part [0, 1] evenly, left-closed, the last one closed. Those of equal
     mass are parted by the quantiles of the stated confidences, right-closed: each holds about
-    as many predictions, but equal confidences are never torn apart, so that some may be empty.
+    as many predictions, but equal confidences are never split, so that some may be empty.
 
     Parameters
     ----------

@@ -28,8 +28,8 @@ def missed(size: int, drawn: int) -> NDArray[np.float64]:
     >>> missed(4, 2).round(3).tolist()
     [1.0, 0.5, 0.167, 0.0, 0.0]
     """
-    held = np.arange(size, 0, -1)
-    factors = np.maximum(held - drawn, 0) / held
+    remaining = np.arange(size, 0, -1)
+    factors = np.maximum(remaining - drawn, 0) / remaining
     probabilities = np.concatenate([[1.0], np.cumprod(factors)])
     probabilities.flags.writeable = False
     return probabilities

@@ -45,7 +45,7 @@ MANDATORY = tuple(
     for name, field in Requirement.model_fields.items()
     if field.is_required() and name not in ("uid", "acceptance_criteria")
 )
-"""What every requirement of the document must say, beside its acceptance criteria."""
+"""What every requirement of the document must say, in addition to its acceptance criteria."""
 
 
 def score_document(
@@ -62,7 +62,7 @@ def score_document(
     counts
         Of the requirements that the document states, matched with gold as for extraction.
     requirements
-        Those requirements. Inferred ones cite no message of their own and are not among them.
+        Those requirements. Inferred ones don't cite messages and are not included.
     document
         ``{"sections": [{"id", "body", …}, …]}``; ``None`` if none was written.
     message_count

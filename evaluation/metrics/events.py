@@ -1,7 +1,7 @@
-"""Event extraction: who takes which part in what kind of event, held against gold.
+"""Event extraction: who takes which part in what kind of event, compared with gold.
 
 An argument is the triple of event type, role and words. Triples are a set: saying one twice adds
-nothing, and event instances are not kept apart. A null or blank argument is no argument.
+nothing, and event instances are not kept apart. Null and blank arguments are ignored.
 """
 
 import re
@@ -357,7 +357,7 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
     checked = _checked(predicted, options)
     exact = options.hallucination_match_mode == "exact_span"
     texts = sample.texts if exact else [norm(text) for text in sample.texts]
-    absent = [said for said, words in checked if not _stands_in(words, texts)]
+    absent = [text for text, words in checked if not _stands_in(words, texts)]
     share = Share(len(absent), len(checked))
     return {
         "hallucination_rate": Value(float(bool(absent)), detail=AbsentDetail(absent=absent[:50])),
@@ -368,7 +368,7 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
 
 
 def _checked(predicted: Reading, options: EventOptions) -> list[tuple[str, str]]:
-    """Each argument that is checked: as it was said, and as the mode compares it.
+    """Each argument that is checked: as written, and as the mode compares it.
 
     Letter by letter, two wordings of a triple are two arguments: whichever is said first must
     not decide.
@@ -377,7 +377,7 @@ def _checked(predicted: Reading, options: EventOptions) -> list[tuple[str, str]]
         pairs = [(argument.text, argument.text) for argument in predicted.wordings]
     else:
         pairs = [(argument.text, norm(argument.text)) for argument in predicted.arguments]
-    return [(said, words) for said, words in pairs if len(words) >= SHORTEST_CHECKED]
+    return [(text, words) for text, words in pairs if len(words) >= SHORTEST_CHECKED]
 
 
 def _stands_in(words: str, texts: Iterable[str]) -> bool:

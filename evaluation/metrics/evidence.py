@@ -227,7 +227,7 @@ def groundedness_chance(answer: ReturnedEvidence, corpus: Corpus) -> float:
     """The share of random phases whose messages were all shown: C(s, b)/C(n, b) each.
 
     1 where everything was shown. What a judge would say of a random phase is not known, so there
-    is no chance level where a judge verified.
+    is no chance level if a judge verified them.
 
     Examples
     --------

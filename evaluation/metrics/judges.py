@@ -52,7 +52,7 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """A judge beside people over ``n`` answers, with intervals for new conversations.
+    """A judge compared with people on ``n`` answers, with intervals for new conversations.
 
     ``bias`` is the mean of judge minus people, and bounds the level; ``kappa`` weighs
     disagreements by the square of the distance; ``spearman`` compares the orders; ``mae`` is the
@@ -293,7 +293,7 @@ def _distinct(value: float, least: float) -> float:
 
 
 def spearman(a: Array, b: Array) -> float | None:
-    """Spearman's rho, ties by their mean rank; ``None`` where one side is all alike.
+    """Spearman's rho, ties by their mean rank; ``None`` if all values of a side are equal.
 
     Examples
     --------

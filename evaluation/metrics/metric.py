@@ -67,7 +67,7 @@ class Metric:
     ``scope`` is ``case`` (one value per case, then averaged), ``micro`` (one value
     per case, but the run's value is the ratio of the summed counts) or ``run`` (one
     value over all cases pooled). ``lower`` and ``upper`` bound every value. A
-    ``diagnostic`` explains the others and is kept apart from them.
+    ``diagnostic`` explains the others and is shown separately.
     """
 
     id: str

@@ -25,7 +25,7 @@ def score_narrative(
     phases
         The localIds of each returned phase.
     returned
-        What was returned beside these: an answer may hold more than its phases do.
+        What was returned in addition: an answer may contain more than its phases.
     size
         How many messages the conversation has; with it each figure has its chance level.
 

@@ -1,4 +1,4 @@
-"""From a model's raw reply to JSON: where the JSON stands, and what had to be mended.
+"""From a model's raw reply to JSON: where the JSON is, and what had to be repaired.
 
 A reply counts as *raw* when the JSON in it parses as written, as *repaired* when it parses
 after steps that are all recorded, and as an *error* otherwise. Taking JSON out of a code fence
@@ -105,7 +105,7 @@ def _split_thought(raw: str) -> tuple[str | None, str]:
 
 
 def _locate(text: str) -> tuple[str, str | None, str]:
-    """How the JSON was found, the JSON (``None``: there is none), and what stands before it."""
+    """How the JSON was found, the JSON (``None`` if absent), and the text before it."""
     if not text.strip():
         return EMPTY, None, ""
     fences = [fence for fence in _FENCE.finditer(text) if fence[1].lstrip()[:1] in ("[", "{")]
@@ -196,7 +196,7 @@ def _events_in(value: Any) -> list[Any]:
 
 
 def _outside_strings(text: str, change: Callable[[str], str]) -> str:
-    """The text with ``change`` done to what stands outside of its strings."""
+    """The text with ``change`` applied outside of its strings."""
     parts: list[str] = []
     start = 0
     while start < len(text):
@@ -222,7 +222,7 @@ def _end_of_string(text: str, opening: int) -> int:
 
 
 def _full_width(text: str) -> str:
-    """Full-width punctuation that stands for JSON's own; what strings say stays as it is."""
+    """Replace full-width punctuation by JSON's, except within strings."""
     straight = _outside_strings(text, lambda part: part.translate(_PUNCTUATION))
     return re.sub(r"“([^“”\"\\]*)”(?=\s*[,:}\]])", r'"\1"', straight)
 

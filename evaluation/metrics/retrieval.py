@@ -68,7 +68,7 @@ def ranking_chance(expected: int, ranked: int, size: int) -> Mapping[str, float]
 
     Notes
     -----
-    With n messages of which E are relevant none of them is among the first m with probability
+    With n messages, E of them relevant, none is among the first m with probability
     C(n − m, E)/C(n, E), and all are with C(m, E)/C(n, E). The expected reciprocal rank is
     Σ P(the first is at r)/r over the ranked places.
 
@@ -83,11 +83,11 @@ def ranking_chance(expected: int, ranked: int, size: int) -> Mapping[str, float]
     first = -np.diff(none[: places + 1])
     figures = {"mrr": float((first / np.arange(1, places + 1)).sum())}
     for cut in CUTS:
-        held = min(cut, places)
-        figures[f"recall_at_{cut}"] = held / size
-        figures[f"precision_at_{cut}"] = held * expected / (size * cut)
-        figures[f"hit_rate_at_{cut}"] = 1 - float(none[held])
-        figures[f"all_at_{cut}"] = float(none[size - held])
+        depth = min(cut, places)
+        figures[f"recall_at_{cut}"] = depth / size
+        figures[f"precision_at_{cut}"] = depth * expected / (size * cut)
+        figures[f"hit_rate_at_{cut}"] = 1 - float(none[depth])
+        figures[f"all_at_{cut}"] = float(none[size - depth])
     return figures
 
 

@@ -94,7 +94,7 @@ def _readings(text: str) -> set[str]:
 
 
 def _covered(text: str, arguments: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the words of arguments stand."""
+    """The places of the arguments' words."""
     spans: list[tuple[int, int]] = []
     for words in set(arguments):
         at = text.find(words) if len(words) > 1 else -1

@@ -9,7 +9,7 @@ Loss = Literal["never_retrieved", "lost_in_reranking", "not_selected", "found"]
 LOSSES: tuple[Loss, ...] = ("never_retrieved", "lost_in_reranking", "not_selected", "found")
 CHECKPOINTS = ("candidates", "reranked", "selected")
 Checkpoints = Mapping[str, Sequence[int]]
-"""The ids held at each checkpoint, best first; ``reranked`` only where something re-ranked."""
+"""The ids at each checkpoint, best first; ``reranked`` only where something re-ranked."""
 
 BANDS = ((1, 10), (11, 20), (21, 50), (51, 100), (101, None))
 """Ranks, from and to, by which lost messages are counted."""
@@ -74,7 +74,7 @@ def losses(expected: Collection[int], checkpoints: Checkpoints) -> dict[int, Los
     expected
         The ids that should have been returned.
     checkpoints
-        The ids held at ``candidates``, ``selected`` and, if anything re-ranked, ``reranked``.
+        The ids at ``candidates``, ``selected`` and, if anything re-ranked, ``reranked``.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def losses(expected: Collection[int], checkpoints: Checkpoints) -> dict[int, Los
 
 
 def ranks(expected: Collection[int], checkpoints: Checkpoints) -> dict[int, Rank]:
-    """Where every expected id stood.
+    """The rank of every expected id.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def funnel(fates: Iterable[Mapping[int, Loss]]) -> dict[str, int]:
 
 
 def lost_ranks(cases: Iterable[TracedCase]) -> list[RankBand]:
-    """At which rank the messages stood that were candidates and were not returned."""
+    """The ranks of candidates that were not returned."""
     lost = [
         rank.last
         for expected, checkpoints in cases
@@ -153,7 +153,7 @@ def reranking(cases: Iterable[TracedCase]) -> Reranking | None:
 
 
 def _fate(message_id: int, checkpoints: Checkpoints) -> Loss:
-    """The output is looked at first: what was returned was found, whatever the trace says."""
+    """The output is looked at first: returned messages count as retrieved in any case."""
     if message_id in checkpoints["selected"]:
         return "found"
     if message_id not in checkpoints["candidates"]:

@@ -98,7 +98,7 @@ def _severity(pairs: Sequence[tuple[Record, Record]]) -> Value:
 
 
 def _pii(overlap: PiiOverlap) -> dict[str, Value]:
-    """0 where one side alone names any: what is divided by nothing is no success."""
+    """0 if only one side names any: an undefined share doesn't count as success."""
     if not any(overlap):
         return {name: Value(None, NO_PII) for name in overlap.shares}
     return {

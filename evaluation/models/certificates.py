@@ -15,7 +15,7 @@ from labeling.models import Project
 
 
 class AnswerPanel(models.Model):
-    """The rating of the answers of one run, by people who are told nothing of it.
+    """The rating of the answers of one run, by people who know nothing about it.
 
     They know it by its ``code``. What there is to rate are the answers of its samples.
     """
@@ -102,7 +102,7 @@ class SampledAnswer(models.Model):
 
 
 class Probing(Work):
-    """Asking one judge the probes. The first reply to each probe counts, whatever is asked later.
+    """Asking one judge the probes. Only the first reply to each probe counts.
 
     ``judge_sha256`` is of the model and how it is asked, the prompt and the parser;
     ``served_model`` is what the server called itself in its replies.

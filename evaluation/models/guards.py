@@ -1,4 +1,4 @@
-"""Triggers of this app's tables, beside those of labeling."""
+"""Triggers of this app's tables, like those of labeling."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class PanelQuerySet(models.QuerySet[Any]):
 class RatingPanel(models.Model):
     """The rating of what one run inferred: opened by a lead, done by judges, closed by a lead.
 
-    Judges know it by its ``code``, which tells nothing of the pipeline. Closing is for good: from
+    Judges know it by its ``code``, which reveals nothing about the pipeline. Closing is final: from
     then on no rating changes (triggers), so that the figures built on them stay as they are.
     """
 

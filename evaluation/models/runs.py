@@ -65,7 +65,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def with_synthetic(self) -> RunQuerySet:
-        """Adds ``holds_synthetic``: whether the gold holds what nobody has held or labelled."""
+        """Adds ``holds_synthetic``: whether the gold has synthetic conversations or labels."""
         marked = GoldRelease.objects.with_synthetic().filter(pk=OuterRef("release"))
         return self.annotate(holds_synthetic=Exists(marked))
 

@@ -8,7 +8,7 @@ from evaluation.models.runs import CaseRun
 
 
 class StageTrace(models.Model):
-    """What a retrieval pipeline held at one checkpoint of one case.
+    """The messages of a retrieval pipeline at one checkpoint of one case.
 
     ``candidates`` is what was found at all, ``reranked`` what the ranking kept, ``selected`` what
     was answered. Ids are localIds, best first.

@@ -27,7 +27,7 @@ class Work(models.Model):
     """One thing that a worker does, and who is at it.
 
     A worker takes it by one conditional update (queued, or its lease expired) and keeps it
-    while ``owner`` is its token; what a dead worker held is taken over when the lease expires.
+    while ``owner`` is its token; a dead worker's work is taken over when the lease expires.
     """
 
     class State(models.TextChoices):

@@ -1,8 +1,8 @@
-"""Questions by templates out of the words of a message: the same for the same seed, and no model.
+"""Questions from templates and the words of a message: repeatable by seed, and without a model.
 
-Each is verified as far as words can: no other message holds what it asks for. They name the words
-that they look for, which favours retrieval by words; figures on them are no figures on people's
-questions.
+Each is verified as far as words allow: no other message contains what it asks for. They name the
+words that they look for, which favours retrieval by words; results on them say little about
+people's questions.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ def version() -> str:
 
 
 def questions(talk: Talk, seed: int) -> Iterator[Asked]:
-    """As many as there are, one for each message that has one; the caller stops."""
+    """At most one for each message, until the caller stops."""
     for at in order_of(talk, seed):
         draw = random.Random(f"{seed}:{talk.id}:{at}")
-        kinds = [_said, _when, _missing, _both]
+        kinds = [_statement, _when, _missing, _both]
         draw.shuffle(kinds)
         asked = (kind(talk, at, draw) for kind in kinds)
         if question := next(filter(None, asked), None):
             yield question
 
 
-def _said(talk: Talk, at: int, draw: random.Random) -> Asked | None:
+def _statement(talk: Talk, at: int, draw: random.Random) -> Asked | None:
     two = _telling(talk, at, draw)
     message = talk.messages[at]
     if two is None:
@@ -56,7 +56,7 @@ def _when(talk: Talk, at: int, draw: random.Random) -> Asked | None:
 
 
 def _missing(talk: Talk, at: int, draw: random.Random) -> Asked | None:
-    """A cloze: a word that is in no other message is left out of what was said."""
+    """A cloze: a word that is in no other message is left out."""
     message = talk.messages[at]
     written = content_words(message.text)
     unique = [word for stem, word in written.items() if talk.places[stem] == [at]]
@@ -71,7 +71,7 @@ def _missing(talk: Talk, at: int, draw: random.Random) -> Asked | None:
 
 
 def _both(talk: Talk, at: int, draw: random.Random) -> Asked | None:
-    """Two people, one word, and nobody else ever says it."""
+    """Two people, and a word that nobody else uses."""
     written = content_words(talk.messages[at].text)
     shared = [stem for stem in written if len(talk.places[stem]) == 2]
     draw.shuffle(shared)
@@ -85,7 +85,7 @@ def _both(talk: Talk, at: int, draw: random.Random) -> Asked | None:
 
 
 def _telling(talk: Talk, at: int, draw: random.Random) -> tuple[str, str] | None:
-    """Two words of the message that stand together nowhere else."""
+    """Two words of the message that no other message has together."""
     written = content_words(talk.messages[at].text)
     rare = sorted(written, key=lambda stem: (len(talk.places[stem]), stem))[:4]
     draw.shuffle(rare)
@@ -95,7 +95,7 @@ def _telling(talk: Talk, at: int, draw: random.Random) -> tuple[str, str] | None
 
 
 def _near_the_gap(gapped: str) -> str:
-    """So little of a message that it has to be found rather than recognised."""
+    """Little enough of a message that it can't simply be looked up."""
     parts = gapped.split()
     at = next(place for place, part in enumerate(parts) if GAP in part)
     return " ".join(parts[max(at - AROUND, 0) : at + AROUND + 1])

@@ -1,4 +1,4 @@
-"""Questions by a language model, each looked at a second time before it is kept."""
+"""Questions by a language model, each verified by a second call before it is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluation.questions.sample import Asked, Said, Talk, order_of
+from evaluation.questions.sample import Asked, Talk, TalkMessage, order_of
 from labeling.domain.facts import Fact
 from labeling.domain.schema.labels import CATEGORIES
 from pipelines import prompting
@@ -26,7 +26,7 @@ def version(model_id: str) -> str:
     return f"{model_id} {ASK}/{hashes[ASK][:8]} {CHECK}/{hashes[CHECK][:8]}"
 
 
-def choices(talk: Talk, seed: int) -> Iterator[tuple[Said, ...]]:
+def choices(talk: Talk, seed: int) -> Iterator[tuple[TalkMessage, ...]]:
     """One message, or two that share a word; each message is chosen once."""
     used: set[int] = set()
     for at in order_of(talk, seed):
@@ -39,11 +39,11 @@ def choices(talk: Talk, seed: int) -> Iterator[tuple[Said, ...]]:
         yield tuple(talk.messages[place] for place in sorted(chosen))
 
 
-def ask(talk: Talk, chosen: tuple[Said, ...], *, model: ChatModel, repetition: int) -> Asked:
-    """What the model asks about the chosen messages; whether they answer it is not known yet."""
+def ask(talk: Talk, chosen: tuple[TalkMessage, ...], *, model: ChatModel, repetition: int) -> Asked:
+    """The model's question about the chosen messages; not verified yet."""
     prompt = prompting.read(PROMPTS, ASK).filled(
-        chosen=[_told(message) for message in chosen],
-        around=[_told(message) for message in _around(talk, chosen)],
+        chosen=[_as_input(message) for message in chosen],
+        around=[_as_input(message) for message in _around(talk, chosen)],
     )
     data = model.complete(prompt, schema=QUESTION, repetition=repetition).data
     evidence = tuple(message.index for message in chosen)
@@ -51,14 +51,14 @@ def ask(talk: Talk, chosen: tuple[Said, ...], *, model: ChatModel, repetition: i
     return Asked(talk.id, *texts, evidence, data["category"])
 
 
-def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> list[Fact]:
-    """What a second look finds wrong, by a prompt that shows the chosen messages alone."""
+def problems_of(asked: Asked, chosen: tuple[TalkMessage, ...], *, model: ChatModel) -> list[Fact]:
+    """Problems that a second call reports when it sees only the chosen messages."""
     if not asked.question or not asked.answer:
         return [Fact("sample.empty_question")]
     prompt = prompting.read(PROMPTS, CHECK).filled(
         question=asked.question,
         answer=asked.answer,
-        messages=[_told(message) for message in chosen],
+        messages=[_as_input(message) for message in chosen],
     )
     verdict = model.complete(prompt, schema=VERDICT).data
     problems = {
@@ -69,7 +69,7 @@ def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> 
     return [problem for name, problem in problems.items() if not verdict[name]]
 
 
-def _around(talk: Talk, chosen: tuple[Said, ...]) -> list[Said]:
+def _around(talk: Talk, chosen: tuple[TalkMessage, ...]) -> list[TalkMessage]:
     near = {
         place
         for message in chosen
@@ -79,7 +79,7 @@ def _around(talk: Talk, chosen: tuple[Said, ...]) -> list[Said]:
     return [talk.messages[place] for place in sorted(near - {message.index for message in chosen})]
 
 
-def _told(message: Said) -> dict[str, str | int]:
+def _as_input(message: TalkMessage) -> dict[str, str | int]:
     return {
         "index": message.index,
         "speaker": message.speaker,

@@ -1,4 +1,4 @@
-"""What a generator of questions reads and returns."""
+"""The input and output of question generators."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pipelines.memory.text import STOP, spoken, stem, words
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One message."""
+class TalkMessage:
+    """A message of the conversation."""
 
     index: int
     speaker: str
     text: str
     day: str = ""
-    """As one would say it; empty where no time is known."""
+    """As people would write it; empty if the time isn't known."""
 
 
 @dataclass(frozen=True)
 class Talk:
-    """One conversation, with an index of the words that tell its messages apart."""
+    """One conversation, with an index of the words that distinguish its messages."""
 
     id: str
-    messages: Sequence[Said]
+    messages: Sequence[TalkMessage]
 
     @cached_property
     def stems(self) -> list[frozenset[str]]:
@@ -38,7 +38,7 @@ class Talk:
 
     @cached_property
     def places(self) -> Mapping[str, list[int]]:
-        """Where each stem stands."""
+        """The messages that contain each stem."""
         places = defaultdict(list)
         for at, stems in enumerate(self.stems):
             for root in stems:
@@ -46,7 +46,7 @@ class Talk:
         return places
 
     def holding(self, stems: Sequence[str]) -> list[int]:
-        """The messages in which all of these words stand."""
+        """The messages that contain all of these stems."""
         first, *others = (set(self.places.get(root, ())) for root in stems)
         return sorted(first.intersection(*others))
 

@@ -1,7 +1,7 @@
 """Building the layers of conversations: asked for here, done by a worker or by a command.
 
 A conversation's text never changes, so each layer is built once for each configuration and kept
-as soon as it is ready. The rows say what is left, so the work may stop and go on anywhere.
+as soon as it is ready. The rows say what is left, so the work may stop and continue anywhere.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from pipelines.types import Message
 logger = logging.getLogger(__name__)
 
 BUILDING_SECONDS = 6 * 3600.0
-"""So long a worker may build the layers of one conversation; a limit all the same."""
+"""How long a worker may build the layers of a conversation."""
 RETRY_SECONDS = 20
-LONGEST_WAIT_SECONDS = 3600  # whatever a server asks for
+LONGEST_WAIT_SECONDS = 3600  # even if a server asks for more
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBuild:
+class BuildLease:
     build_id: int
     owner: UUID
 
@@ -103,7 +103,7 @@ def request(
     by: Any,
     queue: bool = True,
 ) -> list[LayerBuild]:
-    """Ask for the layers of each conversation. What is built stays; what failed is tried again."""
+    """Request the layers of each conversation. Built ones are kept; failed ones are retried."""
     key = key_of(config)
     with transaction.atomic():
         asked = [_asked(conversation, key, config, by) for conversation in conversations]
@@ -123,7 +123,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
     if build is None:
         return False
     try:
-        with KeepAlive(HeldBuild(build_id, owner), seconds=BUILDING_SECONDS):
+        with KeepAlive(BuildLease(build_id, owner), seconds=BUILDING_SECONDS):
             _build(build, owner, progress)
         _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
     except LeaseLost:
@@ -132,7 +132,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
         working.log_failure(logger, build, error)
         _finish(build_id, owner, **_failure(error, build.attempts))
     except BaseException:  # Ctrl-C, or the process is told to end
-        HeldBuild(build_id, owner).give_back()
+        BuildLease(build_id, owner).give_back()
         raise
     return True
 
@@ -241,7 +241,7 @@ def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) 
 
 
 def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int], None]:
-    """Hundreds of steps a second are told as one: each is a write."""
+    """Hundreds of steps a second are reported as one, because each report is a write."""
     last: dict[str, Any] = {"kind": None, "at": timezone.now()}
 
     def sometimes(kind: Kind, done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Where pipelines keep what is dear to compute: files under the data directory.
+"""Where pipelines keep expensive results: files under the data directory.
 
 Nothing here is the truth: every file can be computed again, so the folder may be deleted.
 """
@@ -34,7 +34,7 @@ class FileStore:
             return None
 
     def put(self, key: str, value: bytes) -> None:
-        """Written beside its place and then renamed: two workers may write one key at once."""
+        """Written to a temporary file and then renamed: two workers may write one key at once."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, delete=False) as draft:
@@ -46,7 +46,7 @@ class FileStore:
         """Of all threads and processes one at a time, so that nothing is computed twice.
 
         The system frees what a killed process held. After ``at_most`` seconds of waiting a process
-        goes on at the same time (``False``): that costs time and nothing else.
+        continues at the same time (``False``), which only costs time.
         """
         path = self._path(key).with_suffix(".lock")
         path.parent.mkdir(parents=True, exist_ok=True)

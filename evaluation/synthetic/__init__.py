@@ -1,1 +1,1 @@
-"""Conversations that nobody has held, with the requirements that are said in them."""
+"""Synthetic conversations, with the requirements stated in them."""

@@ -27,7 +27,7 @@ def version(model_id: str) -> str:
 def generate(
     number: int, *, domain: str, difficulty: str, seed: int, model: ChatModel, repetition: int
 ) -> Sample:
-    """What the model wrote; whether it is any good is not known yet."""
+    """The model's text, which hasn't been checked yet."""
     draw = random.Random(f"{seed}:{domain}:{difficulty}:{number}")
     asked = DIFFICULTIES[difficulty]
     wishes = {

@@ -102,7 +102,7 @@ def generate(number: int, *, domain: str, difficulty: str, seed: int) -> Sample:
 
 
 def _most(messages: int, difficulty: str) -> int:
-    """Nobody says more than two wishes at once, and only who talks at length says two."""
+    """At most two wishes in a message, and two only from people who talk at length."""
     users = (messages + 1) // 2
     return users if difficulty == "easy" else 2 * users
 
@@ -115,7 +115,7 @@ class _Talk:
     turns: list[Turn] = field(default_factory=list)
     labels: list[StoredLabel] = field(default_factory=list)
     open: Wish | None = None
-    """A wish whose figures are still to be told."""
+    """A wish whose figures are stated later."""
 
     def hold(self, messages: int, requirements: int) -> None:
         words = _book()["domains"][self.domain]
@@ -194,7 +194,7 @@ class _Talk:
         return str(self.draw.choice(_book()["acknowledgements"]))
 
     def _small_talk(self, words: DomainWords) -> str:
-        """Nothing to extract: what is there already, or beside the point."""
+        """Nothing to extract: what already exists, or what is off topic."""
         thing = self.draw.choice(words["things"])
         text = self.draw.choice([*_book()["asides"], *_book()["fillers"]])
         return str(text).format(thing=thing[0], things=thing[1])

@@ -115,7 +115,7 @@ def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
 
 
 def answers_progress(run: Run) -> dict[str, Any]:
-    """How far writing or judging is, while it goes on."""
+    """The progress of writing or judging, while it runs."""
     if run.status == Run.Status.ANSWERING:
         return _counted(Answer.objects.filter(case__run=run), "n_answers", "n_written")
     if run.status == Run.Status.JUDGING:
@@ -131,7 +131,7 @@ def _counted(rows: Any, every: str, ended: str) -> dict[str, Any]:
 
 
 def called_off(run: Run, action: str) -> str:
-    """Whether cancelling has only called off answers, so that the run goes on to its scores."""
+    """Whether only answers were cancelled, so that the run continues to its scores."""
     cancelled = Run.objects.filter(pk=run.pk, cancelled=True).exists()
     return "call off" if action == "cancel" and not cancelled else ""
 

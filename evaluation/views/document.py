@@ -57,7 +57,7 @@ class ShownSection(NamedTuple):
 
 
 def document_of(case: CaseRun) -> Document | None:
-    """The document with a title and a text everywhere, whatever the pipeline left out."""
+    """The document with a title and a text in every section, even if the pipeline left some out."""
     written = (case.output or {}).get("document")
     try:
         check_document(written)

@@ -74,7 +74,7 @@ class Strip(NamedTuple):
 
 
 def time_line(nodes: Sequence[TopicNode], size: int, anchors: Mapping[str, object]) -> list[Bar]:
-    """One bar for each topic; every other burst stands lower, so that one sees the pauses."""
+    """One bar for each topic; every other burst is lower, so that the pauses are visible."""
     return [
         _bar(
             node, size, y=0 if node.burst_id % 2 else 20, height=40, anchor=node.node_id in anchors

@@ -1,4 +1,4 @@
-"""The layers of one conversation: its topics over time, what stands out, what hangs together."""
+"""The layers of one conversation: its topics over time, anomalies, and threads."""
 
 from __future__ import annotations
 

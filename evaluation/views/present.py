@@ -129,7 +129,7 @@ class FunnelRow:
 
 @dataclass(frozen=True)
 class BandRow:
-    """How many lost messages stood at these ranks, and the length of the bar in percent."""
+    """How many lost messages were at these ranks, and the length of the bar in percent."""
 
     ranks: str
     count: int

@@ -386,8 +386,8 @@ def detectable(std_error: float, df: float, *, level: float = LEVEL, power: floa
     low, high = 0.0, 2 * critical + 10.0
     for _ in range(60):
         middle = (low + high) / 2
-        found = 1 - nctdtr(df, middle, critical) + nctdtr(df, middle, -critical)
-        low, high = (middle, high) if found < power else (low, middle)
+        reached = 1 - nctdtr(df, middle, critical) + nctdtr(df, middle, -critical)
+        low, high = (middle, high) if reached < power else (low, middle)
     bias = math.sqrt(2 / df) * math.exp(gammaln((df + 1) / 2) - gammaln(df / 2))
     return high * std_error / bias
 

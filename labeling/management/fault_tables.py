@@ -23,7 +23,7 @@ WIDTH = 160
 PLAIN = ("messages", "sessions", "questions")
 
 
-def told_of_project(slug: str, *, dry_run: bool) -> str:
+def project_message(slug: str, *, dry_run: bool) -> str:
     return f"Project {slug} " + ("would be created." if dry_run else f"was created. {MEMBERS}")
 
 

@@ -145,7 +145,7 @@ def lines(events: Iterable[Event]) -> list[Line]:
 def words(event: Event) -> str:
     """A sentence for the verbs of this application; the verb itself for one it does not know."""
     return WORDS.get(event.verb, event.verb).format_map(
-        _Known({**event.data, **_told(event), "object_id": event.object_id})
+        _Known({**event.data, **_values_in_words(event), "object_id": event.object_id})
     )
 
 
@@ -178,7 +178,7 @@ SHORT = 50
 """Longer texts are in the event, and not told in its line."""
 
 
-def _told(event: Event) -> dict[str, str]:
+def _values_in_words(event: Event) -> dict[str, str]:
     if event.verb == "project.changed" and "was" in event.data:
         return {"fields": changes(**event.data)}
     facts = {key: value for key, value in event.data.items() if is_fact(value)}

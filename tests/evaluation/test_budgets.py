@@ -82,7 +82,7 @@ def test_what_a_killed_worker_spent_is_spent(
     run = launch(pipeline="asking", budget_tokens=330)
     with monkeypatch.context() as patch:
         patch.setattr(Asking, "run", dying)
-        patch.setattr(leases.HeldWork, "give_back", lambda *_: None)
+        patch.setattr(leases.WorkLease, "give_back", lambda *_: None)
         with pytest.raises(Killed):
             execution.work(run.pk, uuid4())
     assert budgets.spent(run.pk).tokens == 110

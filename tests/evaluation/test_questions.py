@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from evaluation.models import Run
 from evaluation.questions import local
 from evaluation.questions import model as by_model
-from evaluation.questions.sample import Said, Talk, content_words
+from evaluation.questions.sample import Talk, TalkMessage, content_words
 from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
 from labeling.services.exchange import conversations
@@ -69,7 +69,7 @@ def chats(project: Project) -> Project:
 
 def talk(*texts: str, day: str = "") -> Talk:
     people = ("Emi", "Elise")
-    return Talk("t", [Said(at, people[at % 2], text, day) for at, text in enumerate(texts)])
+    return Talk("t", [TalkMessage(at, people[at % 2], text, day) for at, text in enumerate(texts)])
 
 
 def test_a_question_is_answered_by_its_messages_and_by_no_other():

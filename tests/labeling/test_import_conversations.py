@@ -328,13 +328,13 @@ def test_memory_does_not_grow_with_the_file(write, monkeypatch):
 def test_long_conversations_are_stored_before_there_are_many(write, monkeypatch):
     monkeypatch.setattr(conversations, "BATCH_CHARACTERS", 1000)
     stores: list[int] = []
-    store = conversations._Intake._store
+    store = conversations._ConversationImport._store
 
     def counted(self: Any) -> None:
         stores.append(len(self._batch))
         store(self)
 
-    monkeypatch.setattr(conversations._Intake, "_store", counted)
+    monkeypatch.setattr(conversations._ConversationImport, "_store", counted)
     run(write(*[talk(str(i), text="x" * 600) for i in range(5)]))
 
     assert stores == [2, 2, 1]

@@ -60,7 +60,7 @@ class Command(BaseCommand):
             started = [launched_run.run for launched_run in launched] or _started(options)
             self._work([run.pk for run in started])
         except LaunchRefused as error:
-            raise CommandError(_told(error), returncode=NOT_MEASURABLE) from error
+            raise CommandError(_all_faults(error), returncode=NOT_MEASURABLE) from error
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=NOT_MEASURABLE) from error
         except OSError as error:
@@ -296,7 +296,7 @@ _OPTIONS = {"release": "gold", "budget_cost": "budget", "metrics": "config"}
 """What a field of a request is called here, where it has another name."""
 
 
-def _told(error: LaunchRefused) -> str:
+def _all_faults(error: LaunchRefused) -> str:
     """Every fault, with the option that it is about."""
     return " ".join(f"{_option(fault.field)}: {in_english(fault.fact)}" for fault in error.faults)
 

@@ -40,14 +40,14 @@ class Command(BaseCommand):
         named = ("project", "count", "seed", "split")
         wish = questions.Wish(**{name: options[name] for name in named})
         try:
-            made = generating.make(questions, wish, options, else_="Questions out of words")
+            batch = generating.make(questions, wish, options, else_="Questions out of words")
             name = options["gold"] or f"{wish.project}-synthetic-questions"
-            release = questions.store(made, gold=name)
+            release = questions.store(batch, gold=name)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
-        self._report(made, release)
+        self._report(batch, release)
         why = "The conversations give no more that verify."
-        generating.check_complete(made, wish.count, why=why)
+        generating.check_complete(batch, wish.count, why=why)
 
     def _report(self, batch: questions.GeneratedQuestions, release: GoldRelease | None) -> None:
         about = len({question.talk for question in batch.accepted})

@@ -26,7 +26,7 @@ from pipelines.types import Config
 
 PROMPT_TOKENS = 500
 REPLY_TOKENS = 700
-"""Of a case of which nothing is known yet, beside the conversation it reads."""
+"""Of a case about which nothing is known yet, in addition to its conversation."""
 ANSWER_PROMPT_TOKENS = 1200
 ANSWER_REPLY_TOKENS = 150
 """Of an answer or a judgement of which nothing is known yet, with the messages it reads."""
@@ -218,7 +218,7 @@ def _lacking(*, judging: bool) -> Fact | None:
 
 
 def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> Fact | None:
-    """Why such a budget cannot be held to, if so. ``judging``: a judge is asked, too."""
+    """Why such a budget can't be enforced, if so. ``judging``: a judge is asked, too."""
     if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
         return Fact("budget.not_above_zero")
     if tokens is not None and tokens > 2**53:

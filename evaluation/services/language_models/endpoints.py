@@ -45,7 +45,7 @@ def missing_setting(*, judging: bool = False) -> str:
 
 
 def require(what: Fact, *, judging: bool = False) -> None:
-    """Refuse ``what`` before anything runs, if there is no model for it."""
+    """Refuse ``what`` before anything runs if no model is configured for it."""
     missing = missing_setting(judging=judging)
     if missing:
         raise ModelMissing("model.missing", what=what, name=missing, details={"setting": missing})

@@ -87,8 +87,8 @@ class Meter:
 class PaidModel:
     """The model as one budget sees it: from the cache or within the budget, and every call counted.
 
-    What a call cost is written down at once with the work it was for. So whatever becomes of the
-    worker, and no matter who holds the work by then, it was spent.
+    The cost of a call is stored immediately with the work it was for. So it counts no matter what
+    happens to the worker, and who has taken over the work by then.
     """
 
     def __init__(self, model: endpoints.CachedModel) -> None:
@@ -97,9 +97,9 @@ class PaidModel:
         self._repetition = 1
         self._end = float("inf")
         self.asked = False
-        """Whether the work at hand has asked the model anything."""
+        """Whether the current work has called the model."""
         self.stopped: ModelError | None = None
-        """Why nothing can go on, also if the pipeline made nothing of it."""
+        """Why nothing can continue, even if the pipeline ignored it."""
         self.late: ModelError | None = None
         """Why this piece of work can no longer be done."""
 
@@ -114,7 +114,7 @@ class PaidModel:
         return self._model.id
 
     def begin(self, work: Any, repetition: int = 1) -> None:
-        """``work`` is the row that holds the ``usage``; repetitions get replies of their own."""
+        """``work`` is the row that holds the ``usage``; repetitions get separate replies."""
         self._work = work
         self._repetition = repetition
         self.asked = False

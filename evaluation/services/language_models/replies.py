@@ -102,5 +102,5 @@ def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
         model=endpoint.model[:200],
         reply=adapters.storable(stored),
     )
-    # of two who asked the same at once, the first is kept
+    # of two simultaneous replies to the same request, the first is kept
     CachedReply.objects.bulk_create([row], ignore_conflicts=True)

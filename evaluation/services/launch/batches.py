@@ -126,7 +126,7 @@ def _check_versions(file: ConfigFile) -> None:
 
 
 def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
-    """Lists belong to a data set; whatever else there is are settings of the metrics of events."""
+    """Lists belong to a data set; everything else is a setting of the event metrics."""
     for name, names in _lists(file):
         if name not in releases:
             raise _no_dataset(file, name, releases, "metrics", name)
@@ -242,7 +242,7 @@ def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, floa
 
 
 def _place_of(fault: FieldFault, asked: Asked) -> Place:
-    """Where in the file a field of the request stands."""
+    """Where in the file a field of the request is."""
     name, _, setting = fault.field.partition(".")
     if name in ("split", "size"):
         return "datasets", asked.dataset, name

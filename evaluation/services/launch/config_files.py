@@ -99,7 +99,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "reporting": Reporting,
     "protocol": Protocol,
 }
-"""What has keys of its own; the first two stand under names of one's own choice."""
+"""Sections with nested keys; entries of the first two have names of the user's choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
         why = Fact("config.not_yaml_here", said=error.problem or "")
         raise ConfigRefused(_at(path, line, why)) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        said = str(error).splitlines()[0]
-        raise ConfigRefused(Fact("config.not_yaml", file=path.name, said=said)) from error
+        message = str(error).splitlines()[0]
+        raise ConfigRefused(Fact("config.not_yaml", file=path.name, said=message)) from error
 
 
 def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
@@ -198,7 +198,7 @@ def _check_storable(path: Path, node: yaml.Node) -> None:
 
 
 def _line(lines: Mapping[Place, int], place: Place) -> int:
-    """Of the value, or of what it would stand in."""
+    """Of the value, or of the section it would be in."""
     while place and place not in lines:
         place = place[:-1]
     return lines.get(place, 1)

@@ -1,4 +1,4 @@
-"""Launching a run: what is asked for, whether it makes sense, and its first row in the database.
+"""Launching a run: the request, whether it makes sense, and its first row in the database.
 
 The page, the admin, the API, the command and configuration files all build a ``LaunchRequest``,
 and show each fault at the field that it names.
@@ -115,8 +115,8 @@ class _Examined:
     items: list[GoldItem] = field(default_factory=list)
     cases: list[CaseRun] = field(default_factory=list)
     measures: MetricsSettings = field(default_factory=MetricsSettings)
-    told: PredictionsReport | None = None
-    """What the predictions held."""
+    report: PredictionsReport | None = None
+    """What the file of predictions contained."""
     faults: list[FieldFault] = field(default_factory=list)
 
     @contextmanager
@@ -206,7 +206,7 @@ def check_budget(
     asks_model: bool,
     judging: bool = False,
 ) -> None:
-    """Refuse a budget that cannot be held to, or that nothing would be paid from."""
+    """Refuse a budget that can't be enforced, or from which nothing would be paid."""
     if not asks_model and entry and (cost is not None or tokens is not None):
         raise BudgetRefused("launch.budget_without_model", pipeline=entry.name)
     problem = budgets.problem_with(cost, tokens, judging=judging)
@@ -232,7 +232,7 @@ def _examined(request: LaunchRequest) -> _Examined:
             examined.cases = _open_cases(examined.run, examined.items)
     if request.predictions is not None and not examined.faults:
         with examined.at("predictions"):
-            examined.told = predictions.fill(examined.cases, request.predictions, request.release)
+            examined.report = predictions.fill(examined.cases, request.predictions, request.release)
     return examined
 
 
@@ -359,7 +359,7 @@ class Asked(TypedDict, total=False):
 def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     asked: Asked = {}
     if request.predictions is not None:
-        return {"predictions": examined.told}
+        return {"predictions": examined.report}
     needs_model = examined.asks_model or request.evaluate_answers
     asked["model"] = endpoints.describe() if needs_model else None
     if request.evaluate_answers:
@@ -388,7 +388,7 @@ def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool
 
 
 def _count_test_access(run: Run, items: list[GoldItem]) -> None:
-    """Every look at the test split is counted, whichever way it was asked for."""
+    """Every look at the test split is counted, whichever way it was requested."""
     tested = sum(item.split == Conversation.Split.TEST for item in items)
     if tested:
         SplitAccess.objects.create(

@@ -16,7 +16,7 @@ VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
 
 
 class MetricsRefused(RuleError):
-    """The layer has no such setting, or the setting cannot have this value."""
+    """The layer doesn't have this setting, or the setting can't have this value."""
 
     code = "metrics_refused"
 
@@ -29,7 +29,7 @@ class MetricsSettings(TypedDict, total=False):
 
 
 def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> MetricsSettings:
-    """What goes into a run's spec beside the metrics: their settings and the event schema."""
+    """What goes into a run's spec next to the metrics: their settings and the event schema."""
     settings = dict(settings or {})
     check_version("metrics", settings.pop("version", None))
     if not gold_layer(release.layer).has_options:

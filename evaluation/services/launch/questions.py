@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 from evaluation import adapters
 from evaluation.questions import local
 from evaluation.questions import model as by_model
-from evaluation.questions.sample import Asked, Said, Talk
+from evaluation.questions.sample import Asked, Talk, TalkMessage
 from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
@@ -54,7 +54,7 @@ class GeneratedQuestions(generated.Generated[Asked]):
 
 class _Chosen(NamedTuple):
     talk: Talk
-    messages: tuple[Said, ...]
+    messages: tuple[TalkMessage, ...]
 
 
 def make(wish: Wish, *, progress: Progress = lambda _: None) -> GeneratedQuestions:
@@ -138,7 +138,7 @@ def _conversations(project: Project, wish: Wish) -> list[Conversation]:
 
 def _talk(conversation: Conversation) -> Talk:
     messages = [
-        Said(
+        TalkMessage(
             message.index,
             message.speaker or f"the {message.role}",
             message.content,

@@ -1,7 +1,7 @@
 """Running a pipeline over conversations that people are labelling, as suggestions to them.
 
-Labeling knows no pipeline; this asks one and hands labeling what it returned. The rows say what is
-left to do, so the work may stop anywhere and start again anywhere.
+Labeling doesn't know about pipelines; this runs one and hands its labels to labeling. The rows say
+what is left to do, so the work may stop anywhere and start again anywhere.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Progress = Callable[[], None]
 
 
 class PipelineUnsuitable(RuleError):
-    """This pipeline makes no labels that could be suggested here."""
+    """This pipeline doesn't produce labels that could be suggested here."""
 
     code = "pipeline_unsuitable"
 
 
 class BrokenOff(RuleError):
-    """The model will answer none of the other conversations either."""
+    """The model won't answer for the other conversations either."""
 
     code = "suggestions_broke_off"
 
@@ -60,8 +60,8 @@ class _Lost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRequest:
-    """A request for suggestions, while they are made for one conversation."""
+class RequestLease:
+    """The lease on a request for suggestions, for one conversation."""
 
     request_id: int
     owner: UUID
@@ -231,7 +231,7 @@ def _make(
         raise _Lost
     if not requests.begin(asked, conversation.pk, owner):
         return
-    with KeepAlive(HeldRequest(asked.pk, owner, conversation.pk)):
+    with KeepAlive(RequestLease(asked.pk, owner, conversation.pk)):
         try:
             labels = _labels(pipeline.run(_case(conversation, asked.layer)), asked.layer)
             requests.store(asked, conversation, labels)
@@ -247,8 +247,8 @@ def _case(conversation: Conversation, layer: str) -> Case:
         case_id=conversation.external_id,
         domain=conversation.domain,
         messages=tuple(
-            Message(**(one | {"speaker": one["speaker"] or one["role"]}))
-            for one in releases.messages_of(conversation)
+            Message(**(message | {"speaker": message["speaker"] or message["role"]}))
+            for message in releases.messages_of(conversation)
         ),
         conversation_id=conversation.external_id,
         task=layer,

@@ -24,7 +24,13 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.run import scoring
 from evaluation.services.stores import FileStore
 from evaluation.services.work import leases
-from evaluation.services.work.working import Desk, carry_out, desk_for, fact_of, log_failure
+from evaluation.services.work.working import (
+    WorkContext,
+    carry_out,
+    context_for,
+    fact_of,
+    log_failure,
+)
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services.vectors import StoredVectors
@@ -43,7 +49,7 @@ Progress = Callable[[], None]
 
 
 class CannotRun(Exception):
-    """The whole run cannot go on; ``fact`` says why."""
+    """The whole run can't continue; ``fact`` says why."""
 
     def __init__(self, fact: Fact) -> None:
         super().__init__(str(fact))
@@ -51,8 +57,8 @@ class CannotRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldForPreparing(leases.HeldWork):
-    """A case whose conversation is made ready before its first question."""
+class PreparingLease(leases.WorkLease):
+    """The lease on a case whose conversation is prepared before its first question."""
 
     def end_late(self) -> None:
         """Every other case of the conversation would wait as long."""
@@ -78,65 +84,65 @@ def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
 
 
 def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
-    """Generation: what the pipeline makes of each case."""
-    desk: Desk | None = None
+    """Generation: the pipeline's output for each case."""
+    context: WorkContext | None = None
     pipeline: Pipeline | None = None
     prepared: set[int] = set()
     while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
-        if desk is None or pipeline is None:
-            desk = _desk(run_id, owner)
-            if desk is None:
+        if context is None or pipeline is None:
+            context = _context(run_id, owner)
+            if context is None:
                 return
-            pipeline = _build(desk.run, desk.model)
+            pipeline = _build(context.run, context.model)
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
         if isinstance(pipeline, Preparing) and case.item_id not in prepared:
-            _prepare(case, pipeline, desk)
+            _prepare(case, pipeline, context)
             prepared.add(case.item_id)
-        do = partial(_output_of, case, pipeline, desk)
-        carry_out(case, desk, do, repetition=case.repetition)
+        do = partial(_output_of, case, pipeline, context)
+        carry_out(case, context, do, repetition=case.repetition)
         if progress:
             progress()
 
 
-def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
-    """What a conversation takes once is not counted to the time of its first question.
+def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
+    """Preparing a conversation doesn't count towards the time of its first question.
 
-    The case is held meanwhile. What fails here fails there again, and is reported there.
+    The case is leased meanwhile. What fails here fails again in the case, which reports it.
     """
-    lease = HeldForPreparing(type(case), case.pk, desk.owner)
+    lease = PreparingLease(type(case), case.pk, context.owner)
     with leases.KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
         try:
-            pipeline_case = adapters.to_case(case, gold_layer(desk.run.release.layer))
+            pipeline_case = adapters.to_case(case, gold_layer(context.run.release.layer))
             with memory_builds.alone(
                 case.item.conversation_id, memory_builds.key_of(LayersConfig())
             ):
                 pipeline.prepare(pipeline_case)
-        except Exception as error:  # whatever it is: the case meets it, too, and keeps it
+        except Exception as error:  # of any kind: the case will fail with it, too, and store it
             log_failure(logger, f"The preparation of {case}", error)
         except BaseException:  # Ctrl-C, or the process is told to end
             lease.give_back()
             raise
 
 
-def _desk(run_id: int, owner: UUID) -> Desk | None:
+def _context(run_id: int, owner: UUID) -> WorkContext | None:
     run = Run.objects.select_related("release__project").get(pk=run_id)
-    return desk_for(run, owner, model=run.spec.model, n_pieces=run.cases.count())
+    return context_for(run, owner, model=run.spec.model, n_pieces=run.cases.count())
 
 
 def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
     """Answering: from what each case retrieved."""
-    desk: Desk | None = None
+    context: WorkContext | None = None
     while _is_wanted(run_id) and answers.ready(run_id).exists():
-        desk = desk or _desk(run_id, owner)
-        if desk is None or desk.model is None:
+        context = context or _context(run_id, owner)
+        if context is None or context.model is None:
             return
         answer = answers.claim(run_id, owner)
         if answer is None:
             return
-        do = partial(answers.write, answer, desk.run, desk.model)
-        carry_out(answer, desk, do, repetition=answer.case.repetition)
+        do = partial(answers.write, answer, context.run, context.model)
+        carry_out(answer, context, do, repetition=answer.case.repetition)
         if progress:
             progress()
 
@@ -144,22 +150,22 @@ def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
 def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
     """Judging: by the judge that was written down when the judging was asked for."""
     for judging in judgings.open_judgings(run_id):
-        desk: Desk | None = None
+        context: WorkContext | None = None
         while _is_wanted(run_id) and judgings.ready(judging).exists():
-            desk = desk or desk_for(
+            context = context or context_for(
                 judging.run,
                 owner,
                 model=judging.spec["model"],
                 n_pieces=judging.judgements.count(),
                 judging=True,
             )
-            if desk is None or desk.model is None:
+            if context is None or context.model is None:
                 return
             judgement = judgings.claim(judging, owner)
             if judgement is None:
                 break
-            do = partial(judgings.judge, judgement, desk.model)
-            carry_out(judgement, desk, do, repetition=judgement.answer.case.repetition)
+            do = partial(judgings.judge, judgement, context.model)
+            carry_out(judgement, context, do, repetition=judgement.answer.case.repetition)
             if progress:
                 progress()
 
@@ -213,11 +219,11 @@ def _rows_for(run: Run) -> RowsFor:
     return rows_for
 
 
-def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> leases.Columns:
-    layer = desk.run.release.layer
+def _output_of(case: CaseRun, pipeline: Pipeline, context: WorkContext) -> leases.Columns:
+    layer = context.run.release.layer
     pipeline_case = adapters.to_case(case, gold_layer(layer))
     output = pipeline.run(pipeline_case)
-    if desk.model and (ended := desk.model.stopped or desk.model.late):
+    if context.model and (ended := context.model.stopped or context.model.late):
         raise ended  # the pipeline went on without, as it should not
     return {
         "output": adapters.checked_output(output, layer, message_count=len(pipeline_case.messages))
@@ -229,7 +235,7 @@ def _score(run_id: int, owner: UUID) -> None:
         return
     versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
     logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
-    lease = leases.HeldScoring(run_id, owner)
+    lease = leases.ScoringLease(run_id, owner)
     with leases.KeepAlive(lease, seconds=leases.SCORING_SECONDS):
         try:
             scoring.score(run_id, owner)

@@ -128,10 +128,10 @@ def _row(run: Run, before: Run | None) -> ExperimentRow:
 def _changes(before: Run | None, run: Run) -> str:
     """Empty for the first run, the baseline."""
     changes = changed(before, run) if before else {}
-    return "; ".join(f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in changes.items())
+    return "; ".join(f"{name}: {_text(old)} → {_text(new)}" for name, (old, new) in changes.items())
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     return "–" if value is None else str(value)
 
 

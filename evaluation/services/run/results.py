@@ -37,7 +37,7 @@ OPTIONAL = (
 """Parts of a run's spec that not every run has."""
 
 SHOWN_IDS = 10
-CHUNK = 200  # cases in memory at once
+CHUNK = 200  # cases in memory at a time
 
 
 def results_document(run: Run) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def case_table(run: Run) -> Iterator[str]:
 
 
 def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
-    """Every case with its scores, laid out beside gold and output."""
+    """Every case with its scores, next to gold and output."""
     layer = gold_layer(run.spec.layer)
     cases = iter(cases_with_scores(run, with_output=True))
     while chunk := list(islice(cases, CHUNK)):
@@ -116,7 +116,7 @@ def _some(ids: list[str]) -> str:
 
 
 def synthetic_cases(run: Run) -> int:
-    """How many are about what nobody has held, or nobody has labelled."""
+    """How many are about synthetic conversations or labels."""
     return run.cases.filter(item__in=run.release.items.synthetic()).count()
 
 
@@ -140,7 +140,7 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
 
 
 def _metrics(run: Run) -> dict[str, dict[str, Any]]:
-    """Every figure, with what people reach beside it, and what its judge is worth."""
+    """Every figure with the human ceiling and how its judge was certified."""
     rows = aggregates_of(run)
     corrected = corrections.as_json(run)
     return {

@@ -16,7 +16,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Work
 from evaluation.services.work import leases
 
 LATE = 0.4
-"""Of a lease, which is renewed after each third of it: longer than that nobody stays silent."""
+"""Of a lease. It is renewed every third, so a living worker is never silent for longer."""
 
 NOT_TAKEN_SECONDS = 60
 """A worker that lives looks for waiting runs more often than that, however busy it is."""
@@ -40,9 +40,9 @@ class Silence(NamedTuple):
 
 
 def _attended_work(now: datetime) -> list[QuerySet[Any]]:
-    """Which runs somebody is at. What a silent worker holds stays its own until the lease ends,
-    and does not keep others from the rest of the run."""
-    return leases.held_work(now + timedelta(seconds=(1 - LATE) * settings.CASE_LEASE_SECONDS))
+    """Runs that somebody is working on. A silent worker keeps its work until the lease ends, which
+    doesn't keep others from the rest of the run."""
+    return leases.leased_work(now + timedelta(seconds=(1 - LATE) * settings.CASE_LEASE_SECONDS))
 
 
 def unattended() -> list[int]:

@@ -1,6 +1,6 @@
 """Who works on what: every right to work is a row taken by one conditional update.
 
-The holder of a lease renews it while the work goes on; a process that died stops renewing, and
+The holder of a lease renews it while it works; a process that died stops renewing, and
 when the lease runs out somebody else takes over. A result is stored only by its holder.
 """
 
@@ -21,27 +21,27 @@ from django.utils import timezone
 
 from evaluation import adapters, processes
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySet
-from evaluation.processes import Held
+from evaluation.processes import Lease
 from evaluation.services.language_models.metering import too_long
 from labeling.domain.facts import Fact
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
 SCORING_SECONDS = 6 * 3600.0
-"""So long a worker may score one run; a limit all the same, for one that hangs."""
+"""How long a worker may score a run; the limit is there for workers that hang."""
 
 State = Work.State
 TRANSIENT = Work.ErrorClass.TRANSIENT
 
 
 def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
-    """The next open case, now held by ``owner``; None if nothing can be taken at the moment."""
+    """The next open case, now leased by ``owner``; None if nothing can be taken at the moment."""
     taken = claim(CaseRun.objects.filter(run=run_id), owner)
     return _with_item().get(pk=taken) if taken else None
 
 
 def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
-    """The key of the next of these pieces of work, now held by ``owner``."""
+    """The key of the next of these pieces of work, now leased by ``owner``."""
     _bury_lost(rows)
     while True:
         now = timezone.now()
@@ -65,22 +65,22 @@ def _with_item() -> QuerySet[CaseRun]:
     return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
-def lease_of(work: Work, owner: UUID) -> HeldWork:
-    return HeldWork(type(work), work.pk, owner)
+def lease_of(work: Work, owner: UUID) -> WorkLease:
+    return WorkLease(type(work), work.pk, owner)
 
 
 def finish(work: Work, owner: UUID, **fields: Any) -> bool:
     """Store a result and end the lease; False (and nothing stored) if the lease was lost."""
-    row = _held(type(work), work.pk, owner)
+    row = _leased(type(work), work.pk, owner)
     return row.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
 
 
-def _held(kind: type[Work], pk: int, owner: UUID) -> QuerySet[Any]:
+def _leased(kind: type[Work], pk: int, owner: UUID) -> QuerySet[Any]:
     return kind._default_manager.filter(pk=pk, owner=owner, state=State.RUNNING)
 
 
 def open_work() -> list[QuerySet[Any]]:
-    """Which runs have cases, answers or judgements that are still to be made."""
+    """Runs with cases, answers or judgements that are still missing."""
     return _runs_of(
         CaseRun.objects.unfinished(), Answer.objects.wanted(), Judgement.objects.wanted()
     )
@@ -91,13 +91,13 @@ def has_open_work(run_id: int) -> bool:
     return any(runs.filter(pk__in=rows).exists() for rows in open_work())
 
 
-def held_work(now: datetime) -> list[QuerySet[Any]]:
-    """Which runs somebody is working on."""
+def leased_work(now: datetime) -> list[QuerySet[Any]]:
+    """Runs that somebody is working on."""
     return _runs_of(*(kind.objects.leased(now) for kind in (CaseRun, Answer, Judgement)))
 
 
 def startable_work(now: datetime) -> list[QuerySet[Any]]:
-    """Which runs have something that can be taken at once."""
+    """Runs with something that can be claimed now."""
     return _runs_of(
         CaseRun.objects.claimable(now),
         Answer.objects.wanted().claimable(now).filter(case__state=State.DONE),
@@ -112,7 +112,7 @@ def _runs_of(
 
 
 def claim_scoring(run_id: int, owner: UUID) -> bool:
-    """True if ``owner`` may score the run: all cases are done, and nobody else is at it."""
+    """True if ``owner`` may score the run: all cases are done, and nobody else is scoring it."""
     now = timezone.now()
     ready = Run.objects.filter(pk=run_id, scored_at=None, failure=None, cancelled=False)
     for open_runs in open_work():
@@ -134,8 +134,8 @@ def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldWork:
-    """A case, an answer or a judgement that ``owner`` holds."""
+class WorkLease:
+    """A case, an answer or a judgement leased by ``owner``."""
 
     kind: type[Work]
     pk: int
@@ -143,13 +143,13 @@ class HeldWork:
 
     @property
     def _row(self) -> QuerySet[Any]:
-        return _held(self.kind, self.pk, self.owner)
+        return _leased(self.kind, self.pk, self.owner)
 
     def renew(self) -> bool:
         return self._row.update(lease_expires_at=expiry(timezone.now())) == 1
 
     def give_back(self) -> None:
-        """The next worker need not wait, and the attempt does not count."""
+        """The next worker doesn't have to wait, and the attempt doesn't count."""
         self._row.update(
             state=State.QUEUED, owner=None, lease_expires_at=None, attempts=F("attempts") - 1
         )
@@ -164,7 +164,7 @@ class HeldWork:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldScoring:
+class ScoringLease:
     run_id: int
     owner: UUID
 
@@ -192,11 +192,11 @@ class KeepAlive:
 
     The limit is what frees a case whose pipeline hangs. In a child process the thread that watches
     it renews the lease and ends the process at the limit; elsewhere a thread of this process
-    renews it, and after the limit no more.
+    renews it until the limit.
     """
 
-    def __init__(self, lease: Held, *, seconds: float | None = None) -> None:
-        self._held = lease
+    def __init__(self, lease: Lease, *, seconds: float | None = None) -> None:
+        self._lease = lease
         self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3
@@ -204,7 +204,7 @@ class KeepAlive:
 
     def __enter__(self) -> None:
         if processes.is_watched():
-            processes.hold(self._held, self._seconds)
+            processes.hold(self._lease, self._seconds)
         else:
             self._thread = Thread(target=self._repeat, name="lease", daemon=True)
             self._thread.start()
@@ -221,7 +221,7 @@ class KeepAlive:
         try:
             while not self._done.wait(self._interval) and timezone.now() < end:
                 try:
-                    if not self._held.renew():
+                    if not self._lease.renew():
                         return
                 except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
                     connections.close_all()
@@ -230,7 +230,7 @@ class KeepAlive:
 
 
 Columns = Mapping[str, Any]
-"""What is stored of a piece of work, by the columns of its row."""
+"""The stored fields of a piece of work, by column."""
 
 
 def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
@@ -239,7 +239,7 @@ def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
 
 
 def _bury_lost(rows: WorkQuerySet) -> None:
-    """Work that took its workers down with it is not tried for ever."""
+    """Work that killed its workers isn't retried forever."""
     lost = rows.claimable(timezone.now())
     lost.filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS).update(
         state=State.FAILED,

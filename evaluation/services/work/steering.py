@@ -20,7 +20,7 @@ RESEND_SECONDS = 30  # a message may be on its way that long before another is s
 
 
 class BudgetRefused(RuleError):
-    """The budget is used up, or cannot be held to."""
+    """The budget is used up, or can't be enforced."""
 
     code = "budget_refused"
 
@@ -46,7 +46,7 @@ def pause(run: Run, *, by: Any) -> None:
 
 
 def halt(run: Run, reason: Fact) -> None:
-    """Pause it because it cannot go on as it is; ``reason`` says what a person can do."""
+    """Pause it because it can't continue as it is; ``reason`` says what a person can do."""
     wanted = Run.objects.filter(pk=run.pk, paused=False, scored_at=None, cancelled=False)
     if wanted.update(paused=True, pause_reason=reason):
         record("run.paused", run, None, reason=reason.as_json())
@@ -55,7 +55,7 @@ def halt(run: Run, reason: Fact) -> None:
 def resume(
     run: Run, *, by: Any, budget_cost: float | None = None, budget_tokens: int | None = None
 ) -> None:
-    """Let it go on, perhaps with a new budget. One that is used up has to be replaced."""
+    """Let it continue, perhaps with a new budget. A used-up budget must be replaced."""
     budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
     changed = {name: value for name, value in budget.items() if value is not None}
     problem = budgets.problem_with(budget_cost, budget_tokens)
@@ -69,7 +69,7 @@ def resume(
 
 
 def cancel(run: Run, *, by: Any) -> None:
-    """Workers stop before their next case, for good; results so far are kept.
+    """Workers stop before their next case and never continue; results so far are kept.
 
     When only answers and judgements are left, those are called off, and the run is scored.
     """

@@ -43,8 +43,8 @@ LONGEST_ERROR = 2000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What one worker has at hand for one phase of one run."""
+class WorkContext:
+    """What a worker needs for a phase of a run."""
 
     run: Run
     owner: UUID
@@ -52,25 +52,25 @@ class Desk:
     breaker: CircuitBreaker
 
 
-def desk_for(
+def context_for(
     run: Run,
     owner: UUID,
     *,
     model: Mapping[str, Any] | None,
     n_pieces: int,
     judging: bool = False,
-) -> Desk | None:
-    """None if the run has to wait for other settings, and is paused for it."""
+) -> WorkContext | None:
+    """None if the run must wait for other settings; it is then paused."""
     problem = _problem_with(model, judging=judging) if model else None
     if problem:
         steering.halt(run, problem)
         return None
     paid_model = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
-    return Desk(run, owner, paid_model, CircuitBreaker(n_pieces))
+    return WorkContext(run, owner, paid_model, CircuitBreaker(n_pieces))
 
 
 def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
-    """Why what is set up cannot stand in. Asked in another way, a judge is another judge."""
+    """Why the configured model can't be used. With other settings, a judge is another judge."""
     here = endpoints.describe(judging=judging)
     if here is None or here["id"] != wanted["id"]:
         if here is None:
@@ -86,29 +86,31 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
     return None
 
 
-def carry_out(work: Work, desk: Desk, do: Callable[[], Columns], *, repetition: int) -> None:
+def carry_out(
+    work: Work, context: WorkContext, do: Callable[[], Columns], *, repetition: int
+) -> None:
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
-    lease = leases.lease_of(work, desk.owner)
+    lease = leases.lease_of(work, context.owner)
     with leases.KeepAlive(lease):
-        if desk.model:
-            desk.model.begin(work, repetition)
+        if context.model:
+            context.model.begin(work, repetition)
         try:
             result: Columns = {**done(), **do()}
-            desk.breaker.passed()
-        except Exception as error:  # one piece fails, the others go on: the row says why
+            context.breaker.passed()
+        except Exception as error:  # this piece fails, the others continue: the row says why
             log_failure(logger, work, error)
-            reason = _why_pause(work, error, desk)
+            reason = _why_pause(work, error, context)
             if reason:
-                _stop(work, reason, desk)
+                _stop(work, reason, context)
                 return
             result = _failure_fields(error, attempts=work.attempts)
         except BaseException:  # Ctrl-C, or the process is told to end
             lease.give_back()
             raise
-    usage = _told_usage(work, desk, result)
+    usage = _reported_usage(work, context, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
-    if not leases.finish(work, desk.owner, **usage, **timed, **result):
+    if not leases.finish(work, context.owner, **usage, **timed, **result):
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
@@ -117,13 +119,13 @@ def done() -> Columns:
 
 
 def log_failure(log: logging.Logger, what: object, error: Exception) -> None:
-    """What nobody foresaw is a fault of the code: it is logged as one, although work goes on."""
+    """An unforeseen error is a bug: it is logged as one, although work continues."""
     foreseen = isinstance(error, PipelineError | RuleError | MalformedOutput)
     log.log(logging.INFO if foreseen else logging.ERROR, "%s failed.", what, exc_info=error)
 
 
 def fact_of(error: Exception) -> Fact:
-    """What went wrong, without keys, and no longer than a person reads."""
+    """What went wrong, without secrets, and short enough to read."""
     if isinstance(error, PipelineError):
         return _short(adapters.fact_of(error))
     if isinstance(error, RuleError):
@@ -145,28 +147,28 @@ def _short_value(value: Any) -> Any:
     return endpoints.keyless(value)[:LONGEST_ERROR] if isinstance(value, str) else value
 
 
-def _why_pause(work: Work, error: Exception, desk: Desk) -> Fact | None:
+def _why_pause(work: Work, error: Exception, context: WorkContext) -> Fact | None:
     """Why the whole run has to wait for a person; ``None`` if only this failed."""
-    stopped = desk.model.stopped if desk.model else None
+    stopped = context.model.stopped if context.model else None
     if stopped or isinstance(error, STOPS):
         return fact_of(stopped or error)
     if not isinstance(error, RateLimited | Unavailable):
-        desk.breaker.passed()
+        context.breaker.passed()
         return None
-    return fact_of(error) if desk.breaker.trips(work, error) else None
+    return fact_of(error) if context.breaker.trips(work, error) else None
 
 
-def _stop(work: Work, reason: Fact, desk: Desk) -> None:
+def _stop(work: Work, reason: Fact, context: WorkContext) -> None:
     """Pause first: while this work is leased, the run does not count as done."""
-    steering.halt(desk.run, reason)
-    desk.breaker.undo()
-    leases.lease_of(work, desk.owner).give_back()
+    steering.halt(context.run, reason)
+    context.breaker.undo()
+    leases.lease_of(work, context.owner).give_back()
 
 
-def _told_usage(work: Work, desk: Desk, result: Columns) -> Columns:
-    """What a pipeline says it used, where nothing was counted by us."""
+def _reported_usage(work: Work, context: WorkContext, result: Columns) -> Columns:
+    """The usage that a pipeline reports, if we counted none."""
     stated = (result.get("output") or {}).get("usage")
-    counted = work.usage or (desk.model and desk.model.asked)
+    counted = work.usage or (context.model and context.model.asked)
     return {"usage": stated} if not counted and budgets.is_usage(stated) else {}
 
 

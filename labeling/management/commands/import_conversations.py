@@ -15,7 +15,7 @@ from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import READERS
 from labeling.management import refusals
-from labeling.management.fault_tables import print_faults, told_of_project
+from labeling.management.fault_tables import print_faults, project_message
 from labeling.services.exchange import chats, conversations
 
 FORMATS = (*READERS, *CHAT_FORMATS)
@@ -77,7 +77,7 @@ class Command(BaseCommand):
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float
     ) -> None:
         if report.project_created:
-            self.stdout.write(told_of_project(options["project"], dry_run=options["dry_run"]))
+            self.stdout.write(project_message(options["project"], dry_run=options["dry_run"]))
         self.stdout.write(
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from labeling.domain.schema import LAYERS
 from labeling.management import refusals
-from labeling.management.fault_tables import print_faults, told_of_project
+from labeling.management.fault_tables import print_faults, project_message
 from labeling.services.exchange import gold_files
 
 LAYERS_TO_IMPORT = [name for name, layer in LAYERS.items() if layer.is_gold]
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
         if outcome.project_created:
-            self.stdout.write(told_of_project(options["project"], dry_run=options["dry_run"]))
+            self.stdout.write(project_message(options["project"], dry_run=options["dry_run"]))
         if outcome.new:
             self.stdout.write(f"{outcome.new} new conversations")
         release = outcome.release

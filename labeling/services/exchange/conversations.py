@@ -52,12 +52,12 @@ class ImportReport:
 
 
 class _Entry(NamedTuple):
-    place: _Place
+    place: _RecordPlace
     record: Record
     fingerprint: Fingerprint
 
 
-class _Place(NamedTuple):
+class _RecordPlace(NamedTuple):
     order: int  # of the file
     line: int
     file: str
@@ -67,7 +67,7 @@ class _Place(NamedTuple):
         return Fact("import.problem", place=where, why=reason)
 
 
-def _by_place(problem: tuple[_Place, Fact]) -> _Place:
+def _by_place(problem: tuple[_RecordPlace, Fact]) -> _RecordPlace:
     return problem[0]
 
 
@@ -89,13 +89,13 @@ def import_files(
     the whole import. A missing project is created.
     """
     project, created = open_project(project_slug, actor)
-    intake = _Intake(project=project, split=split, format=format)
-    names = list(intake.take(files))
-    if intake.problems:
+    importing = _ConversationImport(project=project, split=split, format=format)
+    names = list(importing.take(files))
+    if importing.problems:
         raise ImportRefused(
-            [place.says(reason) for place, reason in sorted(intake.problems, key=_by_place)]
+            [place.says(reason) for place, reason in sorted(importing.problems, key=_by_place)]
         )
-    report = replace(intake.report, project_created=created)
+    report = replace(importing.report, project_created=created)
     if dry_run:
         transaction.set_rollback(True)
     elif report.new:
@@ -117,13 +117,13 @@ def store_records(
 
     The rules are those of :func:`import_files`; the caller holds the project and a transaction.
     """
-    intake = _Intake(project=project, split=split)
-    intake.keep(records)
-    if intake.problems:
+    importing = _ConversationImport(project=project, split=split)
+    importing.keep(records)
+    if importing.problems:
         raise ImportRefused(
-            [place.says(reason) for place, reason in sorted(intake.problems, key=_by_place)]
+            [place.says(reason) for place, reason in sorted(importing.problems, key=_by_place)]
         )
-    return intake.report
+    return importing.report
 
 
 def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
@@ -144,14 +144,14 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
 
 
 @dataclass(slots=True)
-class _Intake:
+class _ConversationImport:
     """One import on its way: a batch at a time, so that memory does not grow with the files."""
 
     project: Project
     split: str
     format: str = "native"
     report: ImportReport = field(default_factory=ImportReport)
-    problems: list[tuple[_Place, Fact]] = field(default_factory=list)
+    problems: list[tuple[_RecordPlace, Fact]] = field(default_factory=list)
     _batch: list[_Entry] = field(default_factory=list)
     _characters: int = 0
 
@@ -161,23 +161,23 @@ class _Intake:
             yield name
             for entry in READERS[self.format](stream):
                 if isinstance(entry, Problem):
-                    self._refuse(_Place(order, entry.line or 0, name), entry.reason)
+                    self._refuse(_RecordPlace(order, entry.line or 0, name), entry.reason)
                 else:
                     line, record = entry
-                    self._add(_Place(order, line, name), record)
+                    self._add(_RecordPlace(order, line, name), record)
                 if len(self.problems) >= MAX_PROBLEMS:
                     return
         self._store()
 
     def keep(self, records: Iterable[tuple[str, Record]]) -> None:
         for order, (name, record) in enumerate(records):
-            self._add(_Place(order, 0, name), record)
+            self._add(_RecordPlace(order, 0, name), record)
         self._store()
 
-    def _refuse(self, place: _Place, reason: Fact) -> None:
+    def _refuse(self, place: _RecordPlace, reason: Fact) -> None:
         self.problems.append((place, reason))
 
-    def _add(self, place: _Place, record: Record) -> None:
+    def _add(self, place: _RecordPlace, record: Record) -> None:
         if self.split and record.split not in ("", self.split):
             reason = Fact(
                 "import.other_split",

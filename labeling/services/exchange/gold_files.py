@@ -90,15 +90,15 @@ def import_gold(
     what is stored already under the same id must say the same.
     """
     project, created = conversations.open_project(project_slug, actor, layers=[layer])
-    intake = _Intake(project, layer, conversation, GoldOutcome(project_created=created))
+    importing = _GoldImport(project, layer, conversation, GoldOutcome(project_created=created))
     for file in _files(files):
-        intake.take(file, format)
-    if intake.problems:
-        raise conversations.ImportRefused(intake.problems)
-    intake.store(name=name, message=message, actor=actor)
+        importing.take(file, format)
+    if importing.problems:
+        raise conversations.ImportRefused(importing.problems)
+    importing.store(name=name, message=message, actor=actor)
     if dry_run:
         transaction.set_rollback(True)
-    return intake.outcome
+    return importing.outcome
 
 
 def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
@@ -108,7 +108,7 @@ def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
 
 
 @dataclass(slots=True)
-class _Intake:
+class _GoldImport:
     """One import of gold on its way."""
 
     project: Project

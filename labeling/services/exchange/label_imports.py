@@ -116,11 +116,13 @@ def import_labels(
     project = projects.lock(project)
     if not project.guidelines.exists():
         raise rounds.RoundImpossible("labels.no_guidelines")
-    intake = _Intake(project, format, People(project, may_create=create_annotators), by, reason)
-    names = list(intake.take(files))
-    if intake.problems:
-        raise LabelsRefused([place.says(why) for place, why in intake.problems[:MAX_PROBLEMS]])
-    report = intake.finish(names)
+    importing = _LabelImport(
+        project, format, People(project, may_create=create_annotators), by, reason
+    )
+    names = list(importing.take(files))
+    if importing.problems:
+        raise LabelsRefused([place.says(why) for place, why in importing.problems[:MAX_PROBLEMS]])
+    report = importing.finish(names)
     if dry_run:
         transaction.set_rollback(True)
     elif report.needs_reason:
@@ -129,7 +131,7 @@ def import_labels(
 
 
 @dataclass(slots=True)
-class _Intake:
+class _LabelImport:
     """One import on its way: a batch of conversations at a time."""
 
     project: Project

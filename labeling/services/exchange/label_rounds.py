@@ -27,7 +27,7 @@ BATCH = 500
 
 
 @dataclass(slots=True)
-class _Row:
+class _ImportedAnswer:
     conversation: int
     annotator: int
     answer: FileAnswer
@@ -42,7 +42,7 @@ class _Filling:
     round: Round
     slots: Counter[int] = field(default_factory=Counter)
     queued: Counter[int] = field(default_factory=Counter)
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[_ImportedAnswer] = field(default_factory=list)
 
 
 class ImportedRounds:
@@ -71,7 +71,7 @@ class ImportedRounds:
     ) -> None:
         if number == len(self._filling):
             self._filling.append(_Filling(self._new_round(guideline)))
-        row = _Row(conversation, annotator, answer, payload, guideline)
+        row = _ImportedAnswer(conversation, annotator, answer, payload, guideline)
         self._filling[number].rows.append(row)
 
     def _new_round(self, guideline: int, *, overlap: int = 1) -> Round:
@@ -129,7 +129,7 @@ class ImportedRounds:
             batch_size=BATCH,
         )
 
-    def _assignment(self, filling: _Filling, row: _Row) -> Assignment:
+    def _assignment(self, filling: _Filling, row: _ImportedAnswer) -> Assignment:
         slot, position = filling.slots[row.conversation], filling.queued[row.annotator]
         filling.slots[row.conversation] += 1
         filling.queued[row.annotator] += 1
@@ -141,7 +141,7 @@ class ImportedRounds:
             position=position,
         )
 
-    def _revision(self, annotation: Annotation, row: _Row) -> AnnotationRevision:
+    def _revision(self, annotation: Annotation, row: _ImportedAnswer) -> AnnotationRevision:
         """Its author is the importer, so that nobody seems to have typed it here."""
         is_submitted = row.answer.status == SUBMITTED
         kinds = AnnotationRevision.Kind
@@ -191,7 +191,7 @@ class ImportedRounds:
         return narrow
 
 
-def _annotation(assignment: Assignment, row: _Row) -> Annotation:
+def _annotation(assignment: Assignment, row: _ImportedAnswer) -> Annotation:
     answer = row.answer
     is_submitted = answer.status == SUBMITTED
     return Annotation(
