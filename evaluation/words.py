@@ -370,7 +370,7 @@ JUDGES: dict[str, Text] = {
         "Replies are read differently now, so this judge no longer exists."
     ),
     "probing.other_settings_now": _(
-        "The model has other settings now ({told}), so this judge cannot be asked."
+        "The model has other settings now ({parameters}), so this judge cannot be asked."
     ),
     "probing.several_models": _(
         "The server answered by more than one model: name an exact version of it."

@@ -127,7 +127,7 @@ def _why_not_askable(judge: Judge) -> Fact | None:
     if judge.parser != probings.PARSER_VERSION:
         return Fact("probing.read_differently")
     if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
-        return Fact("probing.other_settings_now", told=endpoints.parameters(model))
+        return Fact("probing.other_settings_now", parameters=endpoints.parameters(model))
     return None
 
 
