@@ -2,7 +2,7 @@
 
 The sources are modules that import each other, and sheets that do. A build puts each into the one
 that imports it, names the outcome by the hash of its content, and compresses it. So a page needs
-few requests, a browser keeps what it has for ever, and the scripts of two versions never meet.
+few requests, browsers keep files forever, and the scripts of two versions never meet.
 
 The sources run in a browser as they are: with ASSAY_DEBUG nothing is built.
 """
@@ -144,7 +144,7 @@ def bundled_sheet(name: str, read: Read) -> str:
 def bundled_script(name: str, read: Read) -> str:
     """Each imported module becomes a function that runs once and returns what it exports.
 
-    So the names within one module stay apart from those of another, and modules run in the order
+    So the names of modules don't collide, and modules run in the order
     in which a browser would run them.
     """
     *modules, _ = in_order(name, read)
@@ -165,7 +165,7 @@ def exports(name: str, read: Read) -> list[str]:
 
 
 def body(name: str, read: Read) -> str:
-    """A module without the words that only a module of its own may say."""
+    """A module without its import and export statements."""
 
     def taken_from_bundle(match: re.Match[str]) -> str:
         names, target = match.groups()

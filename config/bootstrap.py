@@ -2,7 +2,7 @@
 
     python3 config/bootstrap.py install|serve|test|test-all|lint|lock [arguments]
 
-Runs before anything is installed and by any Python 3.7 or newer, hence only the standard library
+Runs before anything is installed, on Python 3.7 or newer, so it uses only the standard library
 and, for a Python that is not 3.11, a search for one that is. What can go wrong on a person's
 machine ends in one line that says what to do.
 """
@@ -27,7 +27,7 @@ LOCK = ROOT / "requirements.lock"
 STAMP = VENV / "assay-installed"
 NEEDED_BYTES = 3 * 1024**3
 BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
-# What pip is told about where packages come from, in uv's words.
+# pip's settings for package sources, in uv's terms.
 PIP_TO_UV = {
     "cert": "SSL_CERT_FILE",
     "extra-index-url": "UV_INDEX",
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> None:
         "lock": refresh_lock,
     }
     name = arguments[0] if arguments else ""
-    # Without byte code on disk each process would compile thousands of modules anew.
+    # Without byte code on disk each process would compile thousands of modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         if name not in actions:
@@ -74,7 +74,7 @@ def say(text: str) -> None:
 
 
 def require_python() -> None:
-    """Carry on under Python 3.11, starting this file anew when another one runs it."""
+    """Carry on under Python 3.11, restarting this file if another version runs it."""
     if sys.version_info[:2] == WANTED:
         return
     other = find_python()
@@ -215,7 +215,7 @@ def from_pip(listing: str) -> dict[str, str]:
 
 
 def refresh_lock() -> None:
-    """Write requirements.lock anew: no addresses, and no build of torch preferred to another."""
+    """Write requirements.lock again: no addresses, and no build of torch preferred to another."""
     make_environment()
     if not (VENV / "bin" / "uv").exists():
         install_uv()

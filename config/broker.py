@@ -23,7 +23,7 @@ SCHEME = "assayfiles"
 TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
 
 BUSY_SECONDS = 0.02
-"""How often a worker that has its hands full is given the chance to acknowledge and go on."""
+"""How often a busy worker gets the chance to acknowledge and continue."""
 
 SAME = ("task", "eta", "expires", "retries")
 """Headers by which two messages with the same arguments are the same wake-up."""
@@ -119,7 +119,7 @@ class Transport(filesystem.Transport):
     def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
         """Deliver one message, or wait for one.
 
-        A worker that may take no more acknowledges only between two calls, so it gets out at once.
+        A full worker acknowledges only between two calls, so this returns at once.
         """
         end = None if timeout is None else monotonic() + timeout
         while True:
@@ -147,7 +147,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _digest(message: Any) -> str:
-    """Of what a task is told; empty for a message of any other kind."""
+    """Of a task's name and arguments; empty for other messages."""
     headers = message.get("headers") or {}
     if not headers.get("task"):
         return ""

@@ -54,7 +54,7 @@ def _broker() -> dict[str, Any]:
 class Sweeper(bootsteps.StartStopStep):
     """Calls the sweep every few seconds inside the worker.
 
-    It has a thread of its own and is called, not sent: the worker's timers stand still while it
+    It runs in a separate thread and is called, not sent: the worker's timers don't run while it
     looks for a lost broker, which is when the sweep is needed.
     """
 
@@ -76,7 +76,7 @@ class Sweeper(bootsteps.StartStopStep):
 def sweep_once(app: Celery) -> None:
     try:
         app.tasks[app.conf.sweep_task]()
-    except Exception:  # the next sweep must come, whatever this one met
+    except Exception:  # the next sweep must run even if this one fails
         logger.exception("The sweep failed; it is tried again in %s s.", app.conf.sweep_seconds)
     finally:
         connections.close_all()

@@ -74,7 +74,7 @@ def env_list(name: str, default: Sequence[str] = ()) -> list[str]:
 
 
 def env_path(name: str, default: Path | str) -> Path:
-    """An absolute path; a relative one starts at the project root, wherever one calls from."""
+    """An absolute path; a relative one starts at the project root, not at the working directory."""
     return ROOT / Path(_value(name) or default).expanduser()
 
 

@@ -1,4 +1,4 @@
-"""How a line of the log looks, and what must never stand in one."""
+"""The format of log lines, and what they must never contain."""
 
 import logging
 import re

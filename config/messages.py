@@ -1,7 +1,7 @@
 """Collect every text of the product, and write the catalogues: ``python -m config.messages``.
 
 The sources are the templates, the marked texts of Python and of the scripts, and the tables of the
-pure places, which mark nothing: whatever stands in a table is a text by standing there.
+pure places, which mark nothing: every text in their tables counts.
 """
 
 from __future__ import annotations

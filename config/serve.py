@@ -1,7 +1,7 @@
 """Runs the product on one machine: prepares the database, starts web server and worker, watches.
 
-Each child is the head of its own process group, so that stopping one stops whatever it started;
-and it is told to stop by the kernel should this process be killed without a chance to do so.
+Each child is the head of its own process group, so that stopping one stops everything it started;
+and the kernel stops it if this process is killed without a chance to do so.
 """
 
 import ctypes
@@ -72,7 +72,7 @@ class Child:
         return self._process.poll() if self._process else None
 
     def watch(self) -> None:
-        """Start it again when it died: at once the first time, later after growing pauses."""
+        """Restart it when it dies: immediately the first time, later after growing pauses."""
         now = time.monotonic()
         if self._restart_at is None and self.exit_code is not None:
             self._plan_restart(now)
@@ -271,7 +271,7 @@ def describe(person: dict[str, object]) -> list[str]:
 
 
 def stop(children: list[Child]) -> None:
-    """Ask all at once, wait for all, then end what is left of their groups."""
+    """Signal all of them, wait for all, then kill what is left of their groups."""
     for child in children:
         child.send(signal.SIGTERM)
     deadline = time.monotonic() + SECONDS_TO_STOP

@@ -1,4 +1,4 @@
-"""Settings, read from the environment once. Every variable stands in .env.example."""
+"""Settings, read from the environment once. Every variable is in .env.example."""
 
 import os
 from contextlib import suppress
@@ -38,7 +38,7 @@ def _make_data_folders() -> None:
 
 
 def _stored_secret_key() -> str:
-    """A key made on first start and kept beside the data, so that sessions survive a restart."""
+    """A key created on first start and kept with the data, so that sessions survive a restart."""
     path = DATA_DIR / "secret_key"
     if not path.exists():
         draft = DATA_DIR / f"secret_key.{os.getpid()}"

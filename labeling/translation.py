@@ -23,7 +23,7 @@ def lazy(text: str) -> str:
 
 
 def translated(text: Any) -> str:
-    """A text of a table; what no catalogue knows stays as it is."""
+    """A text of a table; untranslated texts stay as they are."""
     return gettext(text) if text else ""  # gettext("") is the head of the catalogue
 
 

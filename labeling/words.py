@@ -613,7 +613,7 @@ def register(table: Mapping[str, Text]) -> None:
 
 
 def words(fact: Fact) -> str:
-    """The sentence for whoever reads the current request."""
+    """The sentence in the language of the current request."""
     if fact.code == "legacy.text":  # stored before there were codes, or said by another program
         return translated(fact.values["text"])
     if fact.code not in WORDS:

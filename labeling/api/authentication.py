@@ -16,7 +16,7 @@ SCHEME = "Bearer"
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Stands before the session: who sends a token acts as its owner, whatever cookies say.
+    """Comes before the session: a request with a token acts as its owner, regardless of cookies.
 
     No page of another site can send this header, so there is nothing for a CSRF token to guard.
     """

@@ -1,4 +1,4 @@
-"""Pages of a list: each says with which id the next one goes on."""
+"""Pages of a list: each names the id with which the next one continues."""
 
 from __future__ import annotations
 

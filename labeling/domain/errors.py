@@ -2,7 +2,7 @@
 
 RuleError
 ├── StaleVersion      somebody saved in between
-├── AlreadySubmitted  the answer has to be reopened first
+├── AlreadySubmitted  the answer must be reopened first
 ├── NotCanonical      data that cannot be written down in exactly one way
 └── EncoderUnusable   the text encoder is missing or not the one that was promised
 
@@ -18,7 +18,7 @@ from labeling.domain.facts import Fact, Value
 
 
 class RuleError(Exception):
-    """The request breaks a rule (as opposed to: the code is broken, which stays a 500).
+    """The request breaks a rule (unlike a bug, which stays a 500).
 
     ``fact`` says what happened; the page, command or API that shows it words it. ``code`` (of
     the class) and ``details`` (plain JSON) are what the API tells a program, and do not change.
@@ -53,7 +53,7 @@ class StaleVersion(RuleError):
 
 
 class AlreadySubmitted(RuleError):
-    """A submitted answer never changes: it has to be reopened first."""
+    """A submitted answer never changes: it must be reopened first."""
 
     code = "already_submitted"
 

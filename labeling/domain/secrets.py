@@ -1,4 +1,4 @@
-"""Secrets that are shown once: somebody who reads the database learns none of them."""
+"""Secrets that are shown once and can't be read from the database."""
 
 import secrets
 from hashlib import sha256

@@ -105,7 +105,7 @@ class SettingsForm(ProjectForm):
         return {name: self.cleaned_data[name] for name in project_settings.FIELDS}
 
     def _is_as_shown(self, name: str) -> bool:
-        """What nobody touched stays as it is stored, also what this page cannot write."""
+        """Untouched values stay as stored, including those that this page can't edit."""
         return _text(self.cleaned_data[name]) == _text(self.initial[name])
 
 

@@ -182,7 +182,7 @@ class RoundForm(forms.Form):
         return people
 
     def rules(self) -> list[forms.BoundField]:
-        """Every visible field but the shares of the people, which stand together."""
+        """Every visible field except people's shares, which are in one table."""
         return [field for field in self.visible_fields() if not field.name.startswith(SHARE)]
 
     def shares(self) -> list[forms.BoundField]:
@@ -214,7 +214,7 @@ class RoundForm(forms.Form):
         newest = self._newest_number()
         if self.cleaned_data.get("seen", newest) != newest:
             again: Any = self.data.copy()  # type: ignore[attr-defined]
-            again["seen"] = str(newest)  # who sends it once more means it
+            again["seen"] = str(newest)  # sending the form again confirms it
             self.data = again
             raise forms.ValidationError(
                 _(

@@ -26,7 +26,7 @@ class Annotation(models.Model):
 
     A draft may change any number of times; ``version`` counts the changes so that a save based on
     an old copy can be refused, and ``last_client`` with ``last_seq`` tell one open page's own
-    saves apart from everybody else's. Once submitted its content never changes: it can only be
+    saves from everybody else's. Once submitted its content never changes: it can only be
     reopened as a draft, and not even that once it is locked (triggers refuse it), because
     agreement and gold are computed from it. ``empty`` is the explicit answer "nothing here".
     """

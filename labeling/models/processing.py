@@ -32,7 +32,7 @@ class Measurement(models.Model):
 
     Workers write it and pages read it. It can be measured again at any time. ``answers_sha256``
     names the answers and the rules that it was measured from; empty while it is only asked for.
-    What a calibration round closed with stays in ``Round.agreement``, whatever is measured later.
+    What a calibration round closed with stays in ``Round.agreement``, as it was measured then.
     """
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="measurements")

@@ -35,7 +35,7 @@ class RoundQuerySet(models.QuerySet["Round"]):
 class Round(models.Model):
     """A batch of conversations handed to annotators under one version of the guidelines.
 
-    A calibration round is blind and ends by itself when everything is submitted: its agreement is
+    A calibration round is blind and closes when everything is submitted: its agreement is
     computed, stored and compared with the project's threshold. Full labeling opens only after a
     passed calibration round, or over a lead's written reason.
     """

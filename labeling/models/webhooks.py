@@ -33,7 +33,7 @@ class Webhook(models.Model):
     Its secret signs what is sent, so it is stored as it is. One worker at a time sends to one
     address (``sending_until``); after a failure the whole address rests (``resting_until``).
 
-    A removed one stays as an empty row: somebody may just be writing a delivery for it, and that
+    A removed one stays as an empty row: a delivery for it may just be being written, and that
     person's work must not fail.
     """
 

@@ -1,7 +1,7 @@
 """Comments on a conversation, a message or a label. A comment is never changed.
 
 A thread is a comment and its replies; a reply has the pin of its thread. Discussions of
-disagreements keep to their own page (see discussions) and are no part of this.
+disagreements are on their own page (see discussions) and not handled here.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _round(project: Project, described: DemoRound, users: dict[str, User]) -> Ro
 
 
 def _answers(folder: Path, opened: Round) -> None:
-    """What the three gave in this round; whatever is not in the files stays to be labelled."""
+    """The answers of the three in this round; everything else remains to be labelled."""
     for assignment in opened.assignments.labelling().select_related(
         "round__project", "conversation", "annotator"
     ):

@@ -91,7 +91,7 @@ def invite(*, project: Project, role: str, by: User, uses: int = 1, days: int = 
 
 @transaction.atomic
 def revoke(invitation: Invitation, *, by: User) -> None:
-    """Who has joined stays a member. Revoking again changes nothing."""
+    """People who have joined stay members. Revoking again changes nothing."""
     fresh = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
     if fresh.update(revoked_at=timezone.now()):
         events.record(

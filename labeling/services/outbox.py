@@ -80,7 +80,7 @@ def _round_of(subject: Model) -> Round | None:
 
 
 def _is_discussion(subject: Model) -> bool:
-    """Discussions may show letters instead of names; a receiver shall not know more."""
+    """Discussions may show letters instead of names; a receiver must not learn more."""
     if isinstance(subject, Comment):
         return subject.disagreement_id is not None
     return isinstance(subject, Disagreement)

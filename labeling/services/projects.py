@@ -131,7 +131,7 @@ def remove_member(*, membership: Membership, by: User) -> None:
 def lock(project: Project) -> Project:
     """One transaction at a time changes it; on SQLite it is so anyway.
 
-    Whoever only refers to it need not wait, as every event does: answers come in during a freeze.
+    Rows that only refer to it, such as events, don't wait: answers come in during a freeze.
     """
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 

@@ -19,7 +19,7 @@ def ruler() -> Ruler:
 class StoredVectors:
     """The vector cache of the ruler and of pipelines.
 
-    ``owner`` keeps vectors apart: what a pipeline stores must never be read back by the ruler
+    ``owner`` separates vectors: what a pipeline stores must never be read by the encoder
     that measures it.
     """
 

@@ -16,7 +16,7 @@ def wake(task: str, pk: int) -> bool:
     """False if the queue cannot be reached."""
     try:
         current_app.send_task(task, [pk])
-    except Exception:  # whatever the broker's client raises, what is to do is safely stored
+    except Exception:  # of any kind from the broker's client: the work itself is stored
         logger.exception("%s of %s waits for the next sweep: no queue.", task, pk)
         return False
     return True

@@ -227,7 +227,7 @@ class ShownSide(TypedDict):
 
 
 class ShownCluster(TypedDict):
-    """A cluster for the page; the letters stand for the annotators.
+    """A cluster for the page; letters represent the annotators.
 
     Who is missing in it has perhaps the same label in another one; ``apart`` are the fields in
     which such a label differs.

@@ -1,4 +1,4 @@
-"""The discussion of a closed round: each message that was not marked alike, and what came of it."""
+"""The discussion of a closed round: each message that was marked differently, and the outcome."""
 
 from __future__ import annotations
 

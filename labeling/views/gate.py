@@ -1,4 +1,4 @@
-"""The calibration gate in words: where it stands and what to do next."""
+"""The calibration gate in words: its state and what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold items for reading: in a list, and one with who stood behind each label and who did not."""
+"""Gold items for reading: in a list, and one item with who had each label and who didn't."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from labeling.views.labels import Label, Row, Turn, field_row, labels_of, turns
 
 
 class Dissent(NamedTuple):
-    """Somebody who had no such label (``label`` None), or had it with other words."""
+    """Somebody who didn't have this label (``label`` None), or worded it differently."""
 
     annotator: str
     label: Mapping[str, Any] | None

@@ -22,7 +22,7 @@ OPEN = Q(round__state=Round.State.OPEN)
 DRAFT = OPEN & Q(annotation__status="draft")
 TABS = {
     "pending": OPEN & Q(annotation__isnull=True, slot__isnull=False),
-    # a draft whose reservation ran out may go on; planned work that was moved may not
+    # a draft whose reservation expired may be continued; planned work that was moved may not
     "draft": DRAFT & Q(returned_reason="") & (Q(slot__isnull=False) | Q(round__pool=True)),
     "submitted": Q(annotation__status="submitted"),
     "skipped": Q(annotation__status="skipped"),

@@ -64,7 +64,7 @@ class Turn(NamedTuple):
 
 
 def labels_of(payload: Mapping[str, Any], layers: Iterable[str], *, prefix: str) -> list[Label]:
-    """``prefix`` keeps the anchors of several columns apart."""
+    """``prefix`` makes the anchors of each column unique."""
     names = _names(payload)
     return [
         _label(label, layer, position, names, f"{prefix}-{layer}-{position}")
@@ -118,7 +118,7 @@ def field_row(layer: str, label: Mapping[str, Any], name: str, payload: Mapping[
 
 
 def chosen(layer: str, name: str, value: Any) -> str:
-    """A choice in the words of the reader's language; what the schema does not know stays."""
+    """A choice in the reader's language; values that the schema doesn't know stay as they are."""
     return _words(value, _field(layer, name))
 
 

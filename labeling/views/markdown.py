@@ -121,7 +121,7 @@ def _html(tokens: list[Token]) -> SafeString:
 
 
 def _is_safe(address: str) -> bool:
-    """No scheme, or one of the few: whatever else stands before a colon might run."""
+    """No scheme, or a safe one: anything else before a colon might be executed."""
     start, colon, _ = re.split(r"[/?#]", address, maxsplit=1)[0].partition(":")
     return not colon or start.lower() in LINK_SCHEMES
 

@@ -55,7 +55,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def project(request: HttpRequest, slug: str) -> HttpResponse:
-    """The lead's dashboard: where the project stands and who does what."""
+    """The lead's dashboard: the project's progress and who does what."""
     project = access.readable(request.user, slug)
     rounds = rounds_of(project)
     context = {
@@ -147,7 +147,7 @@ def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _stale(
     request: HttpRequest, project: Project, form: SettingsForm, error: StaleVersion
 ) -> HttpResponse:
-    """The form once more: what holds now, and in it what this person wants to change."""
+    """The form again: current values, with this person's changes."""
     base, wanted = form.cleaned_data["base"], project_settings.plain(form.settings())
     project.refresh_from_db()
     now = project_settings.of(project)

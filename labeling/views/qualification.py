@@ -1,4 +1,4 @@
-"""The annotator's own test: how it stands, and what came of it."""
+"""The annotator's own test: its progress and its result."""
 
 from __future__ import annotations
 

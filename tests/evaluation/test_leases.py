@@ -172,7 +172,7 @@ def test_only_one_worker_scores_a_run(launch: Any) -> None:
     assert not leases.claim_scoring(run.pk, second)
     Run.objects.filter(pk=run.pk).update(scoring_expires_at=timezone.now())
     assert leases.claim_scoring(run.pk, second)
-    assert not leases.finish_scoring(run.pk, first, scored_at=timezone.now())
+    assert not leases.finish_scoring(run.pk, first)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -206,7 +206,7 @@ def test_a_locomo_chat_comes_in(write):
 
     label = GoldItem.objects.get().content["gold"]["questions"][0]
     assert (label["answer"], label["evidence"], label["category"]) == ("2", [0], "single-hop")
-    assert "An id with zeros in front: D1:01" in said
+    assert "An id with leading zeros: D1:01" in said
 
 
 # --- the report's page --------------------------------------------------------------------------

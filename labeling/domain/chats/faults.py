@@ -1,17 +1,17 @@
-"""The kinds of things that are odd in published chats, and what became of each."""
+"""Kinds of problems in published chats, and how each is handled."""
 
 from typing import NamedTuple
 
 
 class FaultKind(NamedTuple):
-    """``effect``: ``read`` (used all the same), ``lost`` (could not be used) or ``noted``."""
+    """``effect``: ``read`` (used anyway), ``lost`` (couldn't be used) or ``noted``."""
 
     effect: str
     title: str
 
 
 class ChatFault(NamedTuple):
-    """One thing that is not as it should be: where it is in the file, and its text."""
+    """A problem: where it is in the file, and its text."""
 
     kind: str
     place: str
@@ -30,14 +30,14 @@ KINDS = {
     "empty": FaultKind("noted", "An empty piece of evidence"),
     "unreadable": FaultKind("lost", "Evidence that is not a message id"),
     "no_evidence": FaultKind("lost", "A question without any evidence"),
-    "unscorable": FaultKind("lost", "Nothing that is cited can be found: kept, but never scored"),
-    "phase_unscorable": FaultKind("lost", "A phase of which nothing that is cited can be found"),
+    "unscorable": FaultKind("lost", "No cited message can be found: kept, but never scored"),
+    "phase_unscorable": FaultKind("lost", "A phase whose cited messages can't be found"),
     "list": FaultKind("read", "Several ids in one text"),
     "range": FaultKind("read", "A range of ids"),
-    "wrong_separator": FaultKind("read", "; where : belongs"),
-    "extra_colon": FaultKind("read", "A colon too many"),
+    "wrong_separator": FaultKind("read", "; instead of :"),
+    "extra_colon": FaultKind("read", "One colon too many"),
     "no_letter": FaultKind("read", "An id without its D"),
-    "zero_padded": FaultKind("read", "An id with zeros in front"),
+    "zero_padded": FaultKind("read", "An id with leading zeros"),
     "stray": FaultKind("read", "Spaces, full stops or small letters in an id"),
     "repeated": FaultKind("read", "The same message cited twice"),
     "answer_number": FaultKind("read", "An answer that is a number"),
@@ -45,12 +45,14 @@ KINDS = {
     "no_place": FaultKind("noted", "Words that are not in the text: kept without a place"),
     "few_phases": FaultKind("noted", "A narrative of fewer than two phases"),
     "picture_gap": FaultKind("noted", "Message numbers missing next to a picture"),
-    "gap": FaultKind("noted", "Message numbers missing, no picture next to them"),
-    "no_time": FaultKind("noted", "A message without a time: it stays where it stands"),
-    "made_time": FaultKind("read", "Messages without times: their part's time and a second each"),
-    "unused_time": FaultKind("noted", "A time of a part that has no messages"),
-    "other_name": FaultKind("noted", "A speaker whom the questions call by another name"),
+    "gap": FaultKind("noted", "Message numbers missing, without a picture next to them"),
+    "no_time": FaultKind("noted", "A message without a time: it keeps its place"),
+    "made_time": FaultKind(
+        "read", "Messages without times: they get their part's time, a second apart"
+    ),
+    "unused_time": FaultKind("noted", "A time for a part without messages"),
+    "other_name": FaultKind("noted", "A speaker with another name in the questions"),
     "speaker_name": FaultKind(
-        "noted", "A speaker whose name is written differently in the messages"
+        "noted", "A speaker whose name is spelled differently in the messages"
     ),
 }

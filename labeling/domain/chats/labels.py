@@ -94,7 +94,7 @@ class _Finder:
 
 
 def _uids(layer: str, chat_id: str, rows: Iterable[Question | ArcCase]) -> list[str]:
-    """The same for the same question of the same chat, whatever else its file says."""
+    """The same for the same question about the same chat, regardless of the rest of its file."""
     seen: Counter[str] = Counter()
     uids = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Taking a published JSON file apart, with the place of whatever is wrong."""
+"""Parsing a published JSON file, with the place of everything that is wrong."""
 
 import json
 import re

@@ -49,7 +49,7 @@ def verified(payload: Payload, *, suggested: Suggested, before: Payload) -> Stor
     suggested
         What the annotator has seen; a label taken from anything else is ``typed``.
     before
-        What was stored so far: a label that was taken over then stays so, whatever it says now.
+        What was stored so far: a label that was taken over stays so, whatever the payload claims.
 
     Returns
     -------

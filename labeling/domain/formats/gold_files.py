@@ -45,7 +45,7 @@ def _cell(value: Any) -> Any:
 
 
 def labels_of(item: GoldContent) -> list[StoredLabel]:
-    """The labels of a gold item, whatever key its layer has."""
+    """The labels of a gold item, under the key of its layer."""
     return [
         label
         for labels in item["gold"].values()

@@ -1,4 +1,4 @@
-"""What each format cannot carry. A test writes and reads every layer and compares with this."""
+"""What each format cannot carry. A test exports and imports every layer and compares."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from labeling.domain.schema import LAYERS
 
 
 class Losses(NamedTuple):
-    """``answer``: what is lost of an answer. ``fields``: by layer, what is lost of its labels.
-    ``note`` says in words what a person should know."""
+    """``answer``: lost fields of an answer. ``fields``: by layer, lost fields of its labels.
+    ``note`` explains them."""
 
     answer: tuple[str, ...]
     fields: Mapping[str, tuple[str, ...]]
@@ -23,25 +23,25 @@ LOSSES = {
         (),
         {},
         msgid(
-            "Nothing of answers and of decisions about them. The file to keep, and to move labels "
-            "between projects."
+            "Nothing: answers and decisions about them are complete. Use it to keep labels or to "
+            "move them between projects."
         ),
     ),
     "labelstudio": Losses(
         ("round", "guideline_version", "skip_reason"),
         dict.fromkeys(LAYERS, ("suggestion",)),
         msgid(
-            "Of a label only the suggestion that it was taken from, and all decisions. A label "
-            "that points to no message lies over that of the label it is about."
+            "All decisions, and the suggestion that a label was taken from. A label without a "
+            "message is placed on that of the label it is about."
         ),
     ),
     "doccano": Losses(
         (),
         {},
         msgid(
-            "Decisions; nothing else, as long as the metadata beside a text is kept. In doccano "
-            "only the places in the text can be changed: a label whose place was changed comes "
-            "back without its words."
+            "Decisions; nothing else if the metadata next to a text is kept. In doccano only the "
+            "places in the text can be changed: a label whose place was changed comes back "
+            "without its words."
         ),
     ),
 }

@@ -77,7 +77,7 @@ def support(layer: str, holders: Mapping[str, Record], label: Record) -> int:
     """How many of the holders say what the agreed label says.
 
     Where the layer is about a value (a rating), those with that value do. A label with fewer
-    parts that most of them have than it needs (a narrative of one phase) is said by none of them.
+    parts that most of them have than it needs (a narrative of one phase) is held by none of them.
     """
     units = LAYERS[layer].units
     if isinstance(units, Judged) and units.value:

@@ -37,7 +37,7 @@ class AnnotatorLabel(NamedTuple):
 
 
 class Dissent(TypedDict):
-    """Somebody whose label is not the settled one: ``label`` None if they have no such label."""
+    """Somebody whose label is not the settled one: ``label`` None if they don't have it."""
 
     annotator: str
     label: StoredLabel | None

@@ -196,7 +196,7 @@ class RequirementPairs:
         return self._assign(similar & self.same_type & self.same_actor)
 
     def text_matches(self, threshold: float = THRESHOLD) -> list[Match]:
-        """Pairs by similar text alone, whatever their type and actor."""
+        """Pairs by similar text alone, regardless of type and actor."""
         return self._assign(self.similarities > threshold)
 
     def _assign(self, allowed: Mask) -> list[Match]:
@@ -233,7 +233,7 @@ class RequirementPairs:
         )
 
     def _likeness(self, i: int, j: int) -> float:
-        """How alike two records are beyond their text, in [0, 1]."""
+        """How similar two records are beyond their text, in [0, 1]."""
         parts = self._parts(i, j)
         return sum(parts) / len(parts)
 

@@ -29,7 +29,7 @@ class StoredCluster(TypedDict):
 
 
 class Side(NamedTuple):
-    """One annotator's version of a cluster: ``label`` None if they have no such label."""
+    """One annotator's version of a cluster: ``label`` None if they don't have it."""
 
     annotator: str
     label: Record | None
@@ -40,7 +40,7 @@ class Cluster(NamedTuple):
 
     ``how`` is unanimous, majority, single or disputed; ``label`` what holds if nothing is
     decided otherwise; ``sides`` has everybody who answered; ``differs`` are the fields in which
-    the versions are not alike.
+    the versions differ.
     """
 
     how: str
@@ -146,7 +146,7 @@ def attributed(chosen: Record, cluster: Cluster) -> StoredLabel:
 
 
 def plain(label: Record) -> StoredLabel:
-    """A decided label as it goes into gold, without what is said about its origin."""
+    """A decided label as it goes into gold, without its origin."""
     return {name: value for name, value in label.items() if name not in DECIDED}
 
 

@@ -1,4 +1,4 @@
-"""Where in the conversation a label belongs, whatever layer it is of."""
+"""Where in the conversation a label of any layer belongs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

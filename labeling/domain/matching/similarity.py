@@ -1,4 +1,4 @@
-"""The one ruler by which texts are compared, for people and for pipelines alike.
+"""The similarity by which all texts are compared, for people and for pipelines.
 
 It is separate from any embedding that a pipeline uses: a system must not be
 measured by its own yardstick.

@@ -39,7 +39,7 @@ class SameRecord:
 
 @dataclass(frozen=True, slots=True)
 class SameText:
-    """The text of ``field`` reads alike; common messages in ``cites`` decide between equals."""
+    """The text of ``field`` is similar; common messages in ``cites`` decide between equals."""
 
     field: str
     cites: str
@@ -105,7 +105,7 @@ class NoUnits:
 Units = Messages | Judged | NoUnits
 
 
-# --- how it is drawn on a text, for tools that know nothing but marked text ----------------------
+# --- how it is drawn on a text, for tools that only know marked text ----------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Layer:
 
     ``key`` names its list in a payload and ``label`` is the shape of its labels. ``prefix`` begins
     the names by which labels are shown (REQ-001), ``heading`` is the field that heads a label and
-    ``badges`` those shown next to it; labels are told apart by ``type_field``. They refer to
+    ``badges`` those shown next to it; ``type_field`` distinguishes the labels. They refer to
     labels of one of the layers in ``needs``.
 
     ``is_stage``: it is part of the whole way from conversation to document. ``wanted``: how many

@@ -42,7 +42,7 @@ def link_problems(
 
 
 def _message_problems(value: Any, path: str, around: Surroundings) -> Iterator[Problem]:
-    """Every message and every piece of a message, wherever it is in the label."""
+    """Every message and every span, anywhere in the label."""
     if isinstance(value, list):
         for position, item in enumerate(value):
             yield from _message_problems(item, f"{path}.{position}", around)

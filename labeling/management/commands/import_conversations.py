@@ -106,7 +106,7 @@ def _project_of(format: str) -> str:
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
     """Each file while it is read; how far that is shows on a terminal."""
-    sizes = [path.stat().st_size for path in paths]  # says at once that a file is missing
+    sizes = [path.stat().st_size for path in paths]  # reports a missing file immediately
     hidden = not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), disable=hidden, transient=True) as progress:
         task = progress.add_task("Reading", total=sum(sizes))

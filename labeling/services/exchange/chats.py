@@ -218,7 +218,7 @@ def _record_event(
 
 
 def _ids_of(project: Project, conversation: str) -> list[str] | None:
-    """From the newest report that tells of the conversation."""
+    """From the newest report about the conversation."""
     reports = project.import_reports.filter(dia_ids__has_key=conversation).order_by("-pk")
     for dia_ids in reports.values_list("dia_ids", flat=True)[:1]:
         ids: list[str] = dia_ids[conversation]

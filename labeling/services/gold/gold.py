@@ -98,7 +98,7 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
 
 
 ATTEMPTS = 3
-"""Answers may come in between computing and freezing; then it is computed once more."""
+"""Answers may arrive between computing and freezing; then it is computed again."""
 
 
 def freeze(
@@ -119,7 +119,7 @@ def freeze(
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
     them. ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. Nothing is computed while anything is locked: what is missing or
-    out of date is computed before, and what changes meanwhile is computed once more.
+    out of date is computed before, and what changes meanwhile is computed again.
     """
     name = name or project.slug
     check_name(project, layer, name)

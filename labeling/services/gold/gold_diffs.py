@@ -37,7 +37,7 @@ class ReleaseDiffRow(TypedDict):
 
 
 class ReleaseDiff(NamedTuple):
-    """``same`` counts the items that both releases hold alike; ``splits`` has the split of each
+    """``same`` counts the items that are equal in both releases; ``splits`` has the split of each
     item, in ``after`` if that holds it.
     """
 

@@ -1,4 +1,4 @@
-"""The parts of every gold release, wherever its labels come from."""
+"""The parts of every gold release, from whatever source its labels come."""
 
 from __future__ import annotations
 

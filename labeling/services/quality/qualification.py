@@ -133,7 +133,7 @@ def _status(
 
 @transaction.atomic
 def begin(project: Project, user: User) -> Qualification:
-    """Begin the test or the next try; a try under way goes on."""
+    """Begin the test or the next try; a try that has begun continues."""
     projects.lock(project)
     plan = check_turns.plan_of(project)
     annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
@@ -227,7 +227,7 @@ def _decided(test: Qualification, state: Qualification.State, by: User | None) -
 
 
 def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
-    """Judge finished tests by a changed plan. Anyone who has passed may go on working."""
+    """Judge finished tests by a changed plan. Anyone who has passed keeps their access."""
     for test in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
         state = _judged(test, plan)
         if state != test.state:

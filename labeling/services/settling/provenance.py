@@ -51,7 +51,7 @@ def labels_by(answers: Answers, layer: str) -> dict[str, Labels]:
 
 
 def resolved_by(answers: Answers, layer: str, base: Base) -> dict[str, ResolvedLabels]:
-    """The same in terms of the settled labels, with those that refer to none of them apart."""
+    """The same in terms of the settled labels, with those that refer to none of them separately."""
     own = labels_by(answers, layer)
     if not LAYERS[layer].needs:
         return {name: ResolvedLabels(list(labels), []) for name, labels in own.items()}

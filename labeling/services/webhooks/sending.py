@@ -3,7 +3,7 @@
 A delivery that fails is tried again later and later, and given up in the end. An address that
 fails rests as a whole, so that a receiver that is down costs one attempt now and then, however
 much waits for it. A worker that dies leaves its lease to run out; what it had sent without noting
-it down is sent once more, under the same id.
+it down is sent again, under the same id.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ PAGES = {
     "user": "members",
     "webhook": "webhooks",
 }
-"""Pages of a project that show objects without a page of their own."""
+"""Pages of a project that show objects without a separate page."""
 
 
 def body_of(delivery: WebhookDelivery) -> bytes:

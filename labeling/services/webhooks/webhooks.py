@@ -123,7 +123,7 @@ def rotate(webhook: Webhook, *, by: User) -> CreatedWebhook:
 
 @transaction.atomic
 def test(webhook: Webhook, *, by: User) -> None:
-    """A delivery to this webhook alone, whatever it wants to hear of."""
+    """A delivery to this webhook alone, regardless of its chosen events."""
     event = events.record(
         outbox.TEST, webhook, project=webhook.project, actor=by, host=webhook.host
     )
@@ -143,7 +143,7 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> None:
 
 @transaction.atomic
 def remove(webhook: Webhook, *, by: User) -> None:
-    """The row stays without address and secrets; what waited is gone with the log."""
+    """The row stays, without address and secrets; pending deliveries are deleted with the log."""
     emptied = {"url": "", "secret": "", "old_secret": "", "active": False}
     if _kept(webhook).update(removed_at=timezone.now(), **emptied):
         webhook.deliveries.all().delete()
@@ -155,7 +155,7 @@ def _kept(webhook: Webhook) -> QuerySet[Webhook]:
 
 
 def _try_now(webhook: Webhook) -> None:
-    """Whoever changed something wants to see what comes of it: the address rests no longer."""
+    """After a change people want to see its effect, so the address is no longer paused."""
     _kept(webhook).update(resting_until=None)
     transaction.on_commit(lambda: outbox.messages.send(webhook.pk), robust=True)
 

@@ -49,7 +49,7 @@ class ReasonMissing(RuleError):
 
 
 class UnknownRevision(RuleError):
-    """The answer has no such version."""
+    """The answer doesn't have this version."""
 
     code = "unknown_revision"
 

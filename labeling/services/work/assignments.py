@@ -51,7 +51,7 @@ def queue(user: User) -> QuerySet[Assignment]:
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
     """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
 
-    After an assignment (``after``), the user stays in its round as long as it has work.
+    After an assignment (``after``), the user stays in its round while it has work.
     """
     shut = admission.shut_to(user)
     open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)

@@ -46,7 +46,7 @@ def why_locked(annotation: Annotation, round_: Round) -> Fact | None:
 
 
 def why_skip_stands(annotation: Annotation, round_: Round) -> Fact | None:
-    """Why a skip cannot be taken back, wherever its place went; None when it can."""
+    """Why a skip can't be taken back, no matter who got its place; None when it can."""
     reason = why_locked(annotation, round_)
     if reason:
         return reason

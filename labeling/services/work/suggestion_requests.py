@@ -32,7 +32,7 @@ GIVEN_UP = Fact("suggestions.given_up", tries=MAX_TRIES)
 
 
 class NothingToSuggest(RuleError):
-    """There is no conversation that may have suggestions."""
+    """No conversation may have suggestions."""
 
     code = "nothing_to_suggest"
 

@@ -148,7 +148,7 @@ def known_to(assignment: Assignment) -> Suggested:
 
 
 def with_origins(annotation: Annotation, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload with the origins of its labels corrected, whatever it claims."""
+    """The payload with corrected origins of its labels, regardless of what it claims."""
     if not claims(payload) and not claims(annotation.payload):
         return payload
     return verified(payload, suggested=known_to(annotation.assignment), before=annotation.payload)
