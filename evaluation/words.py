@@ -204,7 +204,7 @@ WORK: dict[str, Text] = {
     "answer.called_off": _("Called off before it was written."),
     "error.unforeseen": "{kind}: {said}",
     "run.cannot_pause": _("Only a run that is not finished can be paused."),
-    "run.cannot_resume": _("Only a run that is not finished can go on."),
+    "run.cannot_resume": _("Only an unfinished run can continue."),
     "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),
     "run.cannot_rescore": _("Only a run whose cases are all done can be scored again."),
     "run.budget_used_up": _("The budget is used up: give a larger one."),
@@ -228,7 +228,7 @@ WORK: dict[str, Text] = {
         "The layers were asked for when another version, encoder or language model was set up:"
         " ask for them again."
     ),
-    "suggestions.stopped": _("{text} What was made is kept: ask again to go on."),
+    "suggestions.stopped": _("{text} Suggestions so far are kept: ask again to continue."),
 }
 
 OUTPUTS: dict[str, Text] = {
@@ -254,13 +254,13 @@ OUTPUTS: dict[str, Text] = {
     "prediction.no_output": _("{case} has no “output” object."),
     "verdict.no_score": _("“score” is not a number."),
     "verdict.no_claims": _("“claims” is not a list."),
-    "verdict.no_json": _("The reply is no JSON."),
+    "verdict.no_json": _("The reply is not JSON."),
     "verdict.no_object": _("The reply is not a JSON object."),
-    "verdict.no_number": _("The reply holds {name}, which is no number."),
+    "verdict.no_number": _("The reply contains {name}, which is not a number."),
     "verdict.said_twice": _("The reply says the same thing twice."),
     "verdict.claim_no_object": _("A claim is not a JSON object."),
     "verdict.claim_not_decided": _("“supported” is neither true nor false."),
-    "verdict.claim_no_message": _("“message” is no message number."),
+    "verdict.claim_no_message": _("“message” is not a message number."),
     "verdict.missing": _("“{name}” is missing or empty."),
 }
 

@@ -56,7 +56,7 @@ class Value:
         if self.value is None and not self.reason:
             raise ValueError("Value: an undefined value needs a reason")
         if self.value is not None and not math.isfinite(self.value):
-            raise ValueError(f"Value: {self.value} is no score; use None with a reason")
+            raise ValueError(f"Value: {self.value} is not a score; use None with a reason")
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _last_resort(text: str) -> Any:

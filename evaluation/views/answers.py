@@ -104,7 +104,7 @@ def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
     if judging.cancelled:
         state, badge = _("called off"), ""
     elif judging.n_wanted:
-        state, badge = _("in work"), "info"
+        state, badge = _("in progress"), "info"
     elif counting and judging.pk == counting.pk:
         state, badge = _("counts"), "ok"
     else:

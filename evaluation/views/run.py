@@ -131,7 +131,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         done = {
             "pause": _("The run pauses before its next case."),
-            "resume": _("The run goes on."),
+            "resume": _("The run continues."),
             "cancel": _("The run is cancelled; what it has found is kept."),
             "rescore": _("The scores are being computed again."),
             "call off": _("What was left of answers and judgements is called off."),

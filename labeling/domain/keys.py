@@ -65,7 +65,7 @@ KEYS = (
     Key("z", "suggestion-dismiss", "Dismiss the suggestion (can be undone)", "Suggestions"),
     Key("0", "nothing-here", "Say “nothing here”, or take it back; in a rating: 0", "Finish"),
     Key("s", "skip", "Skip with a reason", "Finish"),
-    Key("Ctrl+Enter", "submit", "Submit and go on", "Finish", typing=True),
+    Key("Ctrl+Enter", "submit", "Submit and continue", "Finish", typing=True),
     Key("Ctrl+S", "save", "Save now", "Finish", typing=True),
     Key("Ctrl+Z", "undo", "Undo, also a submission (in a text field: its own undo)", "Finish"),
     Key("Ctrl+Shift+Z", "redo", "Redo", "Finish"),
@@ -142,7 +142,7 @@ ADJUDICATION_KEYS = (
     Key("w", "kind", "Next reason why they differed", "Finish"),
     Key("t", "note", "Write the note", "Finish"),
     Key("f", "flag", "Flag it for the guidelines", "Finish"),
-    Key("Ctrl+Enter", "decide", "Decide and go on", "Finish", typing=True),
+    Key("Ctrl+Enter", "decide", "Decide and continue", "Finish", typing=True),
     Key("?", "help", "Show all keys", "Finish"),
 )
 """The keys of the page where a disputed conversation is decided."""

@@ -72,7 +72,7 @@ def test_what_is_ready_is_shown_while_the_rest_is_built(chat, signed_in):
     page = text(signed_in("noor").get(address(chat)))
 
     assert "3 topics in 3 bursts of 12 messages" in page
-    assert "in work" in page
+    assert "in progress" in page
     assert '<progress class="progress" max="7" value="3"' in page
 
 

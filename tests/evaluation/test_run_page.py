@@ -139,7 +139,7 @@ def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, setti
     assert "No worker" not in held(118)  # it renews after 40 seconds
     told = held(59)  # renewed 61 seconds ago
     assert "No worker has reported for 60 seconds." in told
-    assert "goes on by itself in 60 seconds at most" in told
+    assert "continues by itself in 60 seconds at most" in told
     assert "No worker" not in held(-30)  # the next sweep wakes one
     now = timezone.now()
     Run.objects.update(created_at=now - timedelta(minutes=9), woken_at=now - timedelta(seconds=91))

@@ -245,7 +245,7 @@ def test_a_budget_breaks_suggestions_off_and_a_larger_one_goes_on(
 
     asked = reload(asked)
     assert "The budget of 220 tokens is used up" in in_english(asked.failure)
-    assert "ask again to go on" in in_english(asked.failure)
+    assert "ask again to continue" in in_english(asked.failure)
     assert len(server.requests) == 2
     page = signed_in("noor").get(reverse("suggestions", args=[project.slug])).content.decode()
     assert "220 tokens; calls 2, 0 from the cache" in page

@@ -26,7 +26,7 @@ WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another
 class Command(BaseCommand):
     help = (
         "Build the memory layers of conversations (topics, signals, threads), in the foreground. "
-        "What is built is kept; a command that was stopped goes on where it was. Exit status: 0 "
+        "What is built is kept; a stopped command continues where it was. Exit status: 0 "
         "built, 2 refused, or some could not be built."
     )
 
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
         except KeyboardInterrupt:
-            raise CommandError("Stopped; the same command goes on.", returncode=130) from None
+            raise CommandError("Stopped; run the same command to continue.", returncode=130) from None
         failed = [self._report(build) for build in builds].count(False)
         if failed:
             problem = f"{failed} of {len(builds)} conversations could not be built."

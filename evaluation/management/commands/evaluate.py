@@ -41,7 +41,7 @@ class Command(BaseCommand):
         _add_how(parser)
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
         parser.add_argument(
-            "--resume", type=int, nargs="+", metavar="RUN", help="go on with stopped runs"
+            "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
         )
         parser.add_argument(
             "--verbose",
@@ -197,7 +197,7 @@ def _add_how(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--evaluate-answers",
         action="store_true",
-        help="have a language model answer from what was found, and judge the answers",
+        help="have a language model answer from the returned messages, and judge the answers",
     )
     parser.add_argument(
         "--seed",

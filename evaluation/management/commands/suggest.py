@@ -73,7 +73,7 @@ class Command(BaseCommand):
             try:
                 _work_until_done(asked, show)
             except KeyboardInterrupt:
-                message = "Stopped. The same command goes on where this one stopped."
+                message = "Stopped. Run the same command to continue."
                 raise CommandError(message, returncode=130) from None
 
     def _report(self, asked: SuggestionRequest) -> None:

@@ -190,7 +190,7 @@ def test_a_layer_without_metrics_is_a_mistake():
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_value_is_never_nan(number):
-    with pytest.raises(ValueError, match="is no score"):
+    with pytest.raises(ValueError, match="is not a score"):
         Value(number)
 
 
