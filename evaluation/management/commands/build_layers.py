@@ -50,7 +50,9 @@ class Command(BaseCommand):
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
         except KeyboardInterrupt:
-            raise CommandError("Stopped; run the same command to continue.", returncode=130) from None
+            raise CommandError(
+                "Stopped; run the same command to continue.", returncode=130
+            ) from None
         failed = [self._report(build) for build in builds].count(False)
         if failed:
             problem = f"{failed} of {len(builds)} conversations could not be built."
