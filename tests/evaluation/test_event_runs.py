@@ -22,7 +22,7 @@ from tests.llm_server import MODEL, SERVED, LanguageServer
 
 pytestmark = pytest.mark.django_db
 
-migration: Any = import_module("evaluation.migrations.0011_violations_as_facts")
+migration: Any = import_module("evaluation.migrations.0012_violations_as_facts")
 
 COT = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate")
 

@@ -20,6 +20,7 @@ from labeling.services.exchange.export import export
 from labeling.services.gold import gold, gold_requests
 from tests import factories
 from tests.fakes import WordOverlap
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def test_a_file_says_which_conversations_are_synthetic() -> None:
 
     stored = Conversation.objects.get()
     assert (stored.origin, stored.generator) == ("synthetic", WRITER)
-    with pytest.raises(conversations.ImportRefused, match='with origin "synthetic", not "coll'):
+    with refused(conversations.ImportRefused, match='with origin "synthetic", not "coll'):
         take("shop", line(origin="collected"))
     assert take("shop", line()).unchanged == 1  # a file that does not say changes nothing
     assert Conversation.objects.get().is_synthetic
