@@ -634,7 +634,7 @@ CONCLUSIONS: dict[str, Text] = {
         "A single conversation says nothing about others: at least 2 are needed."
     ),
     "conclusion.detectable": _(
-        "The smallest difference that this comparison could have shown is {value:.3f}."
+        "In four of five tries, this comparison finds a true difference of {value:.3f} or more."
     ),
 }
 CONCLUSIONS |= {f"metric_title.{metric.id}": _(metric.title) for metric in REGISTERED.values()}

@@ -18,7 +18,7 @@ from labeling.translation import lazy as _
 from labeling.words import words_of
 
 LONGEST = 20_000
-"""Characters; two longer texts are shown without what differs between their words."""
+"""Characters; of longer texts the words are not compared."""
 
 STATES = {
     "same": (_("as in gold"), "ok"),
@@ -38,10 +38,20 @@ class Side(NamedTuple):
     parts: list[Part]
 
 
+class Field(NamedTuple):
+    """A line of what is shown: one field of a label, or all there is with an empty title."""
+
+    title: str
+    value: str
+
+
+Text = tuple[Field, ...]
+
+
 class Unit(NamedTuple):
     """One thing that gold expects, or that only a run returned, with what either run says."""
 
-    gold: str | None
+    gold: Text | None
     before: Side
     after: Side
 
@@ -58,8 +68,8 @@ class _Returned(NamedTuple):
     """A unit of one run: ``key`` is that of gold, ``None`` for what gold does not have."""
 
     key: str | None
-    gold: str | None
-    text: str | None
+    gold: Text | None
+    text: Text | None
 
 
 def column_of(case: CaseRun, metric: str) -> Column:
@@ -73,7 +83,7 @@ def units_of(before: CaseRun, after: CaseRun) -> list[Unit]:
     """Gold in its order with what each run made of it, then what only the runs have."""
     layer = gold_layer(after.run.release.layer)
     old, new = (_returned(case, layer) for case in (before, after))
-    expected = {row.key: row.gold or "" for row in [*new, *old] if row.key is not None}
+    expected = {row.key: row.gold or () for row in [*new, *old] if row.key is not None}
     sides = [{row.key: row.text for row in rows if row.key is not None} for rows in (old, new)]
     units = [
         Unit(gold, _side(gold, sides[0].get(key)), _side(gold, sides[1].get(key)))
@@ -96,21 +106,31 @@ def _extras(old: Sequence[_Returned], new: Sequence[_Returned]) -> Iterator[Unit
         )
 
 
-def _side(gold: str | None, text: str | None) -> Side:
+def _side(gold: Text | None, text: Text | None) -> Side:
     if text is None:
         state, parts = ("nothing" if gold is None else "missed"), []
     elif gold is None:
-        state, parts = "extra", [Part("same", text)]
+        state, parts = "extra", _parts(text, text)
     else:
-        state = "same" if gold == text else "differs"
-        parts = (
-            [Part("same", text)] if gold == text or _is_long(gold, text) else word_parts(gold, text)
-        )
+        state, parts = "same" if gold == text else "differs", _parts(gold, text)
     return Side(state, *STATES[state], parts)
 
 
-def _is_long(*texts: str) -> bool:
-    return max(map(len, texts)) > LONGEST
+def _parts(gold: Text, text: Text) -> list[Part]:
+    """Field by field, so that words of one are not taken for those of another."""
+    old, new = dict(gold), dict(text)
+    parts: list[Part] = []
+    for title in dict.fromkeys([*old, *new]):
+        before, after = old.get(title, ""), new.get(title, "")
+        start = "\n" if parts else ""
+        parts.append(Part("same", f"{start}{title}: " if title else start))
+        too_long = max(len(before), len(after)) > LONGEST
+        parts += (
+            [Part("removed", before), Part("added", after)]
+            if too_long and before != after
+            else word_parts(before, after)
+        )
+    return parts
 
 
 def _returned(case: CaseRun, layer: GoldLayer) -> list[_Returned]:
@@ -130,9 +150,9 @@ def _of_pair(row: PairRow) -> _Returned:
     )
 
 
-def _text(row: PairRow, side: str) -> str:
-    lines = [(field.title, _written(getattr(field, side))) for field in row.fields]
-    return "\n".join(f"{title}: {value}" for title, value in lines if value)
+def _text(row: PairRow, side: str) -> Text:
+    fields = [Field(field.title, _written(getattr(field, side))) for field in row.fields]
+    return tuple(field for field in fields if field.value)
 
 
 def _written(value: Any) -> str:
@@ -146,8 +166,8 @@ def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_R
     return [
         _Returned(
             key=None if row.gold is None else f"{row.type}/{row.role}/{row.gold}",
-            gold=None if row.gold is None else f"{row.type}, {row.role}: {row.gold}",
-            text=None if row.predicted is None else f"{row.type}, {row.role}: {row.predicted}",
+            gold=None if row.gold is None else _line(f"{row.type}, {row.role}", row.gold),
+            text=None if row.predicted is None else _line(f"{row.type}, {row.role}", row.predicted),
         )
         for row in rows
     ]
@@ -173,11 +193,15 @@ def _written_answer(case: CaseRun, example: Example) -> list[_Returned]:
     reference = example.gold[0].get("answer")
     if not reference or not text:
         return []
-    return [_Returned("answer", str(reference), str(text))]
+    return [_Returned("answer", _line("", str(reference)), _line("", str(text)))]
 
 
-def _message(local_id: int, example: Example) -> str:
+def _message(local_id: int, example: Example) -> Text:
     if not 1 <= local_id <= len(example.messages):
-        return f"[{local_id}]"
+        return _line(f"[{local_id}]", "–")
     message = example.messages[local_id - 1]
-    return f"[{local_id}] {message['speaker'] or message['role']}: {message['content']}"
+    return _line(f"[{local_id}] {message['speaker'] or message['role']}", message["content"])
+
+
+def _line(title: str, value: str) -> Text:
+    return (Field(title, value),)

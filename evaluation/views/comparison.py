@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.formats import number_format
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
@@ -328,7 +329,7 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
     return MetricRow(
         run=compared.after,
         metric=row.metric,
-        averaged=_("micro average") if row.metric.scope == "micro" else _("mean of cases"),
+        averaged=_averaged(row),
         before=figure(result.before),
         after=figure(result.after),
         difference=present.signed(result.difference),
@@ -343,6 +344,14 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
         verdict=words(Fact(f"comparison.{row.verdict}")),
         badge=COLOURS.get(row.verdict, ""),
         mark=mark,
+    )
+
+
+def _averaged(row: MetricComparison) -> str:
+    if row.metric.scope == "micro":
+        return _("micro average")
+    return ngettext("mean of {n} case", "mean of {n} cases", row.comparison.n).format(
+        n=number_format(row.comparison.n, force_grouping=True)
     )
 
 
