@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -370,7 +370,7 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
     filters = list(_slice_filters(request, shown.after))
     asked = request.GET.get("outcome", "")
     selection = Selection(
-        outcome=cast(Outcome, asked) if asked in OUTCOMES else None,
+        outcome=asked if asked in OUTCOMES else None,
         only_failed=asked == "failed",
         only_changed=request.GET.get("changed") == "1",
         slices={each.title: each.chosen for each in filters if each.chosen},

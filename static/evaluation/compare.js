@@ -18,7 +18,7 @@ function step(by) {
   if (!link) return false;
   mark(link);
   link.focus({ preventScroll: true });
-  link.closest("tr").scrollIntoView({ block: "nearest" });
+  link.closest("tr")?.scrollIntoView({ block: "nearest" });
   if (opened) link.click();
   return true;
 }
@@ -54,5 +54,10 @@ if (pane) {
     if (!link) return;
     mark(link);
     opened = true;
+  });
+
+  // On a phone the case is below the table.
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target === pane && matchMedia("(width < 60rem)").matches) pane.scrollIntoView({ block: "start" });
   });
 }

@@ -72,7 +72,7 @@ def _rendered(compared: Sequence[Compared]) -> str:
         for comparison in compared:
             console.print(_table(comparison))
             said = conclusions.sentence(comparison.primary, comparison)
-            console.print(said, highlight=False, markup=False)
+            console.print(said, highlight=False, markup=False, soft_wrap=True)
             for name, (old, new) in comparison.changed.items():
                 console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
             for note in _notes(comparison):
