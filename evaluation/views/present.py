@@ -80,12 +80,15 @@ class People(NamedTuple):
 
 
 class Skill(NamedTuple):
-    """In percent; ``places`` of floor, run and ceiling on a bar of 100."""
+    """In percent, with the three figures behind it and their ``places`` on a bar of 100."""
 
     text: str
     interval: str
     floor: str
     n: int
+    at_floor: str
+    at_run: str
+    at_ceiling: str
     places: tuple[float, float, float]
 
 
@@ -255,16 +258,19 @@ def _skill(metric: Metric, stored: Yardsticks) -> Skill | None:
         return None
     ends = (reached["ci_low"], reached["ci_high"])
     span = metric.upper - metric.lower
-    places = [
-        round(100 * min(1.0, max(0.0, (reached[at] - metric.lower) / span)), 1)
-        for at in ("at_floor", "at_run", "at_ceiling")  # type: ignore[literal-required]
-    ]
+    at = (reached["at_floor"], reached["at_run"], reached["at_ceiling"])
+    floor, run, ceiling = (
+        round(100 * min(1.0, max(0.0, (value - metric.lower) / span)), 1) for value in at
+    )
     return Skill(
         text=_percent(reached["mean"]),
         interval=" – ".join(map(_percent, ends)),
         floor=reached["floor"],
         n=reached["n"],
-        places=(places[0], places[1], places[2]),
+        at_floor=figure(at[0]),
+        at_run=figure(at[1]),
+        at_ceiling=figure(at[2]),
+        places=(floor, run, ceiling),
     )
 
 
