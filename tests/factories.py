@@ -50,8 +50,8 @@ def make_people() -> dict[str, User]:
 
 
 def _user(name: str) -> User:
-    found = User.objects.filter(username=name).first()
-    return found or User.objects.create_user(name, password=PASSWORD)
+    result = User.objects.filter(username=name).first()
+    return result or User.objects.create_user(name, password=PASSWORD)
 
 
 def make_project(slug: str = "orders", **fields: Any) -> Project:
@@ -72,9 +72,9 @@ def make_conversations(
         [_conversation(project, start + n + 1, messages, split) for n in range(number)]
     )
     Message.objects.bulk_create(
-        Message(conversation=one, index=index, role=turn.role, content=turn.content)
-        for one in conversations
-        for index, turn in enumerate(_turns(one.external_id, messages))
+        Message(conversation=conversation, index=index, role=turn.role, content=turn.content)
+        for conversation in conversations
+        for index, turn in enumerate(_turns(conversation.external_id, messages))
     )
     return conversations
 

@@ -59,10 +59,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def browser_path() -> str:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    result = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if result is None:
         pytest.fail("No Chromium found: install the package 'chromium'.", pytrace=False)
-    return found
+    return result
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -102,7 +102,7 @@ class Desktop:
         mine = psutil.Process().children(recursive=True)
         heads = [one for one in mine if mark in command_of(one)]
         assert heads, "no browser runs on this profile"
-        return [*heads, *(child for one in heads for child in one.children(recursive=True))]
+        return [*heads, *(child for head in heads for child in head.children(recursive=True))]
 
 
 def command_of(process: psutil.Process) -> list[str]:

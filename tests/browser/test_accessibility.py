@@ -44,8 +44,8 @@ def look(page: Page, theme: Any, width: int) -> None:
 
 
 def assert_accessible(page: Page) -> None:
-    found = Axe().run(page, options=TAGS).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    result = Axe().run(page, options=TAGS).response["violations"]
+    serious = [one for one in result if one["impact"] in ("serious", "critical")]
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     small = [one for one in page.evaluate(SMALL_TARGETS) if 'type="checkbox"' not in one]

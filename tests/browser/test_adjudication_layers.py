@@ -47,9 +47,9 @@ def issues_of(who: str) -> dict[str, Any]:
 def test_an_issue_is_corrected_and_another_one_added_by_keyboard(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:
-    found = conversation_with(["extraction", "validation"], issues_of)
+    conversation = conversation_with(["extraction", "validation"], issues_of)
     sign_in(User.objects.get(username="rita"))
-    open_page(page, live_server, f"/adjudicate/{found.pk}/?layer=validation")
+    open_page(page, live_server, f"/adjudicate/{conversation.pk}/?layer=validation")
     expect(page.locator(".cluster")).to_have_count(1)
     expect(page.locator(".cluster .versions-table")).to_contain_text("REQ-001")
 
@@ -75,7 +75,11 @@ def test_an_issue_is_corrected_and_another_one_added_by_keyboard(
     edited, added = Adjudication.objects.get().payload["issues"]
     assert edited["span"]["text"] == "Track order"
     assert added["issue_type"] == "missing_actor"
-    gold = Conversation.objects.get(pk=found.pk).merges.get(layer="extraction").clusters[0]["label"]
+    gold = (
+        Conversation.objects.get(pk=conversation.pk)
+        .merges.get(layer="extraction")
+        .clusters[0]["label"]
+    )
     assert {edited["requirement"], added["requirement"]} == {gold["uid"]}
 
 
@@ -87,9 +91,9 @@ def events_of(who: str) -> dict[str, Any]:
 def test_events_get_other_words_and_new_ones_by_keyboard(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:
-    found = conversation_with(["events"], events_of)
+    conversation = conversation_with(["events"], events_of)
     sign_in(User.objects.get(username="rita"))
-    open_page(page, live_server, f"/adjudicate/{found.pk}/?layer=events")
+    open_page(page, live_server, f"/adjudicate/{conversation.pk}/?layer=events")
     expect(page.locator(".cluster").first).to_contain_text("track")
 
     letters = page.locator(".cluster.current th:not(.absent) .take")

@@ -83,8 +83,8 @@ def looks(page: Page, rules: dict[str, Any]) -> Iterator[tuple[int, list[str]]]:
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(SETTLED)
-        found = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
-        yield width, [f"{one['id']}: {shown(one)}" for one in found]
+        result = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
+        yield width, [f"{one['id']}: {shown(one)}" for one in result]
 
 
 def shown(violation: dict[str, Any]) -> str:

@@ -38,9 +38,9 @@ def suggested() -> list[dict[str, object]]:
 
 @pytest.fixture
 def assignment(ana: User) -> Assignment:
-    found = factories.open_full(factories.make_project(), 1).assignments.get(annotator=ana)
-    factories.suggest(found.conversation, suggested())
-    return found
+    result = factories.open_full(factories.make_project(), 1).assignments.get(annotator=ana)
+    factories.suggest(result.conversation, suggested())
+    return result
 
 
 @pytest.fixture
@@ -97,12 +97,14 @@ def test_accept_edit_dismiss_and_undo_by_keys_alone(workspace: Workspace, page: 
     expect(workspace.labels.nth(2)).to_contain_text("suggested, edited")
     workspace.press("Control+s")
     expect(workspace.state).to_have_text(re.compile("Saved .* rev"))
-    assert [one.get("origin", "typed") for one in workspace.requirements] == [
+    assert [requirement.get("origin", "typed") for requirement in workspace.requirements] == [
         "typed",
         "accepted",
         "edited",
     ]
-    assert [one.get("suggestion", {}).get("uid") for one in workspace.requirements] == [
+    assert [
+        requirement.get("suggestion", {}).get("uid") for requirement in workspace.requirements
+    ] == [
         None,
         "s1",
         "s2",

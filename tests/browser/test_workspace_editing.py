@@ -106,11 +106,19 @@ def test_labels_are_moved_and_moved_back_by_undo(workspace: Workspace) -> None:
 
     workspace.press("Shift+J", "Shift+J", "Alt+Shift+ArrowUp", "Alt+Shift+ArrowUp")
     save(workspace)
-    assert [one["id"] for one in workspace.requirements] == ["REQ-003", "REQ-001", "REQ-002"]
+    assert [requirement["id"] for requirement in workspace.requirements] == [
+        "REQ-003",
+        "REQ-001",
+        "REQ-002",
+    ]
     workspace.press("Control+z", "Control+z")
 
     save(workspace)
-    assert [one["id"] for one in workspace.requirements] == ["REQ-001", "REQ-002", "REQ-003"]
+    assert [requirement["id"] for requirement in workspace.requirements] == [
+        "REQ-001",
+        "REQ-002",
+        "REQ-003",
+    ]
 
 
 def test_two_labels_are_merged(workspace: Workspace) -> None:
@@ -341,7 +349,7 @@ def test_two_versions_are_merged_label_by_label(
         "Order Tracking 1 THEIRS",
         "Order Tracking 3",
     ]
-    ids = [one["id"] for one in workspace.requirements]
+    ids = [requirement["id"] for requirement in workspace.requirements]
     assert len(set(ids)) == 5
-    assert len({one["uid"] for one in workspace.requirements}) == 5
-    assert all(re.fullmatch(r"REQ-\d{3}", one) for one in ids)
+    assert len({requirement["uid"] for requirement in workspace.requirements}) == 5
+    assert all(re.fullmatch(r"REQ-\d{3}", id) for id in ids)

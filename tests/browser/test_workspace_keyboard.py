@@ -75,6 +75,14 @@ def test_twelve_messages_and_three_requirements_without_a_mouse(
     expect(page.get_by_text("Nothing is left to label")).to_be_visible()
     assert workspace.stored is not None
     assert workspace.stored.status == "submitted"
-    assert [one["source_messages"] for one in workspace.requirements] == [[2, 3], [7], [11]]
-    assert [one["type"] for one in workspace.requirements] == ["functional", "data", "security"]
+    assert [requirement["source_messages"] for requirement in workspace.requirements] == [
+        [2, 3],
+        [7],
+        [11],
+    ]
+    assert [requirement["type"] for requirement in workspace.requirements] == [
+        "functional",
+        "data",
+        "security",
+    ]
     print("Key log:", " ".join(typist.log))

@@ -316,10 +316,10 @@ def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspa
     saved(workspace, "events")
 
     assert workspace.stored is not None
-    found = check_payload(
+    problems = check_payload(
         workspace.stored.payload, layers=list(LAYERS), message_count=len(TEXTS), complete=True
     )
-    assert found == []
+    assert problems == []
 
 
 def test_what_is_to_correct_in_other_layers_is_on_their_tabs(

@@ -113,7 +113,7 @@ def test_labels_that_scroll_into_sight_are_laid_out_already(
     workspace.page.evaluate(SETTLE)
     events = json.loads(browser.stop_tracing())["traceEvents"]
 
-    layouts = [one["args"]["beginData"]["dirtyObjects"] for one in events if is_layout(one)]
+    layouts = [event["args"]["beginData"]["dirtyObjects"] for event in events if is_layout(event)]
     assert sum(layouts) < 10, layouts
 
 
@@ -124,8 +124,8 @@ def test_moving_on_in_the_conversation_lays_nothing_out(
 
     events = traced(browser, workspace, "j", "k", "j", "k")
 
-    assert len([one for one in events if is_layout(one)]) < 4  # not with every key
-    styled = [one["args"].get("elementCount", 0) for one in events if is_style(one)]
+    assert len([event for event in events if is_layout(event)]) < 4  # not with every key
+    styled = [event["args"].get("elementCount", 0) for event in events if is_style(event)]
     assert max(styled) < MESSAGES / 10
 
 

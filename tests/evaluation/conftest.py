@@ -286,7 +286,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
     def write(*lines: Any, name: str = "predictions.jsonl") -> Path:
         path = tmp_path / name
-        text = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+        text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
         return path
 

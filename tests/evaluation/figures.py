@@ -15,5 +15,5 @@ def aggregate(run: Run, metric: str) -> Aggregate:
 
 
 def value(run: Run, case_id: str, metric: str) -> float | None:
-    case = next(one for one in results.cases_with_scores(run) if one.case_id == case_id)
+    case = next(score for score in results.cases_with_scores(run) if score.case_id == case_id)
     return next(score.value for score in case.scores.all() if score.metric == metric)

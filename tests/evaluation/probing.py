@@ -23,9 +23,9 @@ def probe_in(body: Body) -> Probe:
     """The probe that a request is about."""
     data = data_of(body)
     return next(
-        one
-        for one in probes.load().probes
-        if data.endswith(f"Answer to judge: {as_data(one.answer)}")
+        probe
+        for probe in probes.load().probes
+        if data.endswith(f"Answer to judge: {as_data(probe.answer)}")
     )
 
 

@@ -68,8 +68,8 @@ def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
     places = answer_ratings.places(panel)
     assert places == answer_ratings.places(AnswerPanel.objects.get())
     assert len(places) == PLACES
-    assert [one.number for one in places] == list(range(1, PLACES + 1))
-    assert sum(one.kind == "correctness" for one in places) == 2
+    assert [place.number for place in places] == list(range(1, PLACES + 1))
+    assert sum(place.kind == "correctness" for place in places) == 2
     # all that is asked of one answer at once
     assert len(list(groupby(places, key=lambda one: one.answer))) == 3
 
@@ -80,15 +80,15 @@ def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
     drawn = samples.draw(run, size=2, kinds=["relevance", "faithfulness"], by=people["rita"])
     panel = drawn[0].panel
     places = answer_ratings.places(panel)
-    assert [one.kind for one in places] == ["faithfulness", "relevance"] * 2
+    assert [place.kind for place in places] == ["faithfulness", "relevance"] * 2
     noor = signed_in("noor")
     assert "You have rated 0 of 4" in markup(noor, panel.get_absolute_url())
 
     samples.give_up(drawn[0], by=people["rita"], reason="Enough.")
     assert [one[:3] for one in answer_ratings.places(panel)] == [one[:3] for one in places]
     closed, still_open = (
-        reverse("answer-rating-store", args=[panel.code, one.number])
-        for one in answer_ratings.places(panel)[:2]
+        reverse("answer-rating-store", args=[panel.code, place.number])
+        for place in answer_ratings.places(panel)[:2]
     )
     if not answer_ratings.places(panel)[0].closed:
         closed, still_open = still_open, closed

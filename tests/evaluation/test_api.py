@@ -26,7 +26,9 @@ def test_a_run_is_launched_and_read(release: Any, signed_in: Any) -> None:
     assert run["n_cases"] == 3
     assert run["spec"]["seed"] == 5
     assert noor.get(reverse("api-run", args=[run["id"]])).json() == run
-    assert [one["id"] for one in noor.get(reverse("api-runs")).json()["results"]] == [run["id"]]
+    assert [result["id"] for result in noor.get(reverse("api-runs")).json()["results"]] == [
+        run["id"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     """Whether it passed, and the sentence why it did not."""
     Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(thresholds={KIND: limit}))
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    (check,) = [check for check in gates.ask(again).checks if check["metric"] == KIND]
     return check["passed"], words_of(check["reason"])
 
 
@@ -87,7 +87,7 @@ def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
 
     assert JudgeCertificate.objects.count() == len(panels.KINDS)
     for found in JudgeCertificate.objects.all():
-        caught = {one["trick"] for one in found.probes if not one["held"]}
+        caught = {probe["trick"] for probe in found.probes if not probe["held"]}
         assert not found.passed
         assert "order in the answer" in caught
         assert not caught & {"good", "paraphrase"}
@@ -184,7 +184,9 @@ def test_a_judge_that_is_asked_in_another_way_is_another_judge(
     settings.LLM_MAX_TOKENS = 500
     judgings.request(run, by=None, queue=False)
     work(run)
-    told = [one.spec["prompts"][KIND]["judge_sha256"] for one in run.judgings.order_by("pk")]
+    told = [
+        judging.spec["prompts"][KIND]["judge_sha256"] for judging in run.judgings.order_by("pk")
+    ]
     assert (told[0], len(set(told))) == (told[1], 3)
 
 

@@ -286,10 +286,10 @@ def test_what_is_undefined_is_last_and_has_no_change(pair: tuple[Run, Run]) -> N
         value=None, numerator=None, weight=None, reason={"code": "metric.no_events", "values": {}}
     )
 
-    found = compared_cases(*pair, F1)
+    result = compared_cases(*pair, F1)
 
-    assert (found.rows[-1].case_id, found.rows[-1].change) == ("case-000", None)
-    assert found.counts == {"regression": 1, "improvement": 1, "tie": 2, "undefined": 1}
+    assert (result.rows[-1].case_id, result.rows[-1].change) == ("case-000", None)
+    assert result.counts == {"regression": 1, "improvement": 1, "tie": 2, "undefined": 1}
     [only] = compared_cases(*pair, F1, Selection(outcome="undefined")).rows
     assert only.case_id == "case-000"
 

@@ -44,7 +44,7 @@ def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
 
 
 def row(found: Any, metric: str) -> Any:
-    return next(one for one in found.rows if one.metric.id == metric)
+    return next(row for row in found.rows if row.metric.id == metric)
 
 
 def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:
@@ -60,8 +60,8 @@ def test_what_was_changed_is_named(pair: tuple[Run, Run]) -> None:
 
 
 def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Run]) -> None:
-    found = compare_runs(*pair)
-    f1, recall = found.primary, row(found, "requirement_recall")
+    result = compare_runs(*pair)
+    f1, recall = result.primary, row(result, "requirement_recall")
 
     assert (f1.metric.id, f1.corrected_p) == ("requirement_f1", f1.comparison.p_value)
     assert recall.corrected_p == 2 * recall.comparison.p_value  # two behind it, all alike here
@@ -69,10 +69,10 @@ def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Ru
 
 
 def test_what_is_no_main_metric_is_not_tested(pair: tuple[Run, Run]) -> None:
-    found = compare_runs(*pair)
-    completeness = row(found, "criteria_completeness")
+    result = compare_runs(*pair)
+    completeness = row(result, "criteria_completeness")
 
-    assert [(row.metric.id, row.role) for row in found.rows[:4]] == [
+    assert [(row.metric.id, row.role) for row in result.rows[:4]] == [
         ("requirement_f1", "primary"),
         ("requirement_recall", "main"),
         ("requirement_precision", "main"),
@@ -116,10 +116,10 @@ def test_cases_of_only_one_run_are_counted(script: Any, finished: Any, make_rele
     release = make_release(4, name="split", splits=("dev", "train"))
     script(perfect)
 
-    found = compare_runs(finished(release=release), finished(release=release, split="dev"))
+    result = compare_runs(finished(release=release), finished(release=release, split="dev"))
 
-    assert (found.only_before, found.only_after) == (2, 0)
-    assert row(found, "requirement_f1").comparison.n == 2
+    assert (result.only_before, result.only_after) == (2, 0)
+    assert row(result, "requirement_f1").comparison.n == 2
 
 
 def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
@@ -185,12 +185,12 @@ def test_an_older_run_than_those_offered_is_found(
 
     all_of_them = noor.get(url)
     search = {"number": str(old.pk), "name": "FIRST", "pipeline": "nothi"}[asked]
-    found = noor.get(url, {"q": search})
+    result = noor.get(url, {"q": search})
     beside = noor.get(url, {"q": search, "run": new.pk})
 
     assert offered(all_of_them) == [new]
     assert "Search for the others" in all_of_them.content.decode()
-    assert offered(found) == offered(beside) == [old]
+    assert offered(result) == offered(beside) == [old]
 
 
 def test_a_chosen_run_stays_chosen_however_old_it_is(

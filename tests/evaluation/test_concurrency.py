@@ -18,9 +18,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def run(project: Project, script: Any, finished: Any) -> Run:
-    found = {"inferred_requirements": [inferred("Lock", confidence=0.9)]}
-    script(lambda case: found)
-    made: Run = finished(release=make_release(project, "inference", found))
+    result = {"inferred_requirements": [inferred("Lock", confidence=0.9)]}
+    script(lambda case: result)
+    made: Run = finished(release=make_release(project, "inference", result))
     return made
 
 

@@ -115,7 +115,9 @@ def test_the_document_of_the_agent_leads_to_its_messages(
     assert ("Document score" in shown) == (layer == "end_to_end")
 
     cited = {
-        index for one in run.cases.get().output["requirements"] for index in one["source_messages"]
+        index
+        for requirement in run.cases.get().output["requirements"]
+        for index in requirement["source_messages"]
     }
     assert cited
     for index in cited:

@@ -31,17 +31,17 @@ def reads(body: dict[str, Any]) -> str:
     """What a model would say: right on the Chinese text, a role too few on the English one."""
     said = json.dumps(body["messages"], ensure_ascii=False)
     name = next(name for name, text in TEXTS.items() if text in said)
-    found = [event(kind, **roles) for kind, roles in GOLD[name]]
+    result = [event(kind, **roles) for kind, roles in GOLD[name]]
     if name == "doc-2":
-        found[0]["arguments"].pop()
-    answer = json.dumps(found, ensure_ascii=False)
-    return thought(found, name) + answer if "<thought>" in said else answer
+        result[0]["arguments"].pop()
+    answer = json.dumps(result, ensure_ascii=False)
+    return thought(result, name) + answer if "<thought>" in said else answer
 
 
 def thought(found: list[dict[str, Any]], name: str) -> str:
     if name == "doc-3":
         return ""  # this one forgets to think
-    lines = [f"{one['role']} = {one['argument']}" for one in found[0]["arguments"]]
+    lines = [f"{argument['role']} = {argument['argument']}" for argument in found[0]["arguments"]]
     kind = found[0]["event_type"] if name == "doc-1" else "质押"  # and this one about another type
     return f"<thought>{kind}\n" + "\n".join(lines) + "</thought>\n"
 
@@ -79,13 +79,15 @@ def coverage(run: Run) -> dict[str, int]:
 def test_without_a_thought_only_the_answer_is_measured(measure: Any, server: Any) -> None:
     run = measure(thought=False, require_thought_block=True)
 
-    found = means(run)
+    result = means(run)
     assert run.status == "finished"
-    assert found["strict_precision"] == 1.0
-    assert found["strict_recall"] == 3 / 4  # two of 质押, one of two of Sale
-    assert found["type_f1"] == found["parse_raw_success"] == found["schema_compliance_rate"] == 1.0
-    assert found["hallucination_rate"] == 0.0
-    assert [found[name] for name in COT] == [None, None, None, 0.0]
+    assert result["strict_precision"] == 1.0
+    assert result["strict_recall"] == 3 / 4  # two of 质押, one of two of Sale
+    assert (
+        result["type_f1"] == result["parse_raw_success"] == result["schema_compliance_rate"] == 1.0
+    )
+    assert result["hallucination_rate"] == 0.0
+    assert [result[name] for name in COT] == [None, None, None, 0.0]
     assert coverage(run) == {"cot_checked": 0, "cot_skipped": 3, "cot_parse_fail": 0}
     assert {case.output["prompt"] for case in run.cases.all()} == {"extract.v1"}
     assert len(server.requests) == 3
@@ -96,13 +98,13 @@ def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(
 ) -> None:
     run = measure(thought=True, require_thought_block=True)
 
-    found = means(run)
-    assert (found["strict_recall"], found["parse_raw_success"]) == (3 / 4, 1.0)
+    result = means(run)
+    assert (result["strict_recall"], result["parse_raw_success"]) == (3 / 4, 1.0)
     # doc-1 agrees; doc-2 names a type that it does not report; doc-3 has no thought
     assert coverage(run) == {"cot_checked": 2, "cot_skipped": 1, "cot_parse_fail": 0}
-    assert found["cot_coverage_rate"] == pytest.approx(2 / 3)
-    assert (found["cot_type_consistency"], found["cot_argument_consistency"]) == (0.5, 1.0)
-    assert found["cot_faithfulness"] == 0.5
+    assert result["cot_coverage_rate"] == pytest.approx(2 / 3)
+    assert (result["cot_type_consistency"], result["cot_argument_consistency"]) == (0.5, 1.0)
+    assert result["cot_faithfulness"] == 0.5
     page = signed_in("noor").get(run.get_absolute_url()).content.decode()
     main, _, diagnostics = page.partition('id="diagnostics-heading"')
     assert "Thought: faithfulness" not in main

@@ -181,7 +181,9 @@ def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Ru
 
     assert status == 1
     assert shown["failed"] == ["requirement_f1", "requirement_precision"]
-    drops = {one["metric"]: one["value"] for one in shown["checks"] if one["kind"] == "drift"}
+    drops = {
+        check["metric"]: check["value"] for check in shown["checks"] if check["kind"] == "drift"
+    }
     assert drops["requirement_precision"] == pytest.approx(0.5)
     assert drops["requirement_f1"] == pytest.approx(1 / 3)
     assert drops["requirement_recall"] == pytest.approx(0.0)

@@ -76,7 +76,7 @@ def have_rated(sample: AnswerSample, first: User, second: User) -> None:
         row.answer_id: worth(layer.question(adapters.to_example(row.answer.case, layer).gold))
         for row in drawn
     }
-    places = [one for one in answer_ratings.places(sample.panel) if one.sample == sample.pk]
+    places = [place for place in answer_ratings.places(sample.panel) if place.sample == sample.pk]
     for at, place in enumerate(places):
         answer_ratings.rate(place, rater=first, score=scores[place.answer])
         if at < 20:
@@ -108,7 +108,7 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
 
     Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(thresholds={KIND: 1.0}))
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    (check,) = [check for check in gates.ask(again).checks if check["metric"] == KIND]
     assert not check["passed"]
     assert "points more than people" in words_of(check["reason"])
 
@@ -124,12 +124,12 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
         call_command("certify_judge", project=project.slug, **options)
     (printed,) = json.loads(out.getvalue())
     assert printed["attempts"] == told["attempts"]
-    assert [(one["state"], one["size"]) for one in told["attempts"]["samples"]] == [
+    assert [(sample["state"], sample["size"]) for sample in told["attempts"]["samples"]] == [
         ("complete", 32),
         ("given_up", 4),
     ]
-    assert [one["by"] for one in told["attempts"]["probes"]] == ["rita", "rita"]
-    assert [one["counted"] for one in told["attempts"]["probes"]] == [0, len(repeated.results)]
+    assert [probe["by"] for probe in told["attempts"]["probes"]] == ["rita", "rita"]
+    assert [probe["counted"] for probe in told["attempts"]["probes"]] == [0, len(repeated.results)]
     (compared,) = told["attempts"]["comparisons"]
     assert (compared["passed"], compared["by"], compared["sample"]) == (False, "rita", second.pk)
     assert "people_corrected" not in results.results_document(again)["metrics"][KIND]

@@ -182,8 +182,8 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
     chat: Any, script: Any, finished: Any, signed_in: Any
 ) -> None:
     def tell_of_one(case: Case) -> Output:
-        found = answer([1])
-        return found if case.question == "When?" else found | {"trace": {}}
+        result = answer([1])
+        return result if case.question == "When?" else result | {"trace": {}}
 
     script(tell_of_one)
     run = finished(release=chat())

@@ -144,7 +144,7 @@ def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write,
     run = measure(write({"case_id": "doc-1", "output": {"raw": raw}}))
 
     details = [score.detail for case in run.cases.all() for score in case.scores.all()]
-    assert [one["absent"] for one in details if "absent" in one] == [["a\ufffd"]]
+    assert [detail["absent"] for detail in details if "absent" in detail] == [["a\ufffd"]]
     violation = Fact("violation.unknown_type", type="Sale\ufffd")
     assert {"violation": violation.as_json()} in details
 

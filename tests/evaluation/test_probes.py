@@ -23,14 +23,14 @@ pytestmark = pytest.mark.django_db
 
 
 def test_every_trick_is_there_for_every_kind_that_can_judge_it() -> None:
-    found = probes.load()
-    assert set(probes.TRICKS) == {one.trick for one in found.probes}
+    result = probes.load()
+    assert set(probes.TRICKS) == {probe.trick for probe in result.probes}
     for kind in panels.KINDS:
-        tricks = {one.trick for one in found.of(kind)}
+        tricks = {one.trick for one in result.of(kind)}
         assert {"good", "paraphrase", "vague", "order in the answer"} <= tricks
-    assert {"echo", "empty"} <= {one.trick for one in found.of("relevance")}
-    assert {"wrong", "order in a message", "honest"} <= {one.trick for one in found.of(KIND)}
-    assert len({one.id for one in found.probes}) == len(found.probes)
+    assert {"echo", "empty"} <= {one.trick for one in result.of("relevance")}
+    assert {"wrong", "order in a message", "honest"} <= {one.trick for one in result.of(KIND)}
+    assert len({probe.id for probe in result.probes}) == len(result.probes)
 
 
 @pytest.mark.parametrize(

@@ -83,12 +83,16 @@ def test_a_question_is_answered_by_its_messages_and_by_no_other():
 
 
 def test_every_kind_of_question_is_made():
-    found = [one for seed in range(30) for one in local.questions(talk(*TEXTS, day="May"), seed)]
+    result = [
+        question
+        for seed in range(30)
+        for question in local.questions(talk(*TEXTS, day="May"), seed)
+    ]
 
-    assert {one.category for one in found} == {"single-hop", "temporal", "multi-hop"}
-    (both,) = {one for one in found if one.category == "multi-hop"}
+    assert {one.category for one in result} == {"single-hop", "temporal", "multi-hop"}
+    (both,) = {one for one in result if one.category == "multi-hop"}
     assert (both.question, both.evidence) == ("What did Emi and Elise say about “sailing”?", (2, 3))
-    gap = next(one for one in found if local.GAP in one.question)
+    gap = next(one for one in result if local.GAP in one.question)
     assert gap.answer in TEXTS[gap.evidence[0]].lower()
     assert gap.answer not in gap.question.lower()
 

@@ -43,7 +43,7 @@ def test_it_gets_the_requirements_that_labels_refer_to_and_no_label(
     finished(release=make_release(project, layer, {key: gold[key]}))
 
     (case,) = seen
-    assert [one["uid"] for one in case.requirements or ()] == ["u1"]
+    assert [requirement["uid"] for requirement in case.requirements or ()] == ["u1"]
     assert case.task == layer
     assert "Say less" not in repr(case)
     assert "necessity" not in repr(case)
@@ -109,7 +109,7 @@ def test_gold_judges_while_nobody_rates(inference_run: Run) -> None:
 
 def rate(run: Run, judge: User, **scores: list[int]) -> None:
     for case_id, given in scores.items():
-        case = next(one for one in run.cases.all() if one.case_id == case_id.replace("_", "-"))
+        case = next(case for case in run.cases.all() if case.case_id == case_id.replace("_", "-"))
         for position, score in enumerate(given):
             Rating.objects.create(case=case, position=position, judge=judge, score=score)
 
@@ -151,8 +151,8 @@ def test_a_judge_who_is_not_done_does_not_count_yet(
 
     assert value(run, "case-1", "inference_relevance") == 1.0
     assert value(run, "case-2", "inference_relevance") is None
-    found = aggregate(run, "inference_relevance")
-    assert (found.mean, found.n, found.n_undefined) == (1.0, 1, 1)
+    result = aggregate(run, "inference_relevance")
+    assert (result.mean, result.n, result.n_undefined) == (1.0, 1, 1)
 
 
 def test_a_failed_case_has_the_worst_of_both(project: Project, script: Any, finished: Any) -> None:
@@ -199,8 +199,8 @@ def validation_run(project: Project, script: Any, finished: Any) -> Run:
 
     def behave(case: Case) -> Output:
         if case.case_id == "case-1":
-            found = [issue(severity="error"), pii("Ana"), pii("Ben", requirement="u2")]
-            return {"issues": found}
+            result = [issue(severity="error"), pii("Ana"), pii("Ben", requirement="u2")]
+            return {"issues": result}
         return {"issues": [issue("untestable")]}
 
     script(behave)
@@ -222,7 +222,9 @@ def test_issues_and_personal_data_are_counted(validation_run: Run) -> None:
     assert aggregate(run, "pii_f1").n_undefined == 1
     detail = aggregate(run, "issue_f1").detail
     assert (detail["micro"]["matches"], detail["micro"]["gold"]) == (3, 5)
-    by_type = next(one for one in detail["breakdowns"] if one["title"] == "Issue type")
+    by_type = next(
+        breakdown for breakdown in detail["breakdowns"] if breakdown["title"] == "Issue type"
+    )
     assert {row["group"]: (row["mean"], row["n"]) for row in by_type["rows"]} == {
         "missing_actor": (0.0, 1),
         "pii": (0.5, 2),
@@ -255,8 +257,8 @@ def test_crashing_raises_no_figure_over_all_cases_together(
 
 def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
     groups = {
-        one["title"]: one["rows"]
-        for one in aggregate(validation_run, "issue_f1").detail["breakdowns"]
+        breakdown["title"]: breakdown["rows"]
+        for breakdown in aggregate(validation_run, "issue_f1").detail["breakdowns"]
     }
 
     assert groups["Difficulty"] == [

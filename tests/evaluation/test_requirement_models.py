@@ -132,7 +132,7 @@ def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finish
     assert run.status == "finished"
     assert (first.error_class, first.attempts) == (error_class, 1)
     assert said in (in_english(first.error) if first.error else "")
-    assert [one.state for one in others] == ["done"] * (CASES - 1)
+    assert [other.state for other in others] == ["done"] * (CASES - 1)
     assert len(answering.requests) == CASES + more
     for case in others + ([first] if not error_class else []):
         assert case.output is not None
@@ -171,14 +171,14 @@ def test_so_it_is_at_every_node_of_the_agent(
     assert run.status == "finished"
     assert first.error_class == error_class
     assert said in (in_english(first.error) if first.error else "")
-    assert [one.state for one in others] == ["done"] * (CASES - 1)
+    assert [other.state for other in others] == ["done"] * (CASES - 1)
     asked = 4 if not error_class else before + 1
     # of the same conversation and labels: the others are answered by the cache
     assert len(answering.requests) <= asked + more + 4 * (CASES - 1)
     good = others[0].output
     assert good is not None
     assert [step["node"] for step in good["steps"]] == list(nodes)
-    assert {step["prompt"] for step in good["steps"]} == {f"{one}.v1" for one in nodes}
+    assert {step["prompt"] for step in good["steps"]} == {f"{node}.v1" for node in nodes}
     if not error_class:
         assert first.output is not None
         assert first.output["steps"][before]["retries"] == more

@@ -65,7 +65,7 @@ def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
     context = signed_in("noor").get(run.get_absolute_url()).context
 
     assert {floor.n for floor in context["headline"].floors} == {3}
-    assert [one.pk for one in context["gate"]["baselines"]] == [earlier.pk]
+    assert [baseline.pk for baseline in context["gate"]["baselines"]] == [earlier.pk]
     assert [row["run"] for row in context["over_runs"]["rows"]] == [earlier.pk, run.pk]
 
 

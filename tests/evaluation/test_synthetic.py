@@ -64,7 +64,11 @@ def test_what_a_criterion_counts_was_said() -> None:
         sample = templates.generate(number, domain="fintech", difficulty="hard", seed=5)
         for label in sample.requirements:
             said = " ".join(sample.turns[index].content for index in label["source_messages"])
-            figures = {word for one in label["acceptance_criteria"][1:2] for word in one.split()}
+            figures = {
+                word
+                for criterion in label["acceptance_criteria"][1:2]
+                for word in criterion.split()
+            }
             told = {word for word in figures if word.isdigit() and word != "200"}
             assert all(figure in said for figure in told), (label, said)
 
@@ -95,10 +99,10 @@ def sample_of(*labels: dict[str, Any], turns: int = 3) -> Sample:
     ],
 )
 def test_what_does_not_verify_is_named(sample: Sample, reason: str) -> None:
-    found = problems_of(sample)
+    problems = problems_of(sample)
 
-    assert bool(found) == bool(reason)
-    assert reason in "; ".join(map(in_english, found))
+    assert bool(problems) == bool(reason)
+    assert reason in "; ".join(map(in_english, problems))
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -197,7 +201,7 @@ def written(opening: str) -> dict[str, Any]:
 
 
 def replies(*documents: Any) -> list[Any]:
-    return [partial(_said, json.dumps(one)) for one in documents]
+    return [partial(_said, json.dumps(document)) for document in documents]
 
 
 def _said(text: str, _body: Any) -> str:

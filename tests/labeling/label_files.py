@@ -54,7 +54,10 @@ def make_project(slug: str, **fields: Any) -> Project:
 
 def without_suggestion(payload: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: [{k: v for k, v in one.items() if k not in ("suggestion", "origin")} for one in labels]
+        key: [
+            {k: v for k, v in label.items() if k not in ("suggestion", "origin")}
+            for label in labels
+        ]
         for key, labels in payload.items()
     }
 
@@ -66,7 +69,7 @@ def labelled_project(slug: str = "source", payload: dict[str, Any] = PAYLOAD) ->
     """Ana labels, Ben says that there is nothing, Cleo skips."""
     project = make_project(slug)
     opened = factories.open_full(project, 1)
-    given = {one.annotator.username: one for one in opened.assignments.all()}
+    given = {assignment.annotator.username: assignment for assignment in opened.assignments.all()}
     factories.answer_with(given["ana"], payload)
     factories.answer_with(given["ben"], {})
     skipped = factories.save_of({})._replace(empty=False)
@@ -106,15 +109,15 @@ def lines_of(path: Path) -> list[Any]:
 def answers_of(project: Project) -> dict[str, tuple[Any, ...]]:
     rows = Annotation.objects.filter(assignment__round__project=project)
     return {
-        one.assignment.annotator.username: (
-            one.status,
-            one.empty,
-            one.payload,
-            one.guideline.version,
-            one.active_seconds,
-            one.created_at,
-            one.submitted_at,
-            one.skip_reason,
+        row.assignment.annotator.username: (
+            row.status,
+            row.empty,
+            row.payload,
+            row.guideline.version,
+            row.active_seconds,
+            row.created_at,
+            row.submitted_at,
+            row.skip_reason,
         )
-        for one in rows.select_related("assignment__annotator", "guideline")
+        for row in rows.select_related("assignment__annotator", "guideline")
     }

@@ -99,16 +99,16 @@ def test_the_queue_and_the_page_are_german(
 def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
     disputed: Conversation, signed_in: SignedIn, rita: User
 ) -> None:
-    found = shown(signed_in(rita), disputed)
+    result = shown(signed_in(rita), disputed)
 
-    assert found["state"] == "disputed"
-    assert [cluster["how"] for cluster in found["clusters"]] == [
+    assert result["state"] == "disputed"
+    assert [cluster["how"] for cluster in result["clusters"]] == [
         "unanimous",
         "disputed",
         "disputed",
     ]
-    assert found["agreement"] == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
-    sides = {side["annotator"]: side["label"] for side in found["clusters"][1]["sides"]}
+    assert result["agreement"] == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
+    sides = {side["annotator"]: side["label"] for side in result["clusters"][1]["sides"]}
     assert sides["ana"]["title"] == "Wish of ana"
     assert (sides["ben"], sides["cleo"]) == (None, None)
 
@@ -145,7 +145,7 @@ def test_gold_reads_the_same_in_whatever_language_somebody_decides(
     client = signed_in(rita)
     client.cookies["django_language"] = "de"
 
-    labels = [one["label"] for one in shown(client, disputed)["clusters"]]
+    labels = [cluster["label"] for cluster in shown(client, disputed)["clusters"]]
     assert decide(client, disputed, labels).status_code == 201
 
     assert Adjudication.objects.get().why == Fact("decision.ambiguous")
@@ -211,7 +211,7 @@ def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(
     body = client.get(f"/adjudicate/{disputed.pk}/").context["page"]["decision"]
     decide(client, disputed, [agreed, label("ana", 2), None], kind="error")
 
-    assert [one["uid"] for one in body["labels"]] == [agreed["uid"]]
+    assert [label["uid"] for label in body["labels"]] == [agreed["uid"]]
     assert body["kind"] == "ambiguous"
     versions = Adjudication.objects.values_list("version", "kind")
     assert list(versions) == [(1, "ambiguous"), (2, "error")]
@@ -233,9 +233,9 @@ def test_an_open_calibration_round_shows_and_decides_nothing(
     conversation = round_.places.get().conversation
     client = signed_in(rita)
 
-    found = shown(client, conversation)
+    result = shown(client, conversation)
 
-    assert (found["state"], found["clusters"]) == ("waiting", [])
+    assert (result["state"], result["clusters"]) == ("waiting", [])
     assert "blind while it is open" in page(client, f"/adjudicate/{conversation.pk}/")
     response = decide(client, conversation, [], answers="0" * 64)
     assert (response.status_code, response.json()["code"]) == (409, "blind")
@@ -281,16 +281,16 @@ def test_the_last_answer_wakes_a_worker(
 def queue_of(project: Project) -> list[Conversation]:
     """Three conversations: unanimous, disputed among three, and two against one."""
     round_ = factories.open_full(project, 3)
-    found = [place.conversation for place in round_.places.select_related("conversation")]
+    result = [place.conversation for place in round_.places.select_related("conversation")]
     for assignment in round_.assignments.select_related("annotator"):
         who = assignment.annotator.username
-        at = [one.pk for one in found].index(assignment.conversation_id)
+        at = [one.pk for one in result].index(assignment.conversation_id)
         shared = factories.requirement(sources=[0], uid=f"shared-{who}-{at}")
         own = [shared, label(who, 2)] if who == "ana" else [shared]
         given = {0: [shared], 1: [label(who)], 2: own if who == "ana" else [shared]}[at]
         factories.answer_with(assignment, {"requirements": given})
     merge(project)
-    return found
+    return result
 
 
 def test_the_queue_has_the_lowest_agreement_first(

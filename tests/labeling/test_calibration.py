@@ -34,7 +34,7 @@ def write_version(project, version=2):
 
 
 def next_step(client):
-    (step,) = [one for one in client.get(URL).context["steps"] if one.state == "now"]
+    (step,) = [step for step in client.get(URL).context["steps"] if step.state == "now"]
     return step
 
 

@@ -46,12 +46,12 @@ SignIn = Callable[[User], Client]
 
 def taken(user: User, number: int) -> list[Assignment]:
     """So many taken conversations, answered alike."""
-    found = []
+    result = []
     for _ in range(number):
         mine = assignments.next_for(user)
         factories.answer_with(mine, factories.labels([0]))
-        found.append(mine)
-    return found
+        result.append(mine)
+    return result
 
 
 def test_one_in_so_many_taken_conversations_is_a_check(

@@ -36,7 +36,7 @@ def talk(id: str, **more: Any) -> dict[str, Any]:
 
 
 def native(*talks: Any) -> bytes:
-    return "\n".join(json.dumps(one) for one in talks).encode()
+    return "\n".join(json.dumps(talk) for talk in talks).encode()
 
 
 def upload(client: Client, data: bytes, **fields: Any) -> Any:

@@ -135,10 +135,10 @@ def test_pages_follow_each_other_without_gaps_and_keep_the_filter(signed_in, rit
     client, address, seen = signed_in(rita), f"{LIST}?split=dev", []
     while address:
         response = client.get(address)
-        found = response.context["page"]
-        seen += [row.external_id for row in found.rows]
-        address = f"{LIST}?split=dev&after={found.after}" if found.after else ""
-        assert not address or f"?split=dev&amp;after={found.after}" in response.content.decode()
+        result = response.context["page"]
+        seen += [row.external_id for row in result.rows]
+        address = f"{LIST}?split=dev&after={result.after}" if result.after else ""
+        assert not address or f"?split=dev&amp;after={result.after}" in response.content.decode()
 
     assert seen == [f"c-{number:03d}" for number in range(1, 206)]
 

@@ -45,14 +45,14 @@ def test_each_message_that_was_not_marked_alike_is_one_disagreement():
         "cleo": {"c1": [1, 0, 0], "c2": [0, 1]},
     }
 
-    found = splits(ratings, ["c2", "c1"])
+    result = splits(ratings, ["c2", "c1"])
 
-    assert [(one.conversation, one.unit, one.marked, one.unmarked) for one in found] == [
+    assert [(one.conversation, one.unit, one.marked, one.unmarked) for one in result] == [
         ("c1", 1, ("ben",), ("ana", "cleo")),
         ("c1", 2, ("ana",), ("ben", "cleo")),
     ]
-    assert found[1].divides("cleo", "ana")
-    assert not found[1].divides("cleo", "ben")
+    assert result[1].divides("cleo", "ana")
+    assert not result[1].divides("cleo", "ben")
 
 
 def test_a_conversation_that_one_person_submitted_divides_nobody():

@@ -182,7 +182,7 @@ def test_a_split_is_compared_by_the_command_too() -> None:
         "split": "train",
     }
 
-    found = changed("c-1", document, {**document, "split": "test"})
+    result = changed("c-1", document, {**document, "split": "test"})
 
-    assert found is not None
-    assert found.as_json()["split"] == ["train", "test"]
+    assert result is not None
+    assert result.as_json()["split"] == ["train", "test"]

@@ -64,8 +64,8 @@ def test_a_bag_is_valid(release, tmp_path):
         ("tagmanifest-sha256.txt", {"bagit.txt", "bag-info.txt", "manifest-sha256.txt"}),
     ]:
         lines = (tmp_path / manifest).read_text().splitlines()
-        found = dict(reversed(line.split("  ", 1)) for line in lines)
-        assert found == {name: sha256(tmp_path / name) for name in listed}
+        result = dict(reversed(line.split("  ", 1)) for line in lines)
+        assert result == {name: sha256(tmp_path / name) for name in listed}
     info = dict(
         line.split(": ", 1) for line in (tmp_path / "bag-info.txt").read_text().splitlines()
     )
@@ -107,7 +107,7 @@ def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_pa
 
     meta = yaml.safe_load(head)
     (config,) = meta["configs"]
-    assert {one["path"] for one in config["data_files"]} == files.keys() - {"README.md"}
+    assert {file["path"] for file in config["data_files"]} == files.keys() - {"README.md"}
     assert meta["license"] == "CC-BY-4.0"
     assert "Items: 3 (3 dev)" in body
     assert release.sha256 in body
@@ -121,9 +121,9 @@ def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_pa
 def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):
     files = written(release, tmp_path, "labelstudio")
     with files["tasks.json"].open("rb") as file:
-        found = [one for _, one in labelstudio.read(file)]  # type: ignore[misc]
+        result = [one for _, one in labelstudio.read(file)]  # type: ignore[misc]
 
-    for one, item in zip(found, release.items.all(), strict=True):
+    for one, item in zip(result, release.items.all(), strict=True):
         (answer,) = one.answers
         assert answer.is_gold
         assert answer.payload == item.content["gold"]
@@ -132,10 +132,10 @@ def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):
 def test_doccano_gets_one_file(release, tmp_path):
     files = written(release, tmp_path, "doccano")
     with files["gold.jsonl"].open("rb") as file:
-        found = [one for _, one in doccano.read(file)]  # type: ignore[misc]
+        result = [one for _, one in doccano.read(file)]  # type: ignore[misc]
 
-    assert [one.id for one in found] == [item.item_id for item in release.items.all()]
-    assert found[0].answers[0].payload["requirements"][0]["source_messages"] == [0]
+    assert [one.id for one in result] == [item.item_id for item in release.items.all()]
+    assert result[0].answers[0].payload["requirements"][0]["source_messages"] == [0]
 
 
 def test_a_table_has_a_row_per_label_and_runs_nothing(release, tmp_path):

@@ -168,10 +168,10 @@ def test_filters_by_what_changed_the_guidelines(signed_in, rita, project):
     discussions.decide(opened, second, outcome="error", by=rita)
     newer(project)
 
-    found = signed_in(rita).get(URL, {"disputed": "on"}).context["page"].rows
+    result = signed_in(rita).get(URL, {"disputed": "on"}).context["page"].rows
 
-    assert {row.assignment.conversation_id for row in found} == {first.conversation}
-    assert len(found) == 3
+    assert {row.assignment.conversation_id for row in result} == {first.conversation}
+    assert len(result) == 3
 
 
 def test_the_filter_stays_after_a_check(signed_in, rita, older):

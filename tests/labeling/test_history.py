@@ -74,9 +74,9 @@ def test_a_long_history_is_read_page_by_page_without_gaps(signed_in, ana, assign
     )
     client, seen, before = signed_in(ana), [], ""
     while before is not None:
-        found = client.get(url(assignment), {"before": before} if before else {}).json()
-        seen += [row["version"] for row in found["results"]]
-        before = found["next"]
+        result = client.get(url(assignment), {"before": before} if before else {}).json()
+        seen += [row["version"] for row in result["results"]]
+        before = result["next"]
 
     assert seen == list(range(205, 0, -1))
 
@@ -93,11 +93,11 @@ def test_one_revision_comes_with_its_labels_and_what_has_changed_since(signed_in
     now = {"requirements": [*titled("First of all")["requirements"], factories.requirement(3)]}
     save(assignment, now, seq=2)
 
-    found = signed_in(ana).get(url(assignment, "1/")).json()
+    result = signed_in(ana).get(url(assignment, "1/")).json()
 
-    assert [label["title"] for label in found["payload"]["requirements"]] == ["First", "Gone"]
-    assert found["current_version"] == 2
-    changed, removed, added = found["since"]["labels"]
+    assert [label["title"] for label in result["payload"]["requirements"]] == ["First", "Gone"]
+    assert result["current_version"] == 2
+    changed, removed, added = result["since"]["labels"]
     assert (changed["kind"], changed["uid"], changed["key"]) == ("changed", "uid-1", "requirements")
     assert changed["changes"] == [
         {

@@ -151,9 +151,9 @@ def test_a_long_queue_is_turned_page_by_page_without_gaps(signed_in, project, an
     client, url, seen = signed_in(ana), "/?tab=pending", []
     while url:
         response = client.get(url)
-        found = response.context["page"]
-        seen += [row.pk for row in found.rows]
-        url = f"/?tab=pending&after={found.after}" if found.after else ""
+        result = response.context["page"]
+        seen += [row.pk for row in result.rows]
+        url = f"/?tab=pending&after={result.after}" if result.after else ""
 
     expected = Assignment.objects.filter(annotator=ana).order_by("round__number", "position")
     assert seen == [assignment.pk for assignment in expected]

@@ -104,7 +104,7 @@ def test_questions_keep_what_their_evidence_names_and_what_it_does_not(write):
     assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
     assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
     assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
-    assert [bool(one["unscorable"]) for one in origins] == [False, False, True]
+    assert [bool(origin["unscorable"]) for origin in origins] == [False, False, True]
 
 
 def test_the_published_id_of_every_message_is_kept(write):

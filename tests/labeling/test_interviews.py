@@ -40,7 +40,7 @@ def test_every_interview_has_two_answers_and_a_half():
     assert len(LINES) == 30
     assert [one["split"] for one in LINES].count("dev") == 15
     for line in LINES:
-        assert [one["annotator"] for one in line["answers"]] == ["anna", "bert"]
+        assert [answer["annotator"] for answer in line["answers"]] == ["anna", "bert"]
         assert {one["decided_by"] for one in line.get("decisions", [])} <= {"carl"}
         assert "messages" not in line
 

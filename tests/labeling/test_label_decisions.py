@@ -66,17 +66,17 @@ def decisions_of(project: Project) -> list[tuple[Any, ...]]:
     rows = Adjudication.objects.filter(conversation__project=project).select_related("guideline")
     return [
         (
-            one.layer,
-            one.version,
-            one.payload,
-            one.reason,
-            one.kind,
-            one.guideline_flag,
-            one.guideline.version,
-            one.decided_by.username,
-            one.decided_at,
+            row.layer,
+            row.version,
+            row.payload,
+            row.reason,
+            row.kind,
+            row.guideline_flag,
+            row.guideline.version,
+            row.decided_by.username,
+            row.decided_at,
         )
-        for one in rows
+        for row in rows
     ]
 
 
@@ -252,7 +252,7 @@ def test_without_answers_there_is_nothing_to_decide(source, target, tmp_path):
 def test_nobody_decides_alone_about_what_only_they_labelled(source, target, tmp_path):
     (path,) = export(source, tmp_path)
     line = json.loads(path.read_text("utf-8"))
-    line["answers"] = [one for one in line["answers"] if one["annotator"] == "ana"]
+    line["answers"] = [answer for answer in line["answers"] if answer["annotator"] == "ana"]
     line["decisions"] = [line["decisions"][0] | {"decided_by": "ana"}]
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
 

@@ -71,7 +71,7 @@ def test_doccano_brings_back_every_layer(source, target, tmp_path):
 def test_a_label_that_was_moved_in_doccano_is_refused_for_what_it_lacks(source, target, tmp_path):
     ana, *others = export(source, tmp_path, "doccano")
     line = json.loads(ana.read_text(encoding="utf-8"))
-    moved = next(one for one in line["entities"] if one["label"] == "Requirement/security")
+    moved = next(entity for entity in line["entities"] if entity["label"] == "Requirement/security")
     moved["label"] = "Requirement/data"
     ana.write_text(json.dumps(line) + "\n", encoding="utf-8")
 
@@ -144,7 +144,9 @@ def changed(path: Path, change: Any) -> Path:
     documents = lines_of(path)
     for document in documents:
         change(document)
-    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(document) + "\n" for document in documents), encoding="utf-8"
+    )
     return path
 
 
@@ -284,7 +286,7 @@ def test_answers_to_the_same_conversation_in_two_rounds_become_two_rounds(people
 
     run(changed(path, twice), project="second")
 
-    assert [one.assignments.count() for one in second.rounds.order_by("number")] == [3, 3]
+    assert [round.assignments.count() for round in second.rounds.order_by("number")] == [3, 3]
 
 
 def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
@@ -300,8 +302,8 @@ def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
     run(changed(export(source, tmp_path)[0], fewer), project="second")
 
     rounds = second.rounds.order_by("number")
-    assert [(one.overlap, one.assignments.count()) for one in rounds] == [(3, 3), (2, 2)]
-    assert [one.places.count() for one in rounds] == [1, 1]
+    assert [(round.overlap, round.assignments.count()) for round in rounds] == [(3, 3), (2, 2)]
+    assert [round.places.count() for round in rounds] == [1, 1]
 
 
 @pytest.mark.parametrize("format", FORMATS)

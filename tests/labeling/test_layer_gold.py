@@ -97,12 +97,12 @@ def freeze(project: Project, layer: str, **fields: Any) -> GoldRelease:
 def decide(
     project: Project, layer: str, labels: list[Any], *, by: User, added: list[Any] | None = None
 ) -> Adjudication:
-    found = project.conversations.get()
-    standing = merges.ready(project, layer)[found.pk]
+    result = project.conversations.get()
+    standing = merges.ready(project, layer)[result.pk]
     decision = adjudications.Decision(
         standing.answers_sha256, labels, added or [], kind="error", note="Message 0 says so"
     )
-    return adjudications.decide_clusters(conversation=found, layer=layer, decision=decision, by=by)
+    return adjudications.decide_clusters(conversation=result, layer=layer, decision=decision, by=by)
 
 
 def clusters(project: Project, layer: str) -> list[Any]:
@@ -220,8 +220,8 @@ def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: 
 
 def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, User]) -> None:
     project = labelled(["extraction", "validation"], two_ways)
-    found = clusters(project, "extraction")
-    kept = [one.label if one.label["title"] != "Pay later" else None for one in found]
+    result = clusters(project, "extraction")
+    kept = [one.label if one.label["title"] != "Pay later" else None for one in result]
     kept = [one and {**one, "title": "Tracking of orders"} for one in kept]
     decide(project, "extraction", kept, by=people["rita"])
 
@@ -292,7 +292,7 @@ def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_dec
     with pytest.raises(gold.NothingToFreeze, match=r"disputed_and_more .*How did ana go"):
         freeze(project, "arc")
 
-    labels = [one.label for one in clusters(project, "arc")]
+    labels = [cluster.label for cluster in clusters(project, "arc")]
     decide(project, "arc", [labels[0], None, None], by=people["rita"])
 
     document = freeze(project, "arc").items.get().content
@@ -322,8 +322,8 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
     people: dict[str, User],
 ) -> None:
     def alike(who: str) -> Payload:
-        found = [inferred("Encrypt", triggered_by=[f"{who}-1"], uid="ana-1")]
-        return staged(who) | {"inferred_requirements": [] if who == "ana" else found}
+        result = [inferred("Encrypt", triggered_by=[f"{who}-1"], uid="ana-1")]
+        return staged(who) | {"inferred_requirements": [] if who == "ana" else result}
 
     project = labelled(STAGES, alike)
 
@@ -365,14 +365,14 @@ def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> No
     freeze(project, "qa")
 
     table = diff("orders@1", "orders@2")
-    found = json.loads(diff("orders@1", "orders@2", "--format", "json"))
+    result = json.loads(diff("orders@1", "orders@2", "--format", "json"))
 
     assert "orders@1 → orders@2: 2 differ, 0 alike" in table
     assert "c-001: changed, unanimous → adjudicated" in table
     assert "  changed qa “What do they track” (answer)" in table
     assert "  added qa “Who pays”" in table
     assert "c-002: added" in table
-    assert found["items"][0]["labels"][0]["fields"] == ["answer"]
+    assert result["items"][0]["labels"][0]["fields"] == ["answer"]
     assert json.loads(diff("orders@2", "orders@2", "--format", "json"))["items"] == []
 
 

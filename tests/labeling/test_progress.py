@@ -34,7 +34,7 @@ def states(project):
 
 
 def person(project, name):
-    return next(one for one in progress.people(project) if one.username == name)
+    return next(person for person in progress.people(project) if person.username == name)
 
 
 def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
@@ -53,7 +53,7 @@ def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
 
 
 def test_an_annotator_without_work_has_a_row(project):
-    assert [one.username for one in progress.people(project)] == ["ana", "ben", "cleo"]
+    assert [person.username for person in progress.people(project)] == ["ana", "ben", "cleo"]
     assert person(project, "cleo").assigned == 0
 
 

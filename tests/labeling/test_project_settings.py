@@ -48,16 +48,16 @@ def lead(signed_in, rita):
 @pytest.fixture
 def told(monkeypatch):
     """The rounds that a worker measures anew, and whether it merges."""
-    found = []
+    result = []
     ask = pending.request
 
     def request(project, *, conversation=None, measure=None):
         if not conversation:
-            found.append(measure.number if measure else "merges")
+            result.append(measure.number if measure else "merges")
         ask(project, conversation=conversation, measure=measure)
 
     monkeypatch.setattr("labeling.services.pending.request", request)
-    return found
+    return result
 
 
 def marked(round_, by_name):
@@ -247,9 +247,9 @@ def test_what_has_labels_or_gold_stays(lead, project):
 def test_types_and_roles_that_labels_use_stay(lead, project, ana):
     set_up(project, layers=["extraction", "events"], event_schema=BUY)
     opened = factories.open_full(project, 1)
-    found = layers.event(0, ("buyer", "order 0"), type="Purchase")
+    result = layers.event(0, ("buyer", "order 0"), type="Purchase")
     assignment = opened.assignments.get(annotator=ana)
-    annotations.save_draft(assignment, factories.save_of({"events": [found]}))
+    annotations.save_draft(assignment, factories.save_of({"events": [result]}))
 
     response = lead.post(URL, sent(project, event_schema="Purchase: item\nSale:"))
     assert "not in the list: Purchase: buyer. Add it again." in text_of(response)

@@ -135,8 +135,8 @@ def test_a_test_without_anything_to_compare_has_no_value(
         annotations.submit(part, factories.save_of({"events": []}))
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
 
-    found = Qualification.objects.get(user=dan)
-    assert (found.state, found.value) == (State.BETWEEN, None)
+    result = Qualification.objects.get(user=dan)
+    assert (result.state, result.value) == (State.BETWEEN, None)
 
 
 def test_an_answer_of_the_test_stands(project: Project, dan: User) -> None:
@@ -154,8 +154,8 @@ def test_a_skipped_conversation_counts_as_nothing_found(project: Project, dan: U
     for part in (first, second):
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
 
-    found = Qualification.objects.get(user=dan)
-    assert (found.state, found.value) == (State.BETWEEN, 0.5)
+    result = Qualification.objects.get(user=dan)
+    assert (result.state, result.value) == (State.BETWEEN, 0.5)
 
 
 def test_a_waiver_opens_work_and_is_on_record(project: Project, dan: User, rita: User) -> None:
@@ -187,9 +187,9 @@ def test_the_test_is_no_round_of_the_project(
 
     assert Round.objects.filter(kind=Round.Kind.QUALIFYING).count() == 1
     told = signed_in(rita).get(f"/api/projects/{project.slug}/").json()
-    assert 0 not in [one["number"] for one in told["rounds"]]
+    assert 0 not in [round["number"] for round in told["rounds"]]
     assert (progress.by_state(project), assignments.progress(project)) == before
-    assert "dan" not in [one.username for one in progress.people(project) if one.assigned]
+    assert "dan" not in [person.username for person in progress.people(project) if person.assigned]
     assert not rounds.gate_is_open(project)
 
 
@@ -275,16 +275,18 @@ def test_long_lists_of_checks_are_paged(
     do_test(dan, project, right=True)
     monkeypatch.setattr(paging, "PAGE", 1)
     lead = signed_in(rita)
-    names = [one.conversation.external_id for one in project.check_conversations.all()]
+    names = [
+        conversation.conversation.external_id for conversation in project.check_conversations.all()
+    ]
 
     for url, place in (
         ("/projects/orders/checks/", "after"),
         (f"/projects/orders/checks/people/{dan.pk}/", "tests"),
     ):
         first = lead.get(url)
-        found = re.search(rf"\?({place}=\d+)", first.content.decode())
-        assert found is not None, url
-        shown = [text_of(first), page(lead, f"{url}?{found[1]}")]
+        result = re.search(rf"\?({place}=\d+)", first.content.decode())
+        assert result is not None, url
+        shown = [text_of(first), page(lead, f"{url}?{result[1]}")]
         assert sorted(name for name in names for text in shown if name in text) == sorted(names)
 
 

@@ -236,9 +236,9 @@ def test_the_list_can_begin_with_the_lowest_agreement(
 ) -> None:
     _, three_ways, two_to_one = queue_of(project)
 
-    found = signed_in(rita).get("/projects/orders/review/?mode=lowest").context["rows"]
+    result = signed_in(rita).get("/projects/orders/review/?mode=lowest").context["rows"]
 
-    assert [row.conversation for row in found[:4]] == [three_ways.external_id] * 3 + [
+    assert [row.conversation for row in result[:4]] == [three_ways.external_id] * 3 + [
         two_to_one.external_id
     ]
 

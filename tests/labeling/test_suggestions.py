@@ -307,13 +307,13 @@ def answer_assisted(project: Project, people: dict[str, User]) -> Any:
 def test_agreement_is_reported_apart_for_assisted_labels(project: Project, people):
     round_ = answer_assisted(project, people)
 
-    found = factories.measure(round_)
+    result = factories.measure(round_)
 
-    pair = found["pairs"][0]
+    pair = result["pairs"][0]
     assert (pair["n"], pair["raw"]) == (8, 0.5)  # two conversations of four messages: 2, 3 alike
-    typed = found["by_origin"]["typed"]["pairs"][0]
+    typed = result["by_origin"]["typed"]["pairs"][0]
     assert (typed["n"], typed["raw"]) == (6, pytest.approx(1 / 3))  # without message 2
-    assisted = found["by_origin"]["assisted"]["pairs"][0]
+    assisted = result["by_origin"]["assisted"]["pairs"][0]
     assert (assisted["n"], assisted["raw"], assisted["kappa"]) == (8, 1.0, 1.0)
 
 

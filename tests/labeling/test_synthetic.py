@@ -141,8 +141,8 @@ def test_exports_say_it(mixed: Project, tmp_path: Path) -> None:
     origins = sorted(json.loads(row)["origin"] for row in rows)
     assert origins == ["collected", "collected", "synthetic"]
     assert (tmp_path / "csv" / "labels.csv").read_text().count(",synthetic,") == 1
-    labels = [json.loads(one) for one in label_exports.native_lines(mixed)]
-    assert [one.get("generator") for one in labels] == [None, WRITER, None]
+    labels = [json.loads(line) for line in label_exports.native_lines(mixed)]
+    assert [label.get("generator") for label in labels] == [None, WRITER, None]
     for format in ("labelstudio", "doccano"):
         export(release, format=format, folder=tmp_path / format)
         text = "".join(path.read_text() for path in (tmp_path / format).glob("*.json*"))

@@ -144,12 +144,12 @@ def test_everything_takes_each_spoken_message_and_no_empty_one() -> None:
 
     output = build("everything", {"confidence": 0.25}).run(Case("a", "shop", messages))
 
-    found = output["requirements"]
-    assert [one["source_messages"] for one in found] == [[0], [2]]
-    assert [one["id"] for one in found] == ["REQ-001", "REQ-002"]
-    assert found[0]["title"] == "We need a list of all"
-    assert found[0]["action"] == said[0]
-    assert {one["confidence"] for one in found} == {0.25}
+    result = output["requirements"]
+    assert [one["source_messages"] for one in result] == [[0], [2]]
+    assert [one["id"] for one in result] == ["REQ-001", "REQ-002"]
+    assert result[0]["title"] == "We need a list of all"
+    assert result[0]["action"] == said[0]
+    assert {one["confidence"] for one in result} == {0.25}
     assert Everything.version == "2"
 
 
@@ -163,5 +163,5 @@ def test_everything_infers_every_kind_and_finds_every_flaw_of_what_is_given() ->
 
     assert [one["triggered_by"] for one in inferred] == [["r1"]] * 5 + [["r2"]] * 5
     assert len({one["inference_type"] for one in inferred}) == 5
-    assert [one["requirement"] for one in issues] == ["r1"] * 6 + ["r2"] * 6
-    assert len({one["issue_type"] for one in issues}) == 6
+    assert [issue["requirement"] for issue in issues] == ["r1"] * 6 + ["r2"] * 6
+    assert len({issue["issue_type"] for issue in issues}) == 6

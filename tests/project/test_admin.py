@@ -52,21 +52,21 @@ def test_every_list_and_every_object_opens(staff: Client) -> None:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         assert staff.get(reverse(f"{name}_changelist")).status_code == 200, model
         assert staff.get(reverse(f"{name}_changelist"), {"q": "x"}).status_code == 200, model
-        found = model._default_manager.first()
-        if found is not None:
-            response = staff.get(reverse(f"{name}_change", args=[found.pk]))
+        result = model._default_manager.first()
+        if result is not None:
+            response = staff.get(reverse(f"{name}_change", args=[result.pk]))
             assert response.status_code == 200, model
-            assert str(found)
+            assert str(result)
 
 
 def test_only_set_up_can_be_changed_there(staff: Client) -> None:
     for model in set(our_models()) - NOT_ON_THEIR_OWN - CHANGEABLE:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         assert staff.get(reverse(f"{name}_add")).status_code == 403, model
-        found = model._default_manager.first()
-        if found is not None:
-            assert staff.post(reverse(f"{name}_delete", args=[found.pk])).status_code == 403, model
-            assert staff.post(reverse(f"{name}_change", args=[found.pk]), {}).status_code == 403
+        result = model._default_manager.first()
+        if result is not None:
+            assert staff.post(reverse(f"{name}_delete", args=[result.pk])).status_code == 403, model
+            assert staff.post(reverse(f"{name}_change", args=[result.pk]), {}).status_code == 403
 
 
 @pytest.mark.parametrize("name", ["ana", "rita", "olga"])

@@ -177,8 +177,8 @@ def test_an_answer_is_complete_under_the_schema(name: str) -> None:
         if "skipped" in row:
             assert row["skipped"].strip()
             continue
-        found = problems(row, requirements=row["requirements"], empty=row["empty"])
-        assert found == [], row["id"]
+        result = problems(row, requirements=row["requirements"], empty=row["empty"])
+        assert result == [], row["id"]
         assert row["active_seconds"] > 0
 
 

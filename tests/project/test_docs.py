@@ -132,8 +132,8 @@ def help_of(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def help_in(page: str) -> dict[str, str]:
-    found = re.findall(r"^## (\w+)\n.*?```text\n(.*?)\n```", text_of(page), re.M | re.S)
-    return dict(found)
+    matches = re.findall(r"^## (\w+)\n.*?```text\n(.*?)\n```", text_of(page), re.M | re.S)
+    return dict(matches)
 
 
 def test_the_help_of_every_command_is_in_the_documents(monkeypatch):

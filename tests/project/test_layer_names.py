@@ -94,21 +94,21 @@ def test_other_words_are_none(text: str) -> None:
 def test_no_template_branches_on_the_name_of_a_layer() -> None:
     names = "|".join(LAYERS)
     branch = re.compile(rf"""(==|!=|\bin)\s*["']({names})["']""")
-    found = {
+    result = {
         str(path.relative_to(settings.BASE_DIR)): places
         for path in sorted((settings.BASE_DIR / "templates").rglob("*.html"))
         if (places := [each[0] for each in branch.finditer(path.read_text(encoding="utf-8"))])
     }
 
     assert branch.search('{% if asked.layer == "events" %}')
-    assert found == {}
+    assert result == {}
 
 
 def test_no_module_branches_on_the_name_of_a_layer() -> None:
-    found = {
+    result = {
         str(path.relative_to(settings.BASE_DIR)): places
         for path in sources()
         if (places := named(path.read_text(encoding="utf-8")))
     }
 
-    assert found == {}
+    assert result == {}

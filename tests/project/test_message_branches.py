@@ -87,13 +87,13 @@ def product() -> list[Path]:
 
 def test_no_branch_depends_on_the_text_of_a_message() -> None:
     names = {path: str(path.relative_to(settings.BASE_DIR)) for path in product()}
-    found = [
+    result = [
         f"{name}:{line}"
         for path, name in names.items()
         if name not in OF_OTHERS and not name.startswith("pipelines/requirements/")
         for line in branches(path.read_text())
     ]
-    assert found == []
+    assert result == []
 
 
 CONDITION = re.compile(r"\{%\s*(?:el)?if\b(.*?)%\}")

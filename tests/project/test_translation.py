@@ -61,8 +61,8 @@ def untranslated(source: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    found = re.findall(r"[A-Za-z][\w.]*[A-Za-z0-9]", text)
-    return [word for word in found if word not in AS_THEY_ARE]
+    matches = re.findall(r"[A-Za-z][\w.]*[A-Za-z0-9]", text)
+    return [word for word in matches if word not in AS_THEY_ARE]
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
@@ -75,7 +75,7 @@ FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
 
 @pytest.mark.parametrize("app", messages.APPS)
 def test_no_form_message_or_reason_is_written_outside_of_the_marks(app: str) -> None:
-    found = [
+    result = [
         f"{path.name}:{line}: {text}"
         for path in sorted((settings.BASE_DIR / app).rglob("*.py"))
         if not {"migrations", "management", "models", "api", "schema"} & set(path.parts)
@@ -84,7 +84,7 @@ def test_no_form_message_or_reason_is_written_outside_of_the_marks(app: str) -> 
             *(reasons(path) if path.parent.name == "metrics" else ()),
         )
     ]
-    assert found == []
+    assert result == []
 
 
 def unmarked(path: Path) -> Iterator[tuple[int, str]]:
@@ -94,7 +94,7 @@ def unmarked(path: Path) -> Iterator[tuple[int, str]]:
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         of = getattr(getattr(node.func, "value", None), "id", "")
-        given = [one.value for one in node.keywords if one.arg in FOR_PEOPLE]
+        given = [keyword.value for keyword in node.keywords if keyword.arg in FOR_PEOPLE]
         if of == "messages" or name in ("add_error", "Value"):
             given += node.args[1:2]
         elif name == "ValidationError":
@@ -113,8 +113,8 @@ def reasons(path: Path) -> Iterator[tuple[int, str]]:
 def told(text: ast.expr) -> Iterator[tuple[int, str]]:
     """A bare text in words: no name, no pattern of characters."""
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
-    plain = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
-    bare = all(isinstance(one, ast.Constant | ast.FormattedValue) for one in parts)
+    plain = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+    bare = all(isinstance(part, ast.Constant | ast.FormattedValue) for part in parts)
     if bare and re.search(r"[a-z]{2}", plain):
         yield text.lineno, plain
 

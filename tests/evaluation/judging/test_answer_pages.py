@@ -140,10 +140,10 @@ def test_comparing_runs_of_different_judges_warns(
 def test_a_run_with_answers_compares_with_one_without(server: LanguageServer, start: Any) -> None:
     plain, answered = work(start(evaluate_answers=False)), work(start())
 
-    found = compare_runs(plain, answered)
+    comparison = compare_runs(plain, answered)
 
-    assert "mrr" in {row.metric.id for row in found.rows}
-    assert "faithfulness" not in {row.metric.id for row in found.rows}
+    assert "mrr" in {row.metric.id for row in comparison.rows}
+    assert "faithfulness" not in {row.metric.id for row in comparison.rows}
 
 
 def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answers(
@@ -157,9 +157,9 @@ def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answ
 
     answered, plain = work(start()), work(start(evaluate_answers=False))
 
-    found = {
+    result = {
         run.pk: {check["metric"]: check["passed"] for check in gates.ask(run).checks}
         for run in (answered, plain)
     }
-    assert found[plain.pk] == {"evidence_recall": True}
-    assert found[answered.pk] == {"evidence_recall": True, "faithfulness": False}  # uncertified
+    assert result[plain.pk] == {"evidence_recall": True}
+    assert result[answered.pk] == {"evidence_recall": True, "faithfulness": False}  # uncertified

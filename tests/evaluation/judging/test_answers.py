@@ -74,9 +74,9 @@ def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
 ) -> None:
     run = work(start())
 
-    found = asked.means(results.aggregates_of(run))
-    assert [found[name] for name in ("faithfulness", "relevance", "completeness")] == [8, 9, 6.5]
-    assert found["correctness"] == 4
+    means = asked.means(results.aggregates_of(run))
+    assert [means[name] for name in ("faithfulness", "relevance", "completeness")] == [8, 9, 6.5]
+    assert means["correctness"] == 4
     assert aggregate(run, "correctness").n == 2
     assert aggregate(run, "correctness").n_undefined == 1  # no reference: never asked, never 0
     told = aggregate(run, "faithfulness").detail
@@ -85,8 +85,8 @@ def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
     judgement = Judgement.objects.get(answer__case__part="q1", kind="faithfulness")
     assert (judgement.score, judgement.reasoning) == (8, "As the messages say.")
     # "It was Rome, and it rained." -> it wa rome it rain; "Rome" -> rome: 2 x 1 / (5 + 1)
-    case = next(one for one in results.cases_with_scores(run) if one.part == "q1")
-    score = next(one for one in case.scores.all() if one.metric == "answer_token_f1")
+    case = next(score for score in results.cases_with_scores(run) if score.part == "q1")
+    score = next(score for score in case.scores.all() if score.metric == "answer_token_f1")
     assert score.value == pytest.approx(2 / 6)
 
 
@@ -210,7 +210,7 @@ def test_results_hold_the_answers_with_what_the_judge_said(
     assert case["answer"]["message_ids"] == [2, 3]
     assert case["judgements"]["faithfulness"]["score"] == 8
     assert case["judgements"]["faithfulness"]["reasoning"] == "As the messages say."
-    assert [one["supported"] for one in case["judgements"]["claims"]["claims"]] == [True, False]
+    assert [claim["supported"] for claim in case["judgements"]["claims"]["claims"]] == [True, False]
 
 
 def test_a_configuration_file_asks_for_answers_and_for_what_they_have_to_reach(

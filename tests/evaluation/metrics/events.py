@@ -22,4 +22,4 @@ def scores(gold, predicted, options=None, **fields):
 
 def e(*words: Any, role: str = "r", kind: str = "T") -> list[dict[str, Any]]:
     """One event with these arguments in one role."""
-    return [event(kind, *((role, one) for one in words))]
+    return [event(kind, *((role, word) for word in words))]

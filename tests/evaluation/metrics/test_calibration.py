@@ -26,52 +26,52 @@ def expected_errors(pairs, bins=10):
         ]
         if inside:
             stated = sum(confidence for confidence, _ in inside) / len(inside)
-            found = sum(correct for _, correct in inside) / len(inside)
-            gaps.append((len(inside), abs(found - stated)))
+            result = sum(correct for _, correct in inside) / len(inside)
+            gaps.append((len(inside), abs(result - stated)))
     return sum(n * gap for n, gap in gaps) / len(pairs), max(gap for _, gap in gaps)
 
 
 def test_empty_bins_are_left_out():
     # bins 0 and 9 hold two predictions each: |0 − 0.05| and |0.5 − 0.95|
-    found = calibration([0.05, 0.05, 0.95, 0.95], [0, 0, 1, 0])
+    result = calibration([0.05, 0.05, 0.95, 0.95], [0, 0, 1, 0])
 
-    assert found.ece == pytest.approx((2 * 0.05 + 2 * 0.45) / 4)
-    assert found.mce == pytest.approx(0.45)
-    assert found.brier == pytest.approx((2 * 0.05**2 + 0.05**2 + 0.95**2) / 4)
-    assert [each.count for each in found.bins] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
-    assert (found.bins[1].confidence, found.bins[1].accuracy) == (None, None)
-    assert (found.bins[9].lower, found.bins[9].upper, found.bins[9].accuracy) == (0.9, 1.0, 0.5)
+    assert result.ece == pytest.approx((2 * 0.05 + 2 * 0.45) / 4)
+    assert result.mce == pytest.approx(0.45)
+    assert result.brier == pytest.approx((2 * 0.05**2 + 0.05**2 + 0.95**2) / 4)
+    assert [each.count for each in result.bins] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert (result.bins[1].confidence, result.bins[1].accuracy) == (None, None)
+    assert (result.bins[9].lower, result.bins[9].upper, result.bins[9].accuracy) == (0.9, 1.0, 0.5)
 
 
 @pytest.mark.parametrize(
     ("confidence", "place"), [(0.0, 0), (0.1, 1), (0.3, 3), (0.7, 7), (1.0, 9)]
 )
 def test_bins_are_closed_on_the_left_and_the_last_on_both_sides(confidence, place):
-    found = calibration([confidence], [1])
+    result = calibration([confidence], [1])
 
-    assert [each.count for each in found.bins].index(1) == place
+    assert [each.count for each in result.bins].index(1) == place
 
 
 @given(st.lists(points, min_size=1, max_size=30))
 def test_errors_are_as_written_down_and_brier_is_scikit_learns(pairs):
     confidences, corrects = zip(*pairs, strict=True)
 
-    found = calibration(confidences, corrects)
+    result = calibration(confidences, corrects)
 
     ece, mce = expected_errors(pairs)
-    assert found.ece == pytest.approx(ece)
-    assert found.mce == pytest.approx(mce)
+    assert result.ece == pytest.approx(ece)
+    assert result.mce == pytest.approx(mce)
     expected = brier_score_loss(corrects, confidences, labels=[0, 1], scale_by_half=True)
-    assert found.brier == pytest.approx(expected)
-    assert found.ece <= found.mce + 1e-12
+    assert result.brier == pytest.approx(expected)
+    assert result.ece <= result.mce + 1e-12
 
 
 def test_without_predictions_all_is_undefined():
-    found = calibration([], [])
+    result = calibration([], [])
 
-    assert (found.ece, found.mce, found.brier, found.n) == (None, None, None, 0)
-    assert found.undefined == NO_PREDICTION
-    assert len(found.curve) == 10
+    assert (result.ece, result.mce, result.brier, result.n) == (None, None, None, 0)
+    assert result.undefined == NO_PREDICTION
+    assert len(result.curve) == 10
 
 
 @pytest.mark.parametrize("confidence", [-0.01, 1.01, math.nan, math.inf])
@@ -94,48 +94,48 @@ def test_a_run_pools_all_predictions(cases):
     pooled = [point for case in cases for point in case]
     whole = calibration([c for c, _ in pooled], [c for _, c in pooled])
 
-    found = summarize_calibration(cases, clusters=range(len(cases)), failed=[False] * len(cases))
+    result = summarize_calibration(cases, clusters=range(len(cases)), failed=[False] * len(cases))
 
     for name in ("ece", "mce", "brier"):
-        assert found[name].mean == pytest.approx(getattr(whole, name))
-        assert found[name].n == sum(map(bool, cases))
-        assert found[name].n_undefined == len(cases) - found[name].n
+        assert result[name].mean == pytest.approx(getattr(whole, name))
+        assert result[name].n == sum(map(bool, cases))
+        assert result[name].n_undefined == len(cases) - result[name].n
 
 
 def test_the_interval_of_a_run_holds_its_value():
     cases = [[(0.9, k % 2)] * 5 for k in range(20)]
 
-    found = summarize_calibration(cases, clusters=range(20), failed=[False] * 20)
+    result = summarize_calibration(cases, clusters=range(20), failed=[False] * 20)
 
-    assert found["ece"].mean == pytest.approx(0.4)
+    assert result["ece"].mean == pytest.approx(0.4)
     # half of 20 conversations are correct: accuracy of a draw is within 0.5 ± 0.22
-    assert 0.15 < found["ece"].ci_low < 0.3
-    assert 0.5 < found["ece"].ci_high < 0.65
-    assert found["ece"].median is None
+    assert 0.15 < result["ece"].ci_low < 0.3
+    assert 0.5 < result["ece"].ci_high < 0.65
+    assert result["ece"].median is None
 
 
 def test_cases_of_one_conversation_have_no_interval():
-    found = summarize_calibration(
+    result = summarize_calibration(
         [[(0.9, 1)], [(0.8, 0)]], clusters=["c", "c"], failed=[False, False]
     )
 
-    assert (found["brier"].ci_low, found["brier"].ci_high) == (None, None)
+    assert (result["brier"].ci_low, result["brier"].ci_high) == (None, None)
 
 
 def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
     cases = [[(1.0, 1), (1.0, 1)], [], [(0.5, 1)], []]
 
-    found = summarize_calibration(cases, clusters="abcd", failed=[False, True, False, False])
+    result = summarize_calibration(cases, clusters="abcd", failed=[False, True, False, False])
 
     # pooled over 3 predictions: ECE 0.5/3; two cases of it and one of 1.0
-    assert found["ece"].mean == pytest.approx((2 * 0.5 / 3 + 1) / 3)
-    assert (found["ece"].n, found["ece"].n_undefined, found["ece"].n_failed) == (3, 1, 1)
+    assert result["ece"].mean == pytest.approx((2 * 0.5 / 3 + 1) / 3)
+    assert (result["ece"].n, result["ece"].n_undefined, result["ece"].n_failed) == (3, 1, 1)
 
 
 def test_when_everything_failed_everything_is_worst():
-    found = summarize_calibration([[], []], clusters="ab", failed=[True, True])
+    result = summarize_calibration([[], []], clusters="ab", failed=[True, True])
 
-    assert {each.mean for each in found.values()} == {1.0}
+    assert {each.mean for each in result.values()} == {1.0}
 
 
 def test_lengths_must_agree():
@@ -150,16 +150,16 @@ def test_bins_of_equal_mass_are_scikit_learns(pairs):
     edges = np.percentile(confidences, np.linspace(0, 100, 11))
     sizes = Counter(np.searchsorted(edges[1:-1], confidences).tolist())
 
-    found = calibration(confidences, corrects, equal="mass")
+    result = calibration(confidences, corrects, equal="mass")
 
-    used = [each for each in found.bins if each.count]
+    used = [each for each in result.bins if each.count]
     assert [each.accuracy for each in used] == pytest.approx(accuracy.tolist())
     assert [each.confidence for each in used] == pytest.approx(stated.tolist())
     gaps = np.abs(accuracy - stated)
     weights = [sizes[number] / len(pairs) for number in sorted(sizes)]
-    assert found.ece == pytest.approx(float(gaps @ weights))
-    assert found.mce == pytest.approx(gaps.max())
-    assert found.brier == calibration(confidences, corrects).brier
+    assert result.ece == pytest.approx(float(gaps @ weights))
+    assert result.mce == pytest.approx(gaps.max())
+    assert result.brier == calibration(confidences, corrects).brier
 
 
 def test_equal_mass_looks_closer_where_the_predictions_are():
@@ -176,7 +176,7 @@ def test_equal_mass_looks_closer_where_the_predictions_are():
 
 
 def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
-    found = summarize_calibration(
+    result = summarize_calibration(
         [[(0.9, 1)], [(0.2, 0)], []],
         clusters="abc",
         failed=[False, True, True],
@@ -184,4 +184,4 @@ def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
     )
 
     # what the failed case said does not count: (0.1 · 1 + 1.0 · 2)/3
-    assert found["ece"].mean == pytest.approx(2.1 / 3)
+    assert result["ece"].mean == pytest.approx(2.1 / 3)

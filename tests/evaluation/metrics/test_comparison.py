@@ -38,21 +38,21 @@ def test_one_case_per_conversation_is_the_paired_t_test(seed):
     random = np.random.default_rng(seed)
     before, after = random.random(9), random.random(9)
 
-    found = two(before.tolist(), after.tolist())
+    result = two(before.tolist(), after.tolist())
 
     expected = ttest_rel(after, before)
     interval = expected.confidence_interval()
-    assert found.p_value == pytest.approx(expected.pvalue)
-    assert (found.ci_low, found.ci_high) == pytest.approx((interval.low, interval.high))
+    assert result.p_value == pytest.approx(expected.pvalue)
+    assert (result.ci_low, result.ci_high) == pytest.approx((interval.low, interval.high))
 
 
 def test_conversations_are_the_unit_and_not_cases():
     """Eight equal cases of two conversations are two observations: nothing is shown by them."""
-    found = two([0.0] * 8, [1.0] * 8, clusters="aaaabbbb")
+    result = two([0.0] * 8, [1.0] * 8, clusters="aaaabbbb")
 
-    assert found.p_value == 0.5
-    assert found.ci_low == 0.0
-    assert (found.n, found.conversations) == (8, 2)
+    assert result.p_value == 0.5
+    assert result.ci_low == 0.0
+    assert (result.n, result.conversations) == (8, 2)
 
 
 def test_on_these_conversations_many_cases_tell():
@@ -61,11 +61,11 @@ def test_on_these_conversations_many_cases_tell():
     before = random.random(60)
     after = before + random.normal(0.2, 0.2, 60)
 
-    found = two(before.tolist(), after.tolist(), clusters=[number % 2 for number in range(60)])
+    result = two(before.tolist(), after.tolist(), clusters=[number % 2 for number in range(60)])
 
-    assert found.here_p_value < 0.001
-    assert found.here_low < found.difference < found.here_high
-    assert found.ci_high - found.ci_low > found.here_high - found.here_low
+    assert result.here_p_value < 0.001
+    assert result.here_low < result.difference < result.here_high
+    assert result.ci_high - result.ci_low > result.here_high - result.here_low
 
 
 def test_micro_averages_are_compared_and_no_mean_of_cases():
@@ -73,14 +73,14 @@ def test_micro_averages_are_compared_and_no_mean_of_cases():
     before = [Share(1, 1)] * 6 + [Share(4, 20)] * 2
     after = [Share(0, 1)] * 6 + [Share(18, 20)] * 2
 
-    found = compare(before, after, clusters=range(8), metric=metric(scope="micro"))
+    result = compare(before, after, clusters=range(8), metric=metric(scope="micro"))
 
-    assert found.before == pytest.approx(14 / 46)
-    assert found.after == pytest.approx(36 / 46)
-    assert found.difference == pytest.approx(22 / 46)
-    assert (found.wins, found.losses) == (2, 6)
+    assert result.before == pytest.approx(14 / 46)
+    assert result.after == pytest.approx(36 / 46)
+    assert result.difference == pytest.approx(22 / 46)
+    assert (result.wins, result.losses) == (2, 6)
     expected = difference(np.array(before, dtype=float), np.array(after, dtype=float))
-    assert found.p_value == expected.p_value
+    assert result.p_value == expected.p_value
 
 
 def test_wins_and_losses_follow_the_direction():
@@ -94,34 +94,34 @@ def test_wins_and_losses_follow_the_direction():
 
 def test_an_undefined_case_plays_no_part_in_the_figure_of_its_run():
     """As on the run's page; it is counted, and neither won nor lost."""
-    found = two([0.5, None, 0.4], [0.5, 1.0, None])
+    result = two([0.5, None, 0.4], [0.5, 1.0, None])
 
-    assert (found.before, found.after) == (pytest.approx(0.45), pytest.approx(0.75))
-    assert found.difference == pytest.approx(0.3)
-    assert (found.n, found.n_undefined, found.wins, found.ties) == (1, 2, 0, 1)
+    assert (result.before, result.after) == (pytest.approx(0.45), pytest.approx(0.75))
+    assert result.difference == pytest.approx(0.3)
+    assert (result.n, result.n_undefined, result.wins, result.ties) == (1, 2, 0, 1)
 
 
 def test_without_a_pair_nothing_is_known():
-    found = two([None], [1.0])
+    result = two([None], [1.0])
 
-    assert found.difference is None
-    assert found.p_value is None
-    assert (found.n, found.wins, found.losses, found.ties) == (0, 0, 0, 0)
+    assert result.difference is None
+    assert result.p_value is None
+    assert (result.n, result.wins, result.losses, result.ties) == (0, 0, 0, 0)
 
 
 def test_one_conversation_gives_a_difference_and_no_inference():
-    found = two([0.0, 0.0], [1.0, 1.0], clusters="aa")
+    result = two([0.0, 0.0], [1.0, 1.0], clusters="aa")
 
-    assert found.difference == 1.0
-    assert (found.ci_low, found.p_value, found.detectable) == (None, None, None)
+    assert result.difference == 1.0
+    assert (result.ci_low, result.p_value, result.detectable) == (None, None, None)
 
 
 def test_equal_runs_differ_in_nothing_and_something_stays_possible():
-    found = two([0.1, 0.9, 0.4], [0.1, 0.9, 0.4])
+    result = two([0.1, 0.9, 0.4], [0.1, 0.9, 0.4])
 
-    assert (found.difference, found.p_value, found.ties) == (0.0, 1.0, 3)
-    assert found.ci_low == -found.ci_high < 0
-    assert found.detectable > 0
+    assert (result.difference, result.p_value, result.ties) == (0.0, 1.0, 3)
+    assert result.ci_low == -result.ci_high < 0
+    assert result.detectable > 0
 
 
 def test_the_order_of_cases_plays_no_part():
@@ -132,10 +132,10 @@ def test_the_order_of_cases_plays_no_part():
         [before[i] for i in order], [after[i] for i in order], clusters=[clusters[i] for i in order]
     )
 
-    found = two(before, after, clusters=clusters)
-    assert turned.p_value == pytest.approx(found.p_value)
-    assert turned.difference == pytest.approx(found.difference)
-    assert (turned.ci_low, turned.ci_high) == pytest.approx((found.ci_low, found.ci_high))
+    result = two(before, after, clusters=clusters)
+    assert turned.p_value == pytest.approx(result.p_value)
+    assert turned.difference == pytest.approx(result.difference)
+    assert (turned.ci_low, turned.ci_high) == pytest.approx((result.ci_low, result.ci_high))
 
 
 def test_four_times_the_conversations_detect_about_half_the_difference():
@@ -200,9 +200,9 @@ def test_several_runs_are_corrected_together():
     ],
 )
 def test_a_verdict_rests_on_interval_and_p_value(low, high, p_value, direction, expected):
-    found = comparison(0.2, low, high, p_value)
+    result = comparison(0.2, low, high, p_value)
 
-    assert verdict(found, metric(direction), p_value=p_value) == expected
+    assert verdict(result, metric(direction), p_value=p_value) == expected
 
 
 def test_without_a_figure_there_is_nothing_to_say():
@@ -210,11 +210,11 @@ def test_without_a_figure_there_is_nothing_to_say():
 
 
 def test_the_margin_is_a_share_of_the_range():
-    found = comparison(0.0, -0.2, 0.2, 1.0)
+    result = comparison(0.0, -0.2, 0.2, 1.0)
 
-    assert verdict(found, metric(), p_value=1.0) == "undecided"
-    assert verdict(found, metric(upper=10.0), p_value=1.0) == "no_difference"
-    assert verdict(found, metric(lower=-math.inf), p_value=1.0) == "undecided"
+    assert verdict(result, metric(), p_value=1.0) == "undecided"
+    assert verdict(result, metric(upper=10.0), p_value=1.0) == "no_difference"
+    assert verdict(result, metric(lower=-math.inf), p_value=1.0) == "undecided"
 
 
 def comparison(difference, low, high, p_value):

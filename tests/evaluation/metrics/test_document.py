@@ -34,19 +34,19 @@ def test_the_parts_and_their_weights():
     source messages are a mandatory field, too."""
     stated = [complete(), complete(source_messages=[]), complete(title="", source_messages=[9])]
 
-    found = scored((2, 4, 3), stated, document(*SECTIONS[:5]))
+    score = scored((2, 4, 3), stated, document(*SECTIONS[:5]))
 
     parts = (2 / 4, 2 / 3, (5 / 11 + 1 / 3) / 2, 1 / 3)
-    assert [found[name] for name in WEIGHTS] == pytest.approx(parts)
+    assert [score[name] for name in WEIGHTS] == pytest.approx(parts)
     weights = (0.4, 0.3, 0.2, 0.1)
     expected = fsum(weight * part for weight, part in zip(weights, parts, strict=True))
-    assert found["rd_score"] == pytest.approx(expected)
+    assert score["rd_score"] == pytest.approx(expected)
 
 
 def test_the_best_document_scores_one():
-    found = scored((1, 1, 1), [complete()], WHOLE)
+    score = scored((1, 1, 1), [complete()], WHOLE)
 
-    assert set(found.values()) == {1.0}
+    assert set(score.values()) == {1.0}
 
 
 def test_the_eleven_sections():
@@ -55,9 +55,9 @@ def test_the_eleven_sections():
 
 @pytest.mark.parametrize("body", ["", "  \n", None])
 def test_an_empty_section_is_not_there(body):
-    found = scored((1, 1, 1), [complete()], document(*SECTIONS, body=body))
+    score = scored((1, 1, 1), [complete()], document(*SECTIONS, body=body))
 
-    assert found["rd_structure"] == 0.5
+    assert score["rd_structure"] == 0.5
 
 
 def test_other_and_repeated_sections_bring_nothing():
@@ -89,9 +89,9 @@ def test_requirements_without_a_document_have_half_a_structure(written):
     ],
 )
 def test_a_requirement_that_lacks_something_is_not_complete(missing):
-    found = scored((1, 1, 1), [complete(**missing)], WHOLE)
+    score = scored((1, 1, 1), [complete(**missing)], WHOLE)
 
-    assert found["rd_structure"] == 0.5
+    assert score["rd_structure"] == 0.5
 
 
 def test_a_condition_may_be_left_out():
@@ -102,15 +102,15 @@ def test_a_condition_may_be_left_out():
     ("sources", "traced"), [([0], 1), ([4], 1), ([5], 0), ([-1], 0), ([0, 9], 0), ([], 0)]
 )
 def test_traced_means_that_every_cited_message_exists(sources, traced):
-    found = scored((1, 1, 1), [complete(source_messages=sources)], WHOLE, messages=5)
+    score = scored((1, 1, 1), [complete(source_messages=sources)], WHOLE, messages=5)
 
-    assert found["rd_traceability"] == traced
+    assert score["rd_traceability"] == traced
 
 
 def test_without_requirements_the_sections_alone_count_and_nothing_is_traced():
-    found = scored((0, 2, 0), [], document(*SECTIONS[:4]))
+    score = scored((0, 2, 0), [], document(*SECTIONS[:4]))
 
-    assert found == {
+    assert score == {
         "rd_score": pytest.approx(0.2 * 4 / 11),
         "rd_coverage": 0.0,
         "rd_accuracy": 0.0,
@@ -120,17 +120,17 @@ def test_without_requirements_the_sections_alone_count_and_nothing_is_traced():
 
 
 def test_a_correct_nothing_here_lacks_only_its_sections():
-    found = scored((0, 0, 0), [], document(*SECTIONS[:4]))
+    score = scored((0, 0, 0), [], document(*SECTIONS[:4]))
 
-    assert found["rd_traceability"] == found["rd_coverage"] == found["rd_accuracy"] == 1.0
-    assert found["rd_structure"] == (4 / 11 + 1) / 2
+    assert score["rd_traceability"] == score["rd_coverage"] == score["rd_accuracy"] == 1.0
+    assert score["rd_structure"] == (4 / 11 + 1) / 2
 
 
 def test_requirements_where_gold_has_none_cover_and_hit_nothing():
-    found = scored((0, 0, 1), [complete()], WHOLE)
+    score = scored((0, 0, 1), [complete()], WHOLE)
 
-    assert (found["rd_coverage"], found["rd_accuracy"]) == (0.0, 0.0)
-    assert (found["rd_structure"], found["rd_traceability"]) == (1.0, 1.0)
+    assert (score["rd_coverage"], score["rd_accuracy"]) == (0.0, 0.0)
+    assert (score["rd_structure"], score["rd_traceability"]) == (1.0, 1.0)
 
 
 def test_the_detail_says_what_is_missing():

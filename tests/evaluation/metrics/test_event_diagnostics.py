@@ -35,8 +35,8 @@ COMPLIANCE = [
 )
 def test_events_comply_or_not(events, syntax, strict):
     for mode, expected in (("syntax_only", syntax), ("schema_strict", strict)):
-        found = scores([], events, EventOptions(schema_mode=mode), schema=SCHEMA)
-        assert found["schema_compliance_rate"].value == expected
+        result = scores([], events, EventOptions(schema_mode=mode), schema=SCHEMA)
+        assert result["schema_compliance_rate"].value == expected
 
 
 def test_a_violation_is_named():
@@ -47,12 +47,12 @@ def test_a_violation_is_named():
 
 
 def test_a_reply_that_did_not_parse_is_rewarded_nowhere():
-    found = scores(e("ab"), [], COT, reply=parse_reply("none"), schema=SCHEMA)
+    result = scores(e("ab"), [], COT, reply=parse_reply("none"), schema=SCHEMA)
 
-    assert found["schema_compliance_rate"].value == 0
-    assert found["hallucination_rate"].value is None
-    assert found["hallucination_entity_rate"].value is None
-    assert found["strict_recall"].value == 0
+    assert result["schema_compliance_rate"].value == 0
+    assert result["hallucination_rate"].value is None
+    assert result["hallucination_entity_rate"].value is None
+    assert result["strict_recall"].value == 0
 
 
 HALLUCINATED = [
@@ -77,8 +77,8 @@ HALLUCINATED = [
 def test_arguments_stand_in_the_text_or_not(text, words, normalized, exact):
     for mode, expected in (("normalized_substring", normalized), ("exact_span", exact)):
         options = EventOptions(hallucination_match_mode=mode)
-        found = scores([], e(*words), options, texts=[text])
-        rates = found["hallucination_rate"].value, found["hallucination_entity_rate"].value
+        result = scores([], e(*words), options, texts=[text])
+        rates = result["hallucination_rate"].value, result["hallucination_entity_rate"].value
         assert rates == expected
 
 
@@ -88,13 +88,13 @@ def test_which_wording_is_said_first_does_not_matter(mode):
     options = EventOptions(hallucination_match_mode=mode)
     words = ["Acme", "ACME", "a c m e", "Bolt"]
 
-    found = {
+    result = {
         (rates["hallucination_rate"].value, rates["hallucination_entity_rate"].value)
         for said in permutations(words)
         for rates in [scores([], e(*said), options, texts=["Acme and Bolt"])]
     }
 
-    assert found == {(1.0, 2 / 4) if mode == "exact_span" else (0.0, 0.0)}
+    assert result == {(1.0, 2 / 4) if mode == "exact_span" else (0.0, 0.0)}
 
 
 def test_words_of_two_messages_do_not_make_one():
@@ -129,12 +129,12 @@ THOUGHTS = [
 )
 def test_thoughts_agree_with_the_answer_or_not(thought, expected):
     reply = parse_reply(f"<thought>{thought}</thought>\n{ANSWER}")
-    found = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+    result = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
 
-    got = found["cot_type_consistency"].value, found["cot_argument_consistency"].value
+    got = result["cot_type_consistency"].value, result["cot_argument_consistency"].value
     assert got == expected
-    assert found["cot_faithfulness"].value == float(expected == (1, 1))
-    assert found["cot_coverage_rate"].value == 1
+    assert result["cot_faithfulness"].value == float(expected == (1, 1))
+    assert result["cot_coverage_rate"].value == 1
 
 
 def test_english_thoughts_are_read_too():
@@ -144,18 +144,18 @@ def test_english_thoughts_are_read_too():
         'Inc."}, {"role": "Seller", "argument": "Globex"}]}]'
     )
     reply = parse_reply(raw)
-    found = scores([], reply.events, BLOCK, reply=reply, schema={"Sale": ["Buyer", "Seller"]})
+    result = scores([], reply.events, BLOCK, reply=reply, schema={"Sale": ["Buyer", "Seller"]})
 
-    assert found["cot_faithfulness"].value == 1
+    assert result["cot_faithfulness"].value == 1
 
 
 def test_a_type_inside_of_an_argument_is_not_named():
     raw = '<thought>质押方：亏损公司，质押</thought>[{"event_type": "质押", "arguments": '
     reply = parse_reply(raw + '[{"role": "质押方", "argument": "亏损公司"}]}]')
 
-    found = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+    result = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
 
-    assert found["cot_faithfulness"].value == 1
+    assert result["cot_faithfulness"].value == 1
 
 
 def test_no_event_on_both_sides_is_consistent():
@@ -181,16 +181,16 @@ COVERAGE = [
 )
 def test_every_sample_is_checked_or_counted(raw, options, state):
     reply = parse_reply(raw)
-    found = scores([], reply.events, options, reply=reply, schema=SCHEMA)
+    result = scores([], reply.events, options, reply=reply, schema=SCHEMA)
 
-    assert found["cot_coverage_rate"].detail == {"state": state}
-    assert found["cot_coverage_rate"].value == float(state == "checked")
-    assert (found["cot_faithfulness"].value is not None) == (state == "checked")
+    assert result["cot_coverage_rate"].detail == {"state": state}
+    assert result["cot_coverage_rate"].value == float(state == "checked")
+    assert (result["cot_faithfulness"].value is not None) == (state == "checked")
 
 
 def test_thoughts_are_looked_at_only_when_asked():
     reply = parse_reply(f"<thought>质押</thought>{ANSWER}")
 
-    found = scores([], reply.events, reply=reply)["cot_faithfulness"]
+    result = scores([], reply.events, reply=reply)["cot_faithfulness"]
 
-    assert (found.value, found.reason) == (None, Fact("metric.cot_off"))
+    assert (result.value, result.reason) == (None, Fact("metric.cot_off"))

@@ -43,18 +43,18 @@ PARSED = [
     ids=[row[0] for row in PARSED],
 )
 def test_replies_are_parsed(raw, outcome, method, steps, number):
-    found = parse_reply(raw)
+    parsed = parse_reply(raw)
 
-    assert (found.outcome, found.method, found.repair_steps) == (outcome, method, steps)
-    assert len(found.events) == number
+    assert (parsed.outcome, parsed.method, parsed.repair_steps) == (outcome, method, steps)
+    assert len(parsed.events) == number
 
 
 def test_repair_leaves_the_words_of_arguments_alone():
-    found = parse_reply(
+    parsed = parse_reply(
         '[{"event_type": "T", "arguments": [{"role": "r", "argument": "甲，乙：（丙"}'
     )
 
-    assert read_events(found.events).arguments[0].text == "甲，乙：（丙"
+    assert read_events(parsed.events).arguments[0].text == "甲，乙：（丙"
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_hostile_replies_are_errors_in_a_moment(raw):
 
 
 def diagnostics(raw):
-    found = scores([], [], reply=parse_reply(raw) if raw is not None else None)
+    result = scores([], [], reply=parse_reply(raw) if raw is not None else None)
     names = (
         "parse_raw_success",
         "parse_repair_success",
         "parse_errors",
         "parse_extraction_failures",
     )
-    return tuple(found[name].value for name in names)
+    return tuple(result[name].value for name in names)
 
 
 @pytest.mark.parametrize(

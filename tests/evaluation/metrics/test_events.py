@@ -14,8 +14,8 @@ from tests.evaluation.metrics.events import IOU, e, event, scores
 
 
 def figures(gold, predicted, kind, options=None):
-    found = scores(gold, predicted, options)
-    return tuple(found[f"{kind}_{name}"].value for name in ("precision", "recall", "f1"))
+    result = scores(gold, predicted, options)
+    return tuple(result[f"{kind}_{name}"].value for name in ("precision", "recall", "f1"))
 
 
 # --- strict, relaxed and type -------------------------------------------------------------------
@@ -131,9 +131,9 @@ TYPES = [
     ("gold", "predicted", "expected"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES]
 )
 def test_types_are_sets(gold, predicted, expected):
-    found = figures([event(one) for one in gold], [event(one) for one in predicted], "type")
+    result = figures([event(one) for one in gold], [event(one) for one in predicted], "type")
 
-    assert found == pytest.approx(expected)
+    assert result == pytest.approx(expected)
 
 
 def test_labels_of_the_workspace_read_like_events_of_files():
@@ -166,8 +166,8 @@ def test_relaxed_is_never_below_strict():
             ]
             for _ in range(2)
         )
-        found = scores(gold, predicted, IOU if number % 2 else None)
-        strict, relaxed = found["strict_f1"].value, found["relaxed_f1"].value
+        result = scores(gold, predicted, IOU if number % 2 else None)
+        strict, relaxed = result["strict_f1"].value, result["relaxed_f1"].value
         assert (strict is None) == (relaxed is None)
         assert strict is None or relaxed >= strict
 
@@ -196,9 +196,9 @@ def test_norm_does_nothing_else():
 
 
 def pooled(samples, metric, failed=None):
-    found = [scores(*sample)[metric] for sample in samples]
-    failed = failed or [False] * len(found)
-    return summarize(METRICS[metric], found, clusters=range(len(found)), failed=failed)
+    result = [scores(*sample)[metric] for sample in samples]
+    failed = failed or [False] * len(result)
+    return summarize(METRICS[metric], result, clusters=range(len(result)), failed=failed)
 
 
 def test_counts_are_summed_before_they_are_divided():
@@ -212,29 +212,29 @@ def test_counts_are_summed_before_they_are_divided():
 def test_a_failed_sample_is_wrong_in_all_that_it_weighs():
     samples = [(e("aa"), e("aa")), (e("bb", "cc", "dd"), e("bb", "cc", "dd"))]
 
-    found = pooled(samples, "strict_f1", [False, True])
+    result = pooled(samples, "strict_f1", [False, True])
 
     # 2 · 1 / (2 + 6): the second, with its three arguments, counts as 0 of 6
-    assert (found.mean, found.n, found.n_failed) == (1 / 4, 2, 1)
+    assert (result.mean, result.n, result.n_failed) == (1 / 4, 2, 1)
     assert pooled(samples, "hallucination_entity_rate", [False, True]).n_failed == 1
 
 
 def test_a_failed_sample_without_weight_counts_as_one():
-    found = pooled([(e("aa"), e("aa")), ([], [])], "strict_recall", [False, True])
+    result = pooled([(e("aa"), e("aa")), ([], [])], "strict_recall", [False, True])
 
-    assert found.mean == 1 / 2
+    assert result.mean == 1 / 2
 
 
 def test_a_sample_with_nothing_to_find_takes_no_part():
-    found = pooled([(e("aa"), e("aa")), ([], [])], "strict_f1")
+    result = pooled([(e("aa"), e("aa")), ([], [])], "strict_f1")
 
-    assert (found.mean, found.n, found.n_undefined) == (1.0, 1, 1)
+    assert (result.mean, result.n, result.n_undefined) == (1.0, 1, 1)
 
 
 def test_predicting_nothing_at_all_has_no_precision_to_be_proud_of():
-    found = pooled([(e("aa"), []), (e("bb"), [])], "strict_precision")
+    result = pooled([(e("aa"), []), (e("bb"), [])], "strict_precision")
 
-    assert (found.mean, found.ci_low, found.ci_high) == (0.0, None, None)
+    assert (result.mean, result.ci_low, result.ci_high) == (0.0, None, None)
 
 
 def test_sums_do_not_depend_on_the_order_of_samples():

@@ -31,17 +31,17 @@ def hourly(size):
 
 
 def test_recall_and_precision_by_hand():
-    found = values({4, 14}, ReturnedEvidence([4, 28]), Corpus(30))
+    figures = values({4, 14}, ReturnedEvidence([4, 28]), Corpus(30))
 
-    assert found["evidence_recall"] == 0.5
-    assert found["evidence_precision"] == 0.5
+    assert figures["evidence_recall"] == 0.5
+    assert figures["evidence_precision"] == 0.5
 
 
 def test_a_repeated_id_counts_once():
-    found = values({1, 2}, ReturnedEvidence([1, 1, 1, 9]), Corpus(20))
+    figures = values({1, 2}, ReturnedEvidence([1, 1, 1, 9]), Corpus(20))
 
-    assert found["evidence_recall"] == 1 / 2
-    assert found["evidence_precision"] == 1 / 2
+    assert figures["evidence_recall"] == 1 / 2
+    assert figures["evidence_precision"] == 1 / 2
 
 
 def test_five_returned_of_which_two_are_right():
@@ -85,8 +85,8 @@ def random_answers(sizes, **fields):
 
 
 def mean_of(name, expected, answers, corpus):
-    found = [score_evidence(expected, answer, corpus)[name].value for answer in answers]
-    return sum(found) / len(found)
+    result = [score_evidence(expected, answer, corpus)[name].value for answer in answers]
+    return sum(result) / len(result)
 
 
 def first(sizes, **fields):
@@ -123,11 +123,13 @@ def test_plain_figures_by_chance_are_the_mean_over_all_draws(name, drawn):
 
 
 def test_everything_is_no_better_than_chance():
-    found = score_evidence({1, 5}, ReturnedEvidence([*range(1, 7)], shown=range(1, 7)), UNEVEN)
+    scores = score_evidence({1, 5}, ReturnedEvidence([*range(1, 7)], shown=range(1, 7)), UNEVEN)
 
-    levels = [found[name].chance for name in ("timeline_coverage", "groundedness", "fuzzy_recall")]
+    levels = [scores[name].chance for name in ("timeline_coverage", "groundedness", "fuzzy_recall")]
     assert levels == pytest.approx([1.0, 1.0, 1.0])
-    assert over_chance(found["timeline_coverage"].value, found["timeline_coverage"].chance) is None
+    assert (
+        over_chance(scores["timeline_coverage"].value, scores["timeline_coverage"].chance) is None
+    )
 
 
 def test_invented_messages_make_an_answer_no_larger():
@@ -145,17 +147,17 @@ def test_what_a_judge_would_say_of_a_random_phase_is_unknown():
 
 
 def test_values_have_a_chance_level_exactly_where_their_metric_declares_it():
-    found = score_evidence({1, 5}, ReturnedEvidence([2], shown=[2, 3]), UNEVEN)
+    scores = score_evidence({1, 5}, ReturnedEvidence([2], shown=[2, 3]), UNEVEN)
 
-    with_level = {name for name, value in found.items() if value.chance is not None}
-    assert with_level == {name for name in found if METRICS[name].chance}
+    with_level = {name for name, value in scores.items() if value.chance is not None}
+    assert with_level == {name for name in scores if METRICS[name].chance}
 
 
 def test_fuzzy_recall_is_corrected_for_the_number_of_ids_returned():
-    found = values({5}, ReturnedEvidence([6]), Corpus(10))
+    figures = values({5}, ReturnedEvidence([6]), Corpus(10))
 
-    assert found["fuzzy_recall_chance"] == pytest.approx(0.7)
-    assert found["fuzzy_recall_corrected"] == pytest.approx((1 - 0.7) / (1 - 0.7))
+    assert figures["fuzzy_recall_chance"] == pytest.approx(0.7)
+    assert figures["fuzzy_recall_corrected"] == pytest.approx((1 - 0.7) / (1 - 0.7))
     assert values({5}, ReturnedEvidence([10]), Corpus(10))["fuzzy_recall_corrected"] < 0
 
 
@@ -168,13 +170,13 @@ def test_where_every_draw_hits_there_is_nothing_over_chance():
 
 
 def test_nothing_returned_is_no_recall_and_no_precision_at_all():
-    found = values({4}, ReturnedEvidence([]), hourly(10))
+    figures = values({4}, ReturnedEvidence([]), hourly(10))
 
-    assert found["evidence_recall"] == 0.0
-    assert found["fuzzy_recall"] == 0.0
-    assert found["timeline_coverage"] == 0.0
+    assert figures["evidence_recall"] == 0.0
+    assert figures["fuzzy_recall"] == 0.0
+    assert figures["timeline_coverage"] == 0.0
     for name in ("evidence_precision", "groundedness", "hallucinated_id_rate"):
-        assert found[name] is None
+        assert figures[name] is None
         assert reason(name, {4}, ReturnedEvidence([]), hourly(10)) == Fact(
             "metric.nothing_returned"
         )
@@ -234,18 +236,18 @@ def test_without_times_there_is_no_timeline():
     ],
 )
 def test_a_phase_is_grounded_if_its_ids_exist_and_were_shown(answer, grounded, basis):
-    found = score_evidence({1}, answer, Corpus(10))["groundedness"]
+    result = score_evidence({1}, answer, Corpus(10))["groundedness"]
 
-    assert (found.value, found.detail["basis"]) == (grounded, basis)
+    assert (result.value, result.detail["basis"]) == (grounded, basis)
 
 
 def test_invented_ids_are_counted():
-    found = score_evidence({1}, ReturnedEvidence([1, 0, 11, 11]), Corpus(10))[
+    result = score_evidence({1}, ReturnedEvidence([1, 0, 11, 11]), Corpus(10))[
         "hallucinated_id_rate"
     ]
 
-    assert found.value == 2 / 3
-    assert found.detail == {"invented": [0, 11]}
+    assert result.value == 2 / 3
+    assert result.detail == {"invented": [0, 11]}
 
 
 def test_every_value_is_in_its_range():

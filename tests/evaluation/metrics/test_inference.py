@@ -23,62 +23,62 @@ def test_gold_gives_two_one_one_and_nothing(ruler):
     gold = [needed("a"), needed("b", "recommended"), needed("c", "optional"), needed("missed")]
     predicted = [needed("a"), needed("b"), needed("c"), needed("invented")]
 
-    found = scored(gold, predicted, ruler)
+    score = scored(gold, predicted, ruler)
 
-    assert found["inference_relevance"].value == (2 + 1 + 1 + 0) / (2 * 4)
-    assert found["false_inference_rate"].value == 1 / 4
-    detail = found["inference_relevance"].detail
+    assert score["inference_relevance"].value == (2 + 1 + 1 + 0) / (2 * 4)
+    assert score["false_inference_rate"].value == 1 / 4
+    detail = score["inference_relevance"].detail
     assert (detail["basis"], detail["scores"]) == ("gold", [2, 1, 1, 0])
     assert (detail["matches"], detail["gold"], detail["predicted"]) == (3, 4, 4)
 
 
 def test_what_gold_lists_as_no_need_is_a_false_inference(ruler):
-    found = scored([needed("a", "false")], [needed("a")], ruler)
+    score = scored([needed("a", "false")], [needed("a")], ruler)
 
-    assert values(found) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
+    assert values(score) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
 
 
 def test_one_gold_label_serves_one_prediction(ruler):
-    found = scored([needed("a")], [needed("a"), needed("a")], ruler)
+    score = scored([needed("a")], [needed("a"), needed("a")], ruler)
 
-    assert values(found) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
+    assert values(score) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
 
 
 @pytest.mark.parametrize("ratings", [None, [], [[]]])
 @pytest.mark.parametrize("gold", [[], [needed("a")]])
 def test_nothing_inferred_is_nothing_wrong(ruler, gold, ratings):
-    found = scored(gold, [], ruler, ratings)
+    score = scored(gold, [], ruler, ratings)
 
-    assert values(found) == {"inference_relevance": 1.0, "false_inference_rate": 0.0}
+    assert values(score) == {"inference_relevance": 1.0, "false_inference_rate": 0.0}
 
 
 def test_inferences_where_gold_has_none_are_all_false(ruler):
-    found = scored([], [needed("a"), needed("b")], ruler)
+    score = scored([], [needed("a"), needed("b")], ruler)
 
-    assert values(found) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
+    assert values(score) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
 
 
 def test_judges_stand_above_gold(ruler):
     """Gold knows the first alone; the one judge wants the second."""
-    found = scored([needed("a")], [needed("a"), needed("b")], ruler, [[0, 2]])
+    score = scored([needed("a")], [needed("a"), needed("b")], ruler, [[0, 2]])
 
-    assert values(found) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
-    assert found["inference_relevance"].detail["basis"] == "human"
+    assert values(score) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
+    assert score["inference_relevance"].detail["basis"] == "human"
 
 
 def test_several_judges_give_the_mean_and_the_majority(ruler):
     """Means 4/3, 2/3 and 1/2 · 3/3 …: (4/3 + 2/3 + 1)/(2·3) = 1/2; only b is rated 0 by most."""
     ratings = [[2, 0, 1], [2, 0, 1], [0, 2, 1]]
 
-    found = scored([], [needed("a"), needed("b"), needed("c")], ruler, ratings)
+    score = scored([], [needed("a"), needed("b"), needed("c")], ruler, ratings)
 
-    assert found["inference_relevance"].value == pytest.approx(0.5)
-    assert found["false_inference_rate"].value == pytest.approx(1 / 3)
+    assert score["inference_relevance"].value == pytest.approx(0.5)
+    assert score["false_inference_rate"].value == pytest.approx(1 / 3)
 
 
 def test_half_of_the_judges_are_no_majority():
-    assert [one.is_false for one in by_judges(1, [[0], [2]])] == [False]
-    assert [one.is_false for one in by_judges(1, [[0], [0], [2]])] == [True]
+    assert [judge.is_false for judge in by_judges(1, [[0], [2]])] == [False]
+    assert [judge.is_false for judge in by_judges(1, [[0], [0], [2]])] == [True]
 
 
 @pytest.mark.parametrize("ratings", [[[2]], [[2, 1, 0]], [[2, 1], [1]]])
@@ -94,11 +94,11 @@ def test_a_rating_is_nothing_else(ruler, rating):
 
 
 def test_nobody_done_is_undefined_with_a_reason(ruler):
-    found = scored([needed("a")], [needed("a")], ruler, [])
+    score = scored([needed("a")], [needed("a")], ruler, [])
 
-    assert values(found) == {"inference_relevance": None, "false_inference_rate": None}
-    assert {value.reason for value in found.values()} == {NOBODY_YET}
-    assert found["inference_relevance"].detail["points"] == []
+    assert values(score) == {"inference_relevance": None, "false_inference_rate": None}
+    assert {value.reason for value in score.values()} == {NOBODY_YET}
+    assert score["inference_relevance"].detail["points"] == []
 
 
 def test_correct_is_a_score_of_at_least_one(ruler):
@@ -112,13 +112,13 @@ def test_correct_is_a_score_of_at_least_one(ruler):
     detail = scored([], predicted, ruler, [[1, 1, 2], [1, 0, 2]])["inference_relevance"].detail
 
     assert detail["points"] == [(0.9, 1), (0.9, 0), (0.2, 1)]
-    found = calibration([c for c, _ in detail["points"]], [r for _, r in detail["points"]])
-    assert found.ece == pytest.approx((2 * abs(0.5 - 0.9) + 1 * abs(1 - 0.2)) / 3)
-    assert found.mce == pytest.approx(0.8)
-    assert found.brier == pytest.approx((0.01 + 0.81 + 0.64) / 3)
+    result = calibration([c for c, _ in detail["points"]], [r for _, r in detail["points"]])
+    assert result.ece == pytest.approx((2 * abs(0.5 - 0.9) + 1 * abs(1 - 0.2)) / 3)
+    assert result.mce == pytest.approx(0.8)
+    assert result.brier == pytest.approx((0.01 + 0.81 + 0.64) / 3)
 
 
 def test_a_prediction_without_confidence_is_no_point(ruler):
-    found = scored([needed("a")], [needed("a", confidence=None)], ruler)
+    score = scored([needed("a")], [needed("a", confidence=None)], ruler)
 
-    assert found["inference_relevance"].detail["points"] == []
+    assert score["inference_relevance"].detail["points"] == []

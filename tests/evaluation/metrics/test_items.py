@@ -26,19 +26,19 @@ def scores(gold, predicted, ruler):
 
 
 def test_every_metric_of_a_case_has_a_value_or_a_reason(ruler):
-    found = score_extraction([], [], ruler=ruler)
+    result = score_extraction([], [], ruler=ruler)
 
     of_cases = {metric.id for metric in metrics_for("extraction") if metric.scope == "case"}
-    assert set(found) == of_cases
+    assert set(result) == of_cases
 
 
 def test_recall_precision_and_f1_by_hand(ruler):
     gold = [requirement(LOGIN), requirement(EXPORT), requirement(DELETE)]
     predicted = [requirement(LOGIN), requirement("Print a page")]
 
-    found = scores(gold, predicted, ruler)
+    result = scores(gold, predicted, ruler)
 
-    assert [found[name] for name in MAIN] == [1 / 3, 1 / 2, 2 / 5]
+    assert [result[name] for name in MAIN] == [1 / 3, 1 / 2, 2 / 5]
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_recall_precision_and_f1_by_hand(ruler):
 def test_a_correct_nothing_here_is_right_and_one_empty_side_is_wrong(
     ruler, gold, predicted, expected
 ):
-    found = scores([*map(requirement, gold)], [*map(requirement, predicted)], ruler)
+    result = scores([*map(requirement, gold)], [*map(requirement, predicted)], ruler)
 
-    assert [found[name] for name in MAIN] == [expected] * 3
+    assert [result[name] for name in MAIN] == [expected] * 3
 
 
 def test_fields_are_undefined_without_similar_texts_and_completeness_is_zero(ruler):
-    found = score_extraction([requirement(LOGIN)], [requirement(EXPORT)], ruler=ruler)
+    result = score_extraction([requirement(LOGIN)], [requirement(EXPORT)], ruler=ruler)
 
     for name in FIELDS:
-        assert found[name].value is None
-        assert found[name].reason == Fact("metric.no_similar_text")
-    assert found["criteria_completeness"].value == 0.0
+        assert result[name].value is None
+        assert result[name].reason == Fact("metric.no_similar_text")
+    assert result["criteria_completeness"].value == 0.0
 
 
 def test_fields_are_judged_where_the_text_alone_matches(ruler):
@@ -69,21 +69,21 @@ def test_fields_are_judged_where_the_text_alone_matches(ruler):
         requirement(EXPORT, actor="Customer"),
     ]
 
-    found = scores(gold, predicted, ruler)
+    result = scores(gold, predicted, ruler)
 
-    assert found["requirement_recall"] == 0.5  # the type keeps LOGIN apart
-    assert found["type_accuracy"] == 0.5
-    assert found["actor_accuracy"] == 1.0  # a customer is a user
-    assert found["priority_accuracy"] == 0.5
-    assert found["source_overlap"] == pytest.approx((1 / 3 + 1) / 2)
+    assert result["requirement_recall"] == 0.5  # the type keeps LOGIN apart
+    assert result["type_accuracy"] == 0.5
+    assert result["actor_accuracy"] == 1.0  # a customer is a user
+    assert result["priority_accuracy"] == 0.5
+    assert result["source_overlap"] == pytest.approx((1 / 3 + 1) / 2)
 
 
 def test_of_two_equal_texts_the_one_that_fits_is_taken(ruler):
     gold = [requirement(LOGIN, type="security"), requirement(LOGIN, priority="could")]
 
-    found = scores(gold, gold[::-1], ruler)
+    result = scores(gold, gold[::-1], ruler)
 
-    assert [found[name] for name in FIELDS] == [1.0] * 4
+    assert [result[name] for name in FIELDS] == [1.0] * 4
 
 
 def test_even_a_perfect_tie_does_not_hang_on_order(ruler):
@@ -97,14 +97,14 @@ def test_even_a_perfect_tie_does_not_hang_on_order(ruler):
         requirement(LOGIN, type="security", priority="must"),
     ]
 
-    found = {
+    result = {
         (scored["type_accuracy"], scored["priority_accuracy"])
         for left in (gold, gold[::-1])
         for right in (predicted, predicted[::-1])
         for scored in [scores(left, right, ruler)]
     }
 
-    assert len(found) == 1
+    assert len(result) == 1
 
 
 def points(gold, predicted, ruler):
@@ -116,7 +116,7 @@ def test_of_equal_predictions_the_most_confident_one_is_matched(ruler):
     confidences = (0.3, 0.9, 0.5)
     gold = [requirement(LOGIN)]
 
-    found = [
+    result = [
         points(
             gold,
             [requirement(LOGIN, id=f"R{at}", confidence=c) for at, c in enumerate(said)],
@@ -125,7 +125,7 @@ def test_of_equal_predictions_the_most_confident_one_is_matched(ruler):
         for said in permutations(confidences)
     ]
 
-    assert found == [[(0.3, 0), (0.5, 0), (0.9, 1)]] * 6
+    assert result == [[(0.3, 0), (0.5, 0), (0.9, 1)]] * 6
 
 
 def test_a_better_fit_goes_before_confidence(ruler):
@@ -165,13 +165,13 @@ def test_the_most_confident_of_equal_predictions_are_matched_where_gold_has_two(
     ],
 )
 def test_criteria_by_hand(ruler, gold, predicted, share):
-    found = criteria_share(
+    result = criteria_share(
         requirement(LOGIN, acceptance_criteria=gold),
         requirement(LOGIN, acceptance_criteria=predicted),
         ruler=ruler,
     )
 
-    assert found == share
+    assert result == share
 
 
 def test_completeness_is_the_mean_over_matches(ruler):
@@ -184,11 +184,11 @@ def test_completeness_is_the_mean_over_matches(ruler):
 def test_missing_fields_never_crash(ruler):
     bare = {"title": LOGIN}
 
-    found = scores([requirement(LOGIN)], [bare, {}], ruler)
+    result = scores([requirement(LOGIN)], [bare, {}], ruler)
 
-    assert found["requirement_recall"] == 0.0
-    assert found["actor_accuracy"] == 0.0
-    assert found["source_overlap"] == 0.0
+    assert result["requirement_recall"] == 0.0
+    assert result["actor_accuracy"] == 0.0
+    assert result["source_overlap"] == 0.0
 
 
 def test_the_detail_explains_the_case(ruler):
@@ -282,10 +282,10 @@ def test_the_worked_example_with_the_real_encoder(encoder):
         requirement("Session Management", action="Expire idle sessions"),
     ]
 
-    found = score_extraction(gold, extracted, ruler=Ruler(encoder))
+    result = score_extraction(gold, extracted, ruler=Ruler(encoder))
 
-    assert found["requirement_recall"].value == 1 / 3
-    assert found["requirement_precision"].value == 1 / 2
-    rows = found["requirement_f1"].detail["alignment"]
+    assert result["requirement_recall"].value == 1 / 3
+    assert result["requirement_precision"].value == 1 / 2
+    rows = result["requirement_f1"].detail["alignment"]
     assert [round(row["similarity"], 3) for row in rows[:2]] == [0.927, 0.761]
     assert words_of(rows[1]["why_not"]) == "similarity 0.76 ≤ 0.85"

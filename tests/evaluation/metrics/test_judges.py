@@ -33,17 +33,17 @@ def test_it_equals_scikit_learn_and_scipy(seed: int, halves: bool) -> None:
 
     pairs = rated(seed, 60, halves=halves)
     judge, people = np.array([pair for of in pairs.values() for pair in of]).T
-    found = judge_agreement(pairs)
+    result = judge_agreement(pairs)
 
     doubled = [(2 * side).astype(int) for side in (judge, people)]  # no halves; the same kappa
     kappa = cohen_kappa_score(*doubled, weights="quadratic", labels=range(21))
-    assert found.kappa == pytest.approx(kappa, abs=1e-12)
-    assert found.spearman == pytest.approx(spearmanr(judge, people).statistic, abs=1e-12)
-    assert found.mae == pytest.approx(mean_absolute_error(people, judge), abs=1e-12)
-    assert found.bias == pytest.approx((judge - people).mean(), abs=1e-12)
-    assert (found.n, found.conversations) == (60, 5)
+    assert result.kappa == pytest.approx(kappa, abs=1e-12)
+    assert result.spearman == pytest.approx(spearmanr(judge, people).statistic, abs=1e-12)
+    assert result.mae == pytest.approx(mean_absolute_error(people, judge), abs=1e-12)
+    assert result.bias == pytest.approx((judge - people).mean(), abs=1e-12)
+    assert (result.n, result.conversations) == (60, 5)
     for name in ("kappa", "spearman", "mae", "bias"):
-        low, value, high = (getattr(found, name + end) for end in ("_low", "", "_high"))
+        low, value, high = (getattr(result, name + end) for end in ("_low", "", "_high"))
         assert low <= value <= high
 
 
@@ -73,11 +73,11 @@ def test_what_cannot_be_said_is_not_said() -> None:
 
 def test_a_judge_that_praises_everything_agrees_with_nobody() -> None:
     people = [0, 2, 4, 6, 8, 10] * 6
-    found = judge_agreement(
+    result = judge_agreement(
         {f"c{n}": [(10, score) for score in people[n::6]] for n in range(6)} | {"x": [(10, 3)]}
     )
-    assert found.kappa == pytest.approx(0.0, abs=0.2)
-    assert found.spearman is None
+    assert result.kappa == pytest.approx(0.0, abs=0.2)
+    assert result.spearman is None
 
 
 def test_the_level_has_the_t_interval_of_the_means_of_equal_conversations() -> None:
@@ -88,14 +88,16 @@ def test_the_level_has_the_t_interval_of_the_means_of_equal_conversations() -> N
     means = np.array([np.subtract(*np.array(of).T).mean() for of in pairs.values()])
     for level in (0.95, 0.975):
         low, high = t.interval(level, 4, means.mean(), means.std(ddof=1) / np.sqrt(5))
-        found = judge_agreement(pairs, level=level)
-        assert (found.bias_low, found.bias_high) == pytest.approx((low, high))
+        result = judge_agreement(pairs, level=level)
+        assert (result.bias_low, result.bias_high) == pytest.approx((low, high))
 
 
 def test_a_judge_that_is_always_a_point_off_has_an_interval_that_is_not_of_length_0() -> None:
-    found = judge_agreement({f"c{n}": [(score + 1, score) for score in range(9)] for n in range(6)})
-    assert found.bias_low < found.bias == 1.0 < found.bias_high  # type: ignore[operator]
-    assert found.bias_low > 0.5  # type: ignore[operator]
+    result = judge_agreement(
+        {f"c{n}": [(score + 1, score) for score in range(9)] for n in range(6)}
+    )
+    assert result.bias_low < result.bias == 1.0 < result.bias_high  # type: ignore[operator]
+    assert result.bias_low > 0.5  # type: ignore[operator]
 
 
 def test_the_interval_of_kappa_is_the_jackknife_on_fishers_z() -> None:
@@ -113,18 +115,18 @@ def test_the_interval_of_kappa_is_the_jackknife_on_fishers_z() -> None:
     parts = np.arctanh([kappa([name for name in names if name != out]) for out in names])
     pseudo = 5 * whole - 4 * parts
     ends = np.tanh(t.interval(0.95, 4, whole, pseudo.std(ddof=1) / np.sqrt(5)))
-    found = judge_agreement(pairs)
-    assert (found.kappa_low, found.kappa_high) == pytest.approx(tuple(ends))
+    result = judge_agreement(pairs)
+    assert (result.kappa_low, result.kappa_high) == pytest.approx(tuple(ends))
 
 
 def test_people_are_compared_only_where_two_have_rated_and_in_no_order() -> None:
     ratings = {"a": [(8, 6), (3,), (2, 2, 5)], "b": [(9, 9), (1, 4)]}
-    found = people_agreement(ratings)
+    result = people_agreement(ratings)
     turned = {name: [scores[::-1] for scores in of] for name, of in ratings.items()}
-    assert found.n == 4
-    assert found.kappa == pytest.approx(people_agreement(turned).kappa)
+    assert result.n == 4
+    assert result.kappa == pytest.approx(people_agreement(turned).kappa)
     # pairs: 8-6, 2-2, 2-5, 2-5, 9-9, 1-4
-    assert found.mae == pytest.approx((2 + 0 + 3 + 3 + 0 + 3) / 6)
+    assert result.mae == pytest.approx((2 + 0 + 3 + 3 + 0 + 3) / 6)
     assert people_agreement({"a": [(8,)]}).kappa is None
 
 
@@ -167,17 +169,17 @@ def test_the_corrected_mean_is_that_of_the_formula_in_matrices() -> None:
     judged = {f"c{n}": random.normal(6, 1.5, 12).tolist() for n in range(8)}
     distances = {name: random.normal(0.8, 1, 5).tolist() for name in judged}
     value, variance = corrected_by_hand(judged, distances)
-    found = corrected_mean(judged, distances)
-    assert found is not None
-    assert found.value == pytest.approx(value)
-    assert found.judged - found.value == pytest.approx(
+    mean = corrected_mean(judged, distances)
+    assert mean is not None
+    assert mean.value == pytest.approx(value)
+    assert mean.judged - mean.value == pytest.approx(
         np.mean([one for of in distances.values() for one in of])
     )
     from scipy.stats import t
 
     reach = t.ppf(0.975, 7) * np.sqrt(variance)
-    assert (found.low, found.high) == pytest.approx((value - reach, value + reach))
-    assert (found.n, found.rated, found.conversations) == (96, 40, 8)
+    assert (mean.low, mean.high) == pytest.approx((value - reach, value + reach))
+    assert (mean.n, mean.rated, mean.conversations) == (96, 40, 8)
 
 
 def test_the_corrected_mean_covers_what_people_would_have_said_of_everything() -> None:
@@ -192,10 +194,10 @@ def test_the_corrected_mean_covers_what_people_would_have_said_of_everything() -
             scores = people + random.normal(random.normal(1.2, 0.3), 0.7, 15)
             judged[name] = scores.tolist()
             distances[name] = (scores - people)[: random.integers(1, 6)].tolist()
-        found = corrected_mean(judged, distances)
-        assert found is not None
-        hits += found.low <= 5.0 <= found.high  # type: ignore[operator]
-        judged_hits += found.low <= found.judged <= found.high  # type: ignore[operator]
+        mean = corrected_mean(judged, distances)
+        assert mean is not None
+        hits += mean.low <= 5.0 <= mean.high  # type: ignore[operator]
+        judged_hits += mean.low <= mean.judged <= mean.high  # type: ignore[operator]
     assert 0.925 <= hits / sets <= 0.98
     assert judged_hits / sets < 0.1
 

@@ -26,41 +26,41 @@ def test_seven_of_ten_expected_messages():
 
 
 def test_three_of_four_phases_are_touched():
-    found = values([[1, 2], [3], [4, 5], [6]], [[1, 3], [4]])
+    figures = values([[1, 2], [3], [4, 5], [6]], [[1, 3], [4]])
 
-    assert found["phase_coverage"] == 0.75
-    assert found["phase_recall"] == (1 / 2 + 1 + 1 / 2 + 0) / 4
+    assert figures["phase_coverage"] == 0.75
+    assert figures["phase_recall"] == (1 / 2 + 1 + 1 / 2 + 0) / 4
 
 
 def test_everything_in_one_phase_covers_every_phase():
-    found = values([[1], [2], [3]], [[1, 2, 3]])
+    figures = values([[1], [2], [3]], [[1, 2, 3]])
 
-    assert set(found.values()) == {1.0}
+    assert set(figures.values()) == {1.0}
 
 
 def test_the_best_match_is_one_returned_phase():
-    found = values([[1, 2, 3, 4]], [[1], [2, 3], [4]])
+    figures = values([[1, 2, 3, 4]], [[1], [2, 3], [4]])
 
-    assert found["phase_recall"] == 1.0
-    assert found["best_match_phase_recall"] == 0.5
+    assert figures["phase_recall"] == 1.0
+    assert figures["best_match_phase_recall"] == 0.5
 
 
 def test_what_was_returned_beside_the_phases_counts_where_no_phase_is_meant():
-    found = score_narrative([[1, 2], [3]], [[1]], [1, 2, 3])
+    scores = score_narrative([[1, 2], [3]], [[1]], [1, 2, 3])
 
-    assert [found[name].value for name in ("global_recall", "phase_coverage", "phase_recall")] == [
+    assert [scores[name].value for name in ("global_recall", "phase_coverage", "phase_recall")] == [
         1.0,
         1.0,
         1.0,
     ]
-    assert found["best_match_phase_recall"].value == 0.25  # of two phases, half of one
+    assert scores["best_match_phase_recall"].value == 0.25  # of two phases, half of one
 
 
 def test_an_unresolvable_phase_is_left_out_and_counted():
-    found = score_narrative([[1], []], [[1]])
+    scores = score_narrative([[1], []], [[1]])
 
-    assert found["phase_coverage"].value == 1.0
-    assert found["phase_coverage"].detail == {"phases": 1, "unresolvable_phases": 1}
+    assert scores["phase_coverage"].value == 1.0
+    assert scores["phase_coverage"].detail == {"phases": 1, "unresolvable_phases": 1}
 
 
 def test_nothing_returned_is_worth_nothing():
@@ -76,23 +76,23 @@ def test_without_any_resolvable_phase_a_case_is_not_scorable():
 @pytest.mark.parametrize("expected", [[{1, 2}], [{1, 2, 3}, {6}], [{1, 2}, {2, 5}]])
 def test_the_best_match_by_chance_is_the_mean_over_all_draws(expected, sizes):
     draws = [list(combinations(range(1, 7), drawn)) for drawn in sizes]
-    found = [values(expected, phases)["best_match_phase_recall"] for phases in product(*draws)]
+    result = [values(expected, phases)["best_match_phase_recall"] for phases in product(*draws)]
 
     answer = [range(1, drawn + 1) for drawn in sizes]
     chance = score_narrative(expected, answer, size=6)["best_match_phase_recall"].chance
 
-    assert chance == pytest.approx(sum(found) / len(found))
+    assert chance == pytest.approx(sum(result) / len(result))
 
 
 @pytest.mark.parametrize("name", ["global_recall", "phase_coverage", "phase_recall"])
 @pytest.mark.parametrize("drawn", [0, 1, 3, 6])
 def test_other_arc_figures_by_chance_are_the_mean_over_all_draws(name, drawn):
     expected = [{1, 2, 3}, {3, 6}]
-    found = [values(expected, [draw])[name] for draw in combinations(range(1, 7), drawn)]
+    result = [values(expected, [draw])[name] for draw in combinations(range(1, 7), drawn)]
 
     chance = score_narrative(expected, [range(1, drawn + 1)], size=6)[name].chance
 
-    assert chance == pytest.approx(sum(found) / len(found))
+    assert chance == pytest.approx(sum(result) / len(result))
 
 
 @pytest.mark.parametrize(

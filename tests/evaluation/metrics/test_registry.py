@@ -54,8 +54,8 @@ def of_extraction(name):
 def of_calibration(name):
     def compute(gold, predicted):
         detail = score_extraction(gold, predicted, ruler=RULER)["requirement_f1"].detail
-        found = calibration([c for c, _ in detail["points"]], [c for _, c in detail["points"]])
-        return Value(getattr(found, name), found.undefined)
+        result = calibration([c for c, _ in detail["points"]], [c for _, c in detail["points"]])
+        return Value(getattr(result, name), result.undefined)
 
     return compute
 
@@ -230,7 +230,7 @@ def test_where_lower_is_better_the_worst_is_the_upper_bound():
     ],
 )
 def test_examples_say_what_happens(module):
-    found = doctest.testmod(importlib.import_module(f"evaluation.metrics.{module}"))
+    outcome = doctest.testmod(importlib.import_module(f"evaluation.metrics.{module}"))
 
-    assert found.attempted > 0
-    assert found.failed == 0
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

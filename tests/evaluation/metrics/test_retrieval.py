@@ -23,7 +23,7 @@ def test_figures_equal_ir_measures_and_pytrec_eval(seed):
     draw = random.Random(seed)
     expected = set(draw.sample(range(1, 40), draw.randint(1, 6)))
     scored = [
-        (one, draw.randint(1, 5)) for one in draw.choices(range(1, 40), k=draw.randint(1, 30))
+        (choice, draw.randint(1, 5)) for choice in draw.choices(range(1, 40), k=draw.randint(1, 30))
     ]
     ranked = [
         one for one, _ in sorted(scored, key=lambda pair: -pair[1])
@@ -32,7 +32,7 @@ def test_figures_equal_ir_measures_and_pytrec_eval(seed):
     # both break ties by the name of a document, so the order that we keep is given as scores
     run = {"q": {str(one): 100.0 - rank for rank, one in enumerate(dict.fromkeys(ranked))}}
 
-    found = values(expected, ranked)
+    figures = values(expected, ranked)
 
     measures = [RR, *(kind @ cut for kind in (R, P, Success) for cut in CUTS)]
     by_ir = ir_measures.calc_aggregate(measures, relevant, run)
@@ -47,17 +47,17 @@ def test_figures_equal_ir_measures_and_pytrec_eval(seed):
             (f"hit_rate_at_{cut}", Success @ cut, f"success_{cut}"),
         ]
     for ours, measure, theirs in pairs:
-        assert found[ours] == pytest.approx(by_ir[measure], abs=1e-9)
-        assert found[ours] == pytest.approx(by_trec[theirs], abs=1e-9)
+        assert figures[ours] == pytest.approx(by_ir[measure], abs=1e-9)
+        assert figures[ours] == pytest.approx(by_trec[theirs], abs=1e-9)
     for cut in CUTS:
-        assert found[f"all_at_{cut}"] == (by_ir[R @ cut] == 1)
+        assert figures[f"all_at_{cut}"] == (by_ir[R @ cut] == 1)
 
 
 def test_all_at_asks_for_every_expected_message():
-    found = values({1, 2}, [1, 9, 2])
+    figures = values({1, 2}, [1, 9, 2])
 
-    assert (found["all_at_1"], found["all_at_3"]) == (0.0, 1.0)
-    assert (found["hit_rate_at_1"], found["hit_rate_at_3"]) == (1.0, 1.0)
+    assert (figures["all_at_1"], figures["all_at_3"]) == (0.0, 1.0)
+    assert (figures["hit_rate_at_1"], figures["hit_rate_at_3"]) == (1.0, 1.0)
 
 
 def test_duplicates_collapse_to_their_first_rank():
@@ -73,10 +73,10 @@ def test_nothing_ranked_finds_nothing():
 
 
 def test_a_pipeline_that_does_not_rank_has_no_figures():
-    found = score_ranking({2}, None)
+    scores = score_ranking({2}, None)
 
-    assert {value.value for value in found.values()} == {None}
-    assert {value.reason for value in found.values()} == {Fact("metric.no_ranking")}
+    assert {value.value for value in scores.values()} == {None}
+    assert {value.reason for value in scores.values()} == {Fact("metric.no_ranking")}
 
 
 def test_without_relevant_ids_there_is_nothing_to_score():

@@ -30,28 +30,28 @@ def whole(values, *, worst=0.0, **changes):
 
 
 def test_figures_by_hand():
-    found = whole([0.0, 1.0, 0.5, 0.5])
+    summary = whole([0.0, 1.0, 0.5, 0.5])
 
-    assert (found.mean, found.median, found.min, found.max) == (0.5, 0.5, 0.0, 1.0)
-    assert found.std == pytest.approx((0.5 / 3) ** 0.5)  # n − 1
-    assert (found.n, found.n_undefined, found.n_failed) == (4, 0, 0)
-    assert found.ci_low < 0.5 < found.ci_high
+    assert (summary.mean, summary.median, summary.min, summary.max) == (0.5, 0.5, 0.0, 1.0)
+    assert summary.std == pytest.approx((0.5 / 3) ** 0.5)  # n − 1
+    assert (summary.n, summary.n_undefined, summary.n_failed) == (4, 0, 0)
+    assert summary.ci_low < 0.5 < summary.ci_high
 
 
 @given(values)
 def test_equals_the_standard_library(values):
-    found = whole(values)
+    summary = whole(values)
 
     kept = [value for value in values if value is not None]
-    assert (found.n, found.n_undefined) == (len(kept), len(values) - len(kept))
+    assert (summary.n, summary.n_undefined) == (len(kept), len(values) - len(kept))
     if kept:
-        assert found.mean == pytest.approx(statistics.fmean(kept))
-        assert found.median == pytest.approx(statistics.median(kept))
-        assert (found.min, found.max) == (min(kept), max(kept))
+        assert summary.mean == pytest.approx(statistics.fmean(kept))
+        assert summary.median == pytest.approx(statistics.median(kept))
+        assert (summary.min, summary.max) == (min(kept), max(kept))
     if len(kept) > 1:
-        assert found.std == pytest.approx(statistics.stdev(kept), abs=1e-12)
-        assert found.ci_low <= found.mean + 1e-12
-        assert found.ci_high >= found.mean - 1e-12 or found.ci_high >= found.ci_low
+        assert summary.std == pytest.approx(statistics.stdev(kept), abs=1e-12)
+        assert summary.ci_low <= summary.mean + 1e-12
+        assert summary.ci_high >= summary.mean - 1e-12 or summary.ci_high >= summary.ci_low
 
 
 @given(values, st.randoms(use_true_random=False))
@@ -65,25 +65,25 @@ def test_the_order_of_cases_plays_no_part(values, random):
 
 
 def test_undefined_is_counted_and_never_averaged():
-    found = whole([None, 1.0, None])
+    summary = whole([None, 1.0, None])
 
-    assert (found.mean, found.n, found.n_undefined, found.std) == (1.0, 1, 2, 0.0)
+    assert (summary.mean, summary.n, summary.n_undefined, summary.std) == (1.0, 1, 2, 0.0)
 
 
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_without_values_there_are_no_figures(values):
-    found = whole(values)
+    summary = whole(values)
 
-    assert (found.mean, found.median, found.std, found.min, found.max) == (None,) * 5
-    assert (found.ci_low, found.ci_high, found.n) == (None, None, 0)
-    assert found.n_undefined == len(values)
+    assert (summary.mean, summary.median, summary.std, summary.min, summary.max) == (None,) * 5
+    assert (summary.ci_low, summary.ci_high, summary.n) == (None, None, 0)
+    assert summary.n_undefined == len(values)
 
 
 @pytest.mark.parametrize(("worst", "mean"), [(0.0, 0.5), (1.0, 1.0)])
 def test_a_failed_case_scores_the_worst_whatever_it_says(worst, mean):
-    found = whole([1.0, None], failed=[False, True], worst=worst)
+    summary = whole([1.0, None], failed=[False, True], worst=worst)
 
-    assert (found.mean, found.n, found.n_undefined, found.n_failed) == (mean, 2, 0, 1)
+    assert (summary.mean, summary.n, summary.n_undefined, summary.n_failed) == (mean, 2, 0, 1)
     assert whole([1.0, 1.0], failed=[False, True], worst=worst).mean == mean
 
 
@@ -109,16 +109,16 @@ def test_conversations_are_the_unit():
 
 
 def test_equal_cases_give_an_interval_that_has_a_length():
-    found = whole([1.0] * 9)
+    summary = whole([1.0] * 9)
 
-    assert found.mean == found.ci_high == 1.0
-    assert 0.6 < found.ci_low < 0.8  # 9 of 9: 0.70 by Wilson
+    assert summary.mean == summary.ci_high == 1.0
+    assert 0.6 < summary.ci_low < 0.8  # 9 of 9: 0.70 by Wilson
 
 
 def test_one_conversation_gives_no_interval():
-    found = whole([0.2, 0.8], clusters=["c", "c"])
+    summary = whole([0.2, 0.8], clusters=["c", "c"])
 
-    assert (found.mean, found.ci_low, found.ci_high) == (0.5, None, None)
+    assert (summary.mean, summary.ci_low, summary.ci_high) == (0.5, None, None)
 
 
 def test_a_micro_average_is_the_ratio_of_the_sums():
@@ -126,20 +126,20 @@ def test_a_micro_average_is_the_ratio_of_the_sums():
     shares = [Share(9, 10), Share(0, 1), Share(0, 1), Share(5, 10)]
     values = [Value(share.numerator / share.denominator, share=share) for share in shares]
 
-    found = summarize(metric("micro"), values, clusters="abcd", failed=[False] * 4)
+    summary = summarize(metric("micro"), values, clusters="abcd", failed=[False] * 4)
 
-    assert found.mean == pytest.approx(14 / 22)
-    assert found.median == pytest.approx(0.25)
+    assert summary.mean == pytest.approx(14 / 22)
+    assert summary.median == pytest.approx(0.25)
     expected = ratio(np.array(shares))
-    assert (found.ci_low, found.ci_high) == (expected.low, expected.high)
+    assert (summary.ci_low, summary.ci_high) == (expected.low, expected.high)
 
 
 def test_a_failed_case_weighs_what_it_should_have_counted():
     values = [Value(1.0, share=Share(4, 4)), Value(0.0, share=Share(0, 6))]
 
-    found = summarize(metric("micro"), values, clusters="ab", failed=[False, True])
+    summary = summarize(metric("micro"), values, clusters="ab", failed=[False, True])
 
-    assert (found.mean, found.n_failed) == (0.4, 1)
+    assert (summary.mean, summary.n_failed) == (0.4, 1)
 
 
 def test_lengths_must_agree():

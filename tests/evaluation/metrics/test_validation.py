@@ -78,9 +78,9 @@ def test_of_equal_issues_those_of_equal_severity_are_partners(scored):
 
 @pytest.mark.parametrize(("gold", "predicted"), [([], []), ([issue()], []), ([], [issue()])])
 def test_severity_is_undefined_without_a_match(scored, gold, predicted):
-    found = scored(gold, predicted)["severity_accuracy"]
+    result = scored(gold, predicted)["severity_accuracy"]
 
-    assert (found.value, found.reason) == (None, NO_MATCH)
+    assert (result.value, result.reason) == (None, NO_MATCH)
 
 
 def test_recall_and_precision_equal_scikit_learn_on_sets(scored):
@@ -103,11 +103,11 @@ def test_recall_and_precision_equal_scikit_learn_on_sets(scored):
 
 
 def test_every_issue_stands_in_one_row_of_the_alignment(scored):
-    found = scored([issue("r1"), issue("r2")], [issue("r3"), issue("r2")])
+    result = scored([issue("r1"), issue("r2")], [issue("r3"), issue("r2")])
 
     rows = [
         (row["gold"], row["predicted"], row["matched"])
-        for row in found["issue_f1"].detail["alignment"]
+        for row in result["issue_f1"].detail["alignment"]
     ]
     assert rows == [(0, None, False), (1, 1, True), (None, 0, False)]
 
@@ -119,12 +119,12 @@ def test_personal_data_is_compared_as_a_set_of_texts(scored):
     gold = [pii("ana@example.com"), pii("Ana Diaz"), pii("Ana Diaz", field="title")]
     predicted = [pii("Ana Diaz", requirement="r9"), pii("555"), pii("556")]
 
-    found = scored(gold, predicted)
+    result = scored(gold, predicted)
 
-    assert found["pii_precision"].value == 1 / 3
-    assert found["pii_recall"].value == 1 / 2
-    assert found["pii_f1"].value == pytest.approx(2 / 5)
-    assert found["pii_f1"].detail == {"tp": 1, "fp": 2, "fn": 1}
+    assert result["pii_precision"].value == 1 / 3
+    assert result["pii_recall"].value == 1 / 2
+    assert result["pii_f1"].value == pytest.approx(2 / 5)
+    assert result["pii_f1"].detail == {"tp": 1, "fp": 2, "fn": 1}
 
 
 def test_one_unicode_form_and_no_space_around():
@@ -135,17 +135,17 @@ def test_one_unicode_form_and_no_space_around():
 
 @pytest.mark.parametrize("other", [issue(), issue(issue_type="pii"), pii("   ")])
 def test_undefined_if_neither_side_names_any(scored, other):
-    found = scored([other], [other])
+    result = scored([other], [other])
 
     for name in ("pii_precision", "pii_recall", "pii_f1"):
-        assert (found[name].value, found[name].reason) == (None, NO_PII)
+        assert (result[name].value, result[name].reason) == (None, NO_PII)
 
 
 @pytest.mark.parametrize(("gold", "predicted"), [([pii("a")], []), ([], [pii("a")])])
 def test_one_side_alone_is_zero(scored, gold, predicted):
-    found = scored(gold, predicted)
+    result = scored(gold, predicted)
 
-    assert [found[f"pii_{name}"].value for name in ("precision", "recall", "f1")] == [0, 0, 0]
+    assert [result[f"pii_{name}"].value for name in ("precision", "recall", "f1")] == [0, 0, 0]
 
 
 def test_micro_figures_equal_scikit_learn_over_all_texts_of_all_cases(scored):
@@ -153,8 +153,8 @@ def test_micro_figures_equal_scikit_learn_over_all_texts_of_all_cases(scored):
     texts = [f"text {n}" for n in range(12)]
     cases = [
         (
-            {one for one in texts if draw.random() < 0.3},
-            {one for one in texts if draw.random() < 0.5},
+            {text for text in texts if draw.random() < 0.3},
+            {text for text in texts if draw.random() < 0.5},
         )
         for _ in range(8)
     ]
@@ -165,12 +165,12 @@ def test_micro_figures_equal_scikit_learn_over_all_texts_of_all_cases(scored):
         said += [one in predicted for one in [*texts, "x", "y"]]
     expected = precision_recall_fscore_support(truth, said, average="binary")
 
-    found = [scored(list(map(pii, gold)), list(map(pii, predicted))) for gold, predicted in cases]
+    result = [scored(list(map(pii, gold)), list(map(pii, predicted))) for gold, predicted in cases]
 
     for name, value in zip(("pii_precision", "pii_recall", "pii_f1"), expected, strict=False):
-        values = [case[name] for case in found]
+        values = [case[name] for case in result]
         total = summarize(
-            METRICS[name], values, clusters=range(len(found)), failed=[False] * len(found)
+            METRICS[name], values, clusters=range(len(result)), failed=[False] * len(result)
         )
         assert total.mean == pytest.approx(value)
         assert (total.n, total.n_undefined) == (10, 1)

@@ -20,7 +20,7 @@ import pytest
     ],
 )
 def test_examples_say_what_happens(name):
-    found = doctest.testmod(importlib.import_module(f"labeling.domain.{name}"))
+    outcome = doctest.testmod(importlib.import_module(f"labeling.domain.{name}"))
 
-    assert found.attempted > 0
-    assert found.failed == 0
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

@@ -81,7 +81,7 @@ def test_quotas_are_met_exactly_and_nobody_gets_a_conversation_twice(
 ) -> None:
     quotas = dict.fromkeys(range(6), 0)
     for _ in range(overlap * conversations):
-        open_to = [one for one in quotas if quotas[one] < conversations]
+        open_to = [quota for quota in quotas if quotas[quota] < conversations]
         quotas[data.draw(st.sampled_from(open_to))] += 1
 
     planned = plan(range(conversations), range(6), overlap=overlap, seed=2, quotas=quotas)

@@ -32,7 +32,7 @@ def found(*texts: str, schema: Any = SCHEMA, **config: Any) -> list[dict[str, An
 
 
 def arguments(event: dict[str, Any]) -> dict[str, str]:
-    return {one["role"]: one["span"]["text"] for one in event["arguments"]}
+    return {argument["role"]: argument["span"]["text"] for argument in event["arguments"]}
 
 
 def f1(name: str) -> float:
@@ -43,11 +43,11 @@ def f1(name: str) -> float:
         output = pipeline.run(case(given["text"]))
         sample = Sample(given["event_list"], output["events"], [given["text"]], schema=SCHEMA)
         values.append(score_events(sample)["strict_f1"])
-    found = summarize(
+    summary = summarize(
         METRICS["strict_f1"], values, clusters=range(len(values)), failed=[False] * len(values)
     )
-    assert found.mean is not None
-    return found.mean
+    assert summary.mean is not None
+    return summary.mean
 
 
 def test_the_texts_it_was_written_with_are_read():

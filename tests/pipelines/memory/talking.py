@@ -111,7 +111,7 @@ INTENT = {
 
 
 def grade(*ids: int, sufficient: bool = True, missing: Sequence[str] = ()) -> dict[str, Any]:
-    relevant = [{"id": one, "support": 0.9} for one in ids]
+    relevant = [{"id": id, "support": 0.9} for id in ids]
     return {"relevant": relevant, "sufficient": sufficient, "missing": list(missing)}
 
 

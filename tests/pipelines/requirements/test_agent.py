@@ -44,10 +44,12 @@ def test_the_whole_way_ends_with_a_document(agent):
     assert output["requirements"]
     assert output["model"] is None
     assert len(output["document"]["sections"]) == 11
-    numbers = {one["id"] for one in output["requirements"]}
-    assert {one["requirement"] for one in output["issues"]} <= numbers
+    numbers = {requirement["id"] for requirement in output["requirements"]}
+    assert {issue["requirement"] for issue in output["issues"]} <= numbers
     assert {
-        name for one in output["inferred_requirements"] for name in one["triggered_by"]
+        name
+        for requirement in output["inferred_requirements"]
+        for name in requirement["triggered_by"]
     } <= numbers
 
 
@@ -127,7 +129,9 @@ def test_a_silent_conversation_becomes_an_empty_document(agent):
     output = agent.run(Case("silence", "", ()))
 
     assert output["requirements"] == output["inferred_requirements"] == output["issues"] == []
-    assert [one["id"] for one in output["document"]["sections"] if one["body"]] == ["overview"]
+    assert [section["id"] for section in output["document"]["sections"] if section["body"]] == [
+        "overview"
+    ]
 
 
 def test_settings_reach_their_node():

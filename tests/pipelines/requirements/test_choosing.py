@@ -33,17 +33,17 @@ def wanted(found: Found) -> list[tuple[str, str]]:
 
 
 def test_each_thing_of_a_list_is_a_requirement(pipeline: Pipeline) -> None:
-    found = listen(
+    received = listen(
         pipeline, "What do you look for in a gym?", "Price, free lockers, and how clean it is."
     )
 
-    assert wanted(found) == [
+    assert wanted(received) == [
         ("Gym Price", "Find an affordable gym"),
         ("Free Lockers", "Find a gym with free lockers"),
         ("Gym Cleanliness", "See how clean the gym is"),
     ]
-    assert {(one["type"], one["actor"]) for one in found} == {("functional", "User")}
-    assert [one["source_messages"] for one in found] == [[1], [1], [1]]
+    assert {(one["type"], one["actor"]) for one in received} == {("functional", "User")}
+    assert [one["source_messages"] for one in received] == [[1], [1], [1]]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_each_thing_of_a_list_is_a_requirement(pipeline: Pipeline) -> None:
 def test_a_criterion_is_read_from_many_wordings(
     pipeline: Pipeline, said: str, title: str, action: str
 ) -> None:
-    found = listen(pipeline, "How do you choose a gym?", said)
+    received = listen(pipeline, "How do you choose a gym?", said)
 
-    assert wanted(found) == [(title, action)]
+    assert wanted(received) == [(title, action)]
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_experience_and_small_talk_hold_no_criterion(
 def test_the_speakers_own_word_names_what_is_chosen(pipeline: Pipeline) -> None:
     talk = ("What matters when you go for a run?", "The length of the run, and how steep it is.")
 
-    found = listen(pipeline, *talk, domain="running track finding")
+    received = listen(pipeline, *talk, domain="running track finding")
 
-    assert [one["title"] for one in found] == ["Run Length", "Run Steepness"]
+    assert [one["title"] for one in received] == ["Run Length", "Run Steepness"]
 
 
 def test_it_points_to_what_was_named_before(pipeline: Pipeline) -> None:
-    found = listen(
+    received = listen(
         pipeline,
         "What do you check?",
         "First of all, I check the showers. I need to make sure they are clean. "
@@ -104,15 +104,15 @@ def test_it_points_to_what_was_named_before(pipeline: Pipeline) -> None:
         "It's a deal breaker for me.",
     )
 
-    assert wanted(found) == [
+    assert wanted(received) == [
         ("Gym Showers", "Find a gym with clean showers"),
         ("Gym Price", "Find an affordable gym"),
     ]
-    assert [one["source_messages"] for one in found] == [[1], [3]]
+    assert [one["source_messages"] for one in received] == [[1], [3]]
 
 
 def test_what_is_named_again_keeps_all_its_messages(pipeline: Pipeline) -> None:
-    found = listen(
+    received = listen(
         pipeline,
         "What is most important?",
         "Parking and the price.",
@@ -120,7 +120,7 @@ def test_what_is_named_again_keeps_all_its_messages(pipeline: Pipeline) -> None:
         "The first one is parking.",
     )
 
-    assert ("Gym Parking", [1, 3]) in [(one["title"], one["source_messages"]) for one in found]
+    assert ("Gym Parking", [1, 3]) in [(one["title"], one["source_messages"]) for one in received]
 
 
 def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> None:
@@ -132,7 +132,7 @@ def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> N
 
     checks = found["acceptance_criteria"]
     assert "Leave out a gym that is more than forty euros a month" in checks
-    assert not [one for one in checks if "The limit" in one]
+    assert not [check for check in checks if "The limit" in check]
 
 
 def test_who_is_avoided_for_a_lack_is_not_left_out_for_the_contrary() -> None:
@@ -157,24 +157,24 @@ def test_a_case_that_was_named_is_the_condition(pipeline: Pipeline) -> None:
 def test_a_question_alone_can_show_that_something_is_chosen(pipeline: Pipeline) -> None:
     asked = "What do you consider when you are looking for a school?"
 
-    found = listen(pipeline, asked, "Small classes and the way there.", domain="talks")
+    received = listen(pipeline, asked, "Small classes and the way there.", domain="talks")
 
-    assert found[0]["title"] == "Small Classes"
+    assert received[0]["title"] == "Small Classes"
 
 
 def test_to_do_without_the_thing_just_named_takes_nothing_else_back(pipeline: Pipeline) -> None:
     answer = "I look for parking. A sauna would be nice, but I can live without it."
 
-    found = listen(pipeline, "What do you look for?", answer)
+    received = listen(pipeline, "What do you look for?", answer)
 
-    assert [(one["title"], one["priority"]) for one in found] == [
+    assert [(one["title"], one["priority"]) for one in received] == [
         ("Gym Parking", "should"),
         ("Gym Sauna", "could"),
     ]
 
 
 def test_a_criterion_may_be_taken_back(pipeline: Pipeline) -> None:
-    found = listen(
+    received = listen(
         pipeline,
         "What do you look for?",
         "I look for parking. I also look at the rating.",
@@ -182,7 +182,7 @@ def test_a_criterion_may_be_taken_back(pipeline: Pipeline) -> None:
         "Actually, forget the parking.",
     )
 
-    assert [one["title"] for one in found] == ["Gym Rating"]
+    assert [one["title"] for one in received] == ["Gym Rating"]
 
 
 @pytest.mark.parametrize(
@@ -190,13 +190,13 @@ def test_a_criterion_may_be_taken_back(pipeline: Pipeline) -> None:
     ["price, " * 2000, "if it is " * 800, "I look for " * 500, "how big " * 900, "’ — , and", "İ"],
 )
 def test_odd_answers_give_complete_labels(pipeline: Pipeline, said: str) -> None:
-    found = listen(pipeline, "What do you look for in a gym?", said)
+    received = listen(pipeline, "What do you look for in a gym?", said)
 
-    labels = [{"uid": one["id"], **one} for one in found]
+    labels = [{"uid": one["id"], **one} for one in received]
     assert not check_payload(
         {"requirements": labels},
         layers=["extraction"],
         message_count=2,
         complete=True,
-        empty=not found,
+        empty=not received,
     )

@@ -67,7 +67,7 @@ def written(requirements=(), inferences=(), issues=(), messages=TALK):
 
 
 def bodies(*args, **fields):
-    return {one["id"]: one["body"] for one in written(*args, **fields)["sections"]}
+    return {section["id"]: section["body"] for section in written(*args, **fields)["sections"]}
 
 
 def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
@@ -88,22 +88,22 @@ def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
 def test_a_requirement_stands_in_the_section_of_its_type_alone(kind, section):
     places = ("functional", "non_functional", "data_model", "security_compliance", "interfaces")
 
-    found = bodies([stated(type=kind)])
+    result = bodies([stated(type=kind)])
 
-    assert [name for name in places if "REQ-001" in found[name]] == [section]
+    assert [name for name in places if "REQ-001" in result[name]] == [section]
 
 
 def test_what_protects_stands_under_security_whatever_its_type():
-    found = bodies([stated()], [inferred(type="constraint", inference_type="compliance")])
+    result = bodies([stated()], [inferred(type="constraint", inference_type="compliance")])
 
-    assert "INF-001" in found["security_compliance"]
-    assert "INF-001" not in found["non_functional"]
+    assert "INF-001" in result["security_compliance"]
+    assert "INF-001" not in result["non_functional"]
 
 
 def test_a_section_about_which_nothing_was_said_is_empty():
-    found = bodies([stated()])
+    result = bodies([stated()])
 
-    empty = {name for name, body in found.items() if not body}
+    empty = {name for name, body in result.items() if not body}
     assert empty == {
         "non_functional",
         "data_model",
@@ -118,30 +118,30 @@ def test_without_any_requirement_only_the_overview_says_something():
 
 
 def test_every_stated_requirement_is_traced_to_its_messages():
-    found = bodies([stated(source_messages=[0, 1])])["traceability"]
+    result = bodies([stated(source_messages=[0, 1])])["traceability"]
 
-    assert "[0](#message-0), [1](#message-1)" in found
-    assert "user: I must log in" in found
+    assert "[0](#message-0), [1](#message-1)" in result
+    assert "user: I must log in" in result
 
 
 def test_an_inferred_one_is_traced_through_what_it_follows_from():
-    found = bodies([stated(source_messages=[1])], [inferred()])["traceability"]
+    result = bodies([stated(source_messages=[1])], [inferred()])["traceability"]
 
     follows = "follows from [REQ-001](#req-001)"
-    assert f"| INF-001 Account Lockout | [1](#message-1) | {follows} |" in found
+    assert f"| INF-001 Account Lockout | [1](#message-1) | {follows} |" in result
 
 
 def test_what_others_follow_from_has_a_heading_to_which_the_links_lead():
-    found = bodies([stated()], [inferred()])
+    result = bodies([stated()], [inferred()])
 
-    assert found["functional"].startswith("### REQ-001\n\n**Login** (must) ")
-    assert "follows from [REQ-001](#req-001).*" in found["security_compliance"]
+    assert result["functional"].startswith("### REQ-001\n\n**Login** (must) ")
+    assert "follows from [REQ-001](#req-001).*" in result["security_compliance"]
 
 
 def test_a_number_that_makes_no_heading_to_link_to_stays_text():
-    found = bodies([stated(id="the first")], [inferred(triggered_by=["the first"])])
+    result = bodies([stated(id="the first")], [inferred(triggered_by=["the first"])])
 
-    assert "| follows from the first |" in found["traceability"]
+    assert "| follows from the first |" in result["traceability"]
 
 
 @pytest.mark.parametrize(
@@ -170,25 +170,25 @@ def test_the_overview_counts_one_and_several():
 def test_a_requirement_that_people_named_is_shown_by_its_number():
     named = stated(uid="3f2a")
 
-    found = bodies([named], [inferred(triggered_by=["3f2a"])], [ISSUE | {"requirement": "3f2a"}])
+    result = bodies([named], [inferred(triggered_by=["3f2a"])], [ISSUE | {"requirement": "3f2a"}])
 
-    assert "follows from [REQ-001](#req-001)" in found["traceability"]
-    assert "**REQ-001** (warning, too broad)" in found["edge_cases"]
+    assert "follows from [REQ-001](#req-001)" in result["traceability"]
+    assert "**REQ-001** (warning, too broad)" in result["edge_cases"]
 
 
 def test_conditions_and_issues_are_edge_cases():
-    found = bodies([stated(condition="If the card is lost")], [], [ISSUE])["edge_cases"]
+    result = bodies([stated(condition="If the card is lost")], [], [ISSUE])["edge_cases"]
 
-    assert "If the card is lost: Log in by e-mail (REQ-001)" in found
-    assert "sets no limit" in found
+    assert "If the card is lost: Log in by e-mail (REQ-001)" in result
+    assert "sets no limit" in result
 
 
 def test_messages_that_do_not_exist_and_missing_fields_break_nothing():
     odd = {"id": "REQ-001", "title": None, "type": None, "source_messages": [99]}
 
-    found = bodies([odd], [{"id": "INF-001", "triggered_by": ["gone"]}], [{"requirement": "x"}])
+    result = bodies([odd], [{"id": "INF-001", "triggered_by": ["gone"]}], [{"requirement": "x"}])
 
-    assert "follows from gone" in found["traceability"]
+    assert "follows from gone" in result["traceability"]
 
 
 def test_a_local_document_is_whole_where_everything_is_said():
@@ -197,9 +197,9 @@ def test_a_local_document_is_whole_where_everything_is_said():
         stated(number, type=kind, condition="If asked") for number, kind in enumerate(kinds, 1)
     ]
 
-    found = score_document(Counts(5, 5, 5), requirements, written(requirements), message_count=2)
+    result = score_document(Counts(5, 5, 5), requirements, written(requirements), message_count=2)
 
-    assert found["rd_structure"].value == found["rd_traceability"].value == 1.0
+    assert result["rd_structure"].value == result["rd_traceability"].value == 1.0
 
 
 # --- words of others ---

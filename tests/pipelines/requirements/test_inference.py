@@ -81,7 +81,7 @@ def test_every_requirement_that_sets_it_off_is_named_and_makes_it_surer():
     two = found(stated("Pay by card", uid="a"), stated("Refund it", uid="b"), domain="museum")
 
     def pci(labels):
-        return next(one for one in labels if one["title"] == "PCI DSS Compliance")
+        return next(label for label in labels if label["title"] == "PCI DSS Compliance")
 
     assert pci(one)["triggered_by"] == ["a"]
     assert pci(two)["triggered_by"] == ["a", "b"]
@@ -101,16 +101,16 @@ def test_a_fitting_domain_makes_it_surer():
 def test_what_is_less_sure_is_left_out_and_the_rest_stands_surest_first():
     labels = found(stated("Log in and pay by card"), infer_above=0.7)
 
-    confidences = [one["confidence"] for one in labels]
+    confidences = [label["confidence"] for label in labels]
     assert confidences == sorted(confidences, reverse=True)
     assert min(confidences) >= 0.7
-    assert [one["id"] for one in labels][:2] == ["INF-001", "INF-002"]
+    assert [label["id"] for label in labels][:2] == ["INF-001", "INF-002"]
 
 
 def test_requirements_without_a_uid_are_named_by_their_number():
     labels = found({"id": "REQ-007", "title": "Login", "action": "Log in"})
 
-    assert {tuple(one["triggered_by"]) for one in labels} == {("REQ-007",)}
+    assert {tuple(label["triggered_by"]) for label in labels} == {("REQ-007",)}
 
 
 def test_words_of_others_inside_a_word_set_nothing_off():

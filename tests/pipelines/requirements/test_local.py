@@ -8,14 +8,14 @@ from tests.pipelines.requirements.talks import actions, analyst, extract, user
 
 
 def test_the_example_of_the_labeling_guide_is_found(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("We need a way for customers to track their orders"),
         analyst("Should they receive notifications?"),
         user("Yes, email them when status changes"),
     )
 
-    tracking, notice = found
+    tracking, notice = requirements
     assert (tracking["title"], tracking["actor"]) == ("Order Tracking", "Customer")
     assert (tracking["action"], tracking["source_messages"]) == ("Track their orders", [0])
     assert tracking["rationale"] == "Stated with “need” in message 0"
@@ -41,49 +41,49 @@ def test_a_withdrawn_wish_is_left_out(pipeline: Pipeline, taken_back: str) -> No
 
 
 def test_never_mind_takes_back_the_last_wish(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline, user("I want to pay by card."), analyst("Fine."), user("Never mind that.")
     )
 
-    assert found == []
+    assert requirements == []
 
 
 @pytest.mark.parametrize("answer", ["Yes, exactly.", "Yes please.", "Absolutely.", "Correct, yes."])
 def test_an_accepted_proposal_cites_question_and_answer(pipeline: Pipeline, answer: str) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("Hello."),
         analyst("Should the system lock the account after five failed attempts?"),
         user(answer),
     )
 
-    assert actions(found) == ["Lock the account after five failed attempts"]
-    assert found[0]["source_messages"] == [1, 2]
-    assert found[0]["type"] == "security"
-    assert found[0]["rationale"] == "Proposed in message 1 and accepted in message 2"
+    assert actions(requirements) == ["Lock the account after five failed attempts"]
+    assert requirements[0]["source_messages"] == [1, 2]
+    assert requirements[0]["type"] == "security"
+    assert requirements[0]["rationale"] == "Proposed in message 1 and accepted in message 2"
 
 
 @pytest.mark.parametrize("answer", ["No.", "Not really.", "No, thanks.", "Maybe later."])
 def test_a_refused_proposal_is_no_requirement(pipeline: Pipeline, answer: str) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("Hello."),
         analyst("Should the system lock the account after five failed attempts?"),
         user(answer),
     )
 
-    assert found == []
+    assert requirements == []
 
 
 def test_a_recap_adds_nothing(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("The system must send an invoice after each order."),
         analyst("So the system must send an invoice after each order."),
         user("Yes, exactly."),
     )
 
-    assert [one["source_messages"] for one in found] == [[0]]
+    assert [one["source_messages"] for one in requirements] == [[0]]
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,15 @@ def test_what_exists_already_is_left_out(pipeline: Pipeline, talk: str) -> None:
 
 
 def test_a_change_to_what_exists_is_a_requirement(pipeline: Pipeline) -> None:
-    found = extract(pipeline, user("We already have a search, but it must find misspelt words."))
+    requirements = extract(
+        pipeline, user("We already have a search, but it must find misspelt words.")
+    )
 
-    assert [one["priority"] for one in found] == ["must"]
+    assert [one["priority"] for one in requirements] == ["must"]
 
 
 def test_small_talk_holds_no_requirement(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("Hi there!"),
         analyst("Nice weather today."),
@@ -114,7 +116,7 @@ def test_small_talk_holds_no_requirement(pipeline: Pipeline) -> None:
         analyst("Goodbye."),
     )
 
-    assert found == []
+    assert requirements == []
 
 
 def test_a_denied_need_is_no_requirement(pipeline: Pipeline) -> None:
@@ -122,20 +124,20 @@ def test_a_denied_need_is_no_requirement(pipeline: Pipeline) -> None:
 
 
 def test_a_sentence_with_two_wishes_gives_two(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("The list has to load within two seconds, and the admin should delete accounts."),
     )
 
-    assert [one["actor"] for one in found] == ["System", "Admin"]
+    assert [one["actor"] for one in requirements] == ["System", "Admin"]
 
 
 def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline, user("1. Users must log in.\n2. Users must see a map.\n- Users must print it.")
     )
 
-    assert actions(found) == ["Log in", "See a map", "Print the map"]
+    assert actions(requirements) == ["Log in", "See a map", "Print the map"]
 
 
 @pytest.mark.parametrize(
@@ -143,15 +145,15 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
     ["No, sorry, make that ten minutes.", "I meant ten minutes.", "Ten minutes is better."],
 )
 def test_a_figure_put_right_later_is_the_one_that_holds(pipeline: Pipeline, put_right: str) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("The app must send a receipt within five minutes. Only two people may see it."),
         analyst("Five minutes, really?"),
         user(put_right),
     )
 
-    assert actions(found)[0].lower() == "send a receipt within ten minutes"
-    assert found[0]["source_messages"] == [0, 2]
+    assert actions(requirements)[0].lower() == "send a receipt within ten minutes"
+    assert requirements[0]["source_messages"] == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -169,16 +171,16 @@ def test_it_and_them_are_named_where_one_thing_fits(
 
 
 def test_two_that_conflict_both_stay_and_the_later_says_so() -> None:
-    found = extract(
+    requirements = extract(
         build("requirements-local", {}),
         user("The system must keep invoices for 5 years."),
         analyst("Noted."),
         user("Hold on, the system must keep invoices for 10 years."),
     )
 
-    assert [one["source_messages"] for one in found] == [[0], [2]]
-    assert "conflicts with" not in found[0]["rationale"]
-    assert found[1]["rationale"].endswith(
+    assert [one["source_messages"] for one in requirements] == [[0], [2]]
+    assert "conflicts with" not in requirements[0]["rationale"]
+    assert requirements[1]["rationale"].endswith(
         "; conflicts with REQ-001: they name other figures (5 and 10 years)"
     )
 
@@ -188,14 +190,14 @@ def test_two_that_conflict_both_stay_and_the_later_says_so() -> None:
     [("Customers", "Customer"), ("All users", "User"), ("Everybody", "User")],
 )
 def test_what_other_people_may_do_is_a_requirement_of_its_own(who: str, actor: str) -> None:
-    found = extract(
+    requirements = extract(
         build("requirements-local", {}),
         user("Only admins can delete invoices."),
         analyst("I see."),
         user(f"{who} must be able to delete invoices."),
     )
 
-    assert [(one["actor"], one["source_messages"]) for one in found] == [
+    assert [(one["actor"], one["source_messages"]) for one in requirements] == [
         ("Admin", [0]),
         (actor, [2]),
     ]
@@ -204,14 +206,14 @@ def test_what_other_people_may_do_is_a_requirement_of_its_own(who: str, actor: s
 def test_words_alike_are_merged_and_keep_both_sources() -> None:
     merging = build("requirements-local", {})
 
-    found = extract(
+    requirements = extract(
         merging,
         user("Customers must be able to track their orders."),
         analyst("I see."),
         user("As I said, customers must be able to track their orders."),
     )
 
-    assert [one["source_messages"] for one in found] == [[0, 2]]
+    assert [one["source_messages"] for one in requirements] == [[0, 2]]
 
 
 def test_a_higher_bar_lets_less_through() -> None:

@@ -55,9 +55,9 @@ def test_type_follows_what_is_asked_for(pipeline: Pipeline, said: str, kind: str
     ],
 )
 def test_the_actor_is_specific_and_singular(pipeline: Pipeline, said: str, actor: str) -> None:
-    found = extract(pipeline, user(said))
+    requirements = extract(pipeline, user(said))
 
-    assert found[-1]["actor"] == actor
+    assert requirements[-1]["actor"] == actor
 
 
 def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
@@ -120,15 +120,15 @@ def test_the_examples_say_what_happens() -> None:
 
 
 def test_confidence_differs_with_the_wording(pipeline: Pipeline) -> None:
-    found = extract(
+    requirements = extract(
         pipeline,
         user("Users must log in. Add a map."),
         analyst("How long should we keep the records?"),
         user("Ten years."),
     )
 
-    assert len({one["confidence"] for one in found}) > 1
-    assert all(0 < one["confidence"] < 1 for one in found)
+    assert len({one["confidence"] for one in requirements}) > 1
+    assert all(0 < one["confidence"] < 1 for one in requirements)
 
 
 WISHES = ("We need a map.", "Only staff can see prices!", "Maybe a list would be nice?", "Yes.")
@@ -157,18 +157,20 @@ ODD_TALKS = {
 def test_every_output_is_a_complete_label(pipeline: Pipeline, name: str) -> None:
     turns = ODD_TALKS[name]
 
-    found = extract(pipeline, *turns)
+    requirements = extract(pipeline, *turns)
 
-    labels = [{"uid": one["id"], **one} for one in found]
+    labels = [{"uid": one["id"], **one} for one in requirements]
     problems = check_payload(
         {REQUIREMENTS: labels},
         layers=["extraction"],
         message_count=len(turns),
         complete=True,
-        empty=not found,
+        empty=not requirements,
     )
     assert problems == []
-    assert [one["id"] for one in found] == [f"REQ-{at:03d}" for at in range(1, len(found) + 1)]
+    assert [one["id"] for one in requirements] == [
+        f"REQ-{at:03d}" for at in range(1, len(requirements) + 1)
+    ]
 
 
 def test_the_same_conversation_gives_the_same_output(pipeline: Pipeline) -> None:

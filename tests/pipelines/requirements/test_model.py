@@ -124,7 +124,7 @@ def test_every_node_takes_what_the_model_says_and_counts_what_it_cost() -> None:
 def test_the_document_is_the_models_prose_above_lists_that_are_whole() -> None:
     output = run(Dictated())
 
-    bodies = {one["id"]: one["body"] for one in output["document"]["sections"]}
+    bodies = {section["id"]: section["body"] for section in output["document"]["sections"]}
     assert len(bodies) == 11
     assert bodies["overview"].startswith("It sells.\n\nSee REQ-001 and REQ-009.")
     assert "<b>" not in bodies["overview"]
@@ -165,7 +165,7 @@ def test_what_the_model_was_not_shown_does_not_fit_the_schema(key: str, wrong: A
     model = Dictated()
     run(model)
 
-    schema = next(one for one in model.schemas if key in one["properties"])
+    schema = next(schema for schema in model.schemas if key in schema["properties"])
 
     assert schema_problem({key: [wrong]}, schema) != ""
 

@@ -27,11 +27,11 @@ def issues(*requirements, encoder=None, conflict_above=0.75):
 
 
 def kinds(*requirements):
-    return [(one["issue_type"], one["field"]) for one in issues(*requirements)]
+    return [(issue["issue_type"], issue["field"]) for issue in issues(*requirements)]
 
 
 def quoted(requirement):
-    return [one["span"]["text"] for one in issues(requirement) if one["span"]]
+    return [issue["span"]["text"] for issue in issues(requirement) if issue["span"]]
 
 
 def test_a_clean_requirement_has_no_issue():
@@ -132,7 +132,7 @@ def test_too_few_criteria(criteria):
     ],
 )
 def test_personal_data_is_quoted(text, expected):
-    assert [text[one.start : one.end] for one in pieces(text)] == expected
+    assert [text[piece.start : piece.end] for piece in pieces(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,11 @@ def test_what_only_looks_like_it_is_not_reported(text):
 def test_personal_data_is_an_error_with_its_place_in_any_field():
     requirement = stated(rationale="Mr Smith asked for it", condition="If bob@example.org agrees")
 
-    found = [(one["issue_type"], one["severity"], one["field"]) for one in issues(requirement)]
+    result = [
+        (issue["issue_type"], issue["severity"], issue["field"]) for issue in issues(requirement)
+    ]
 
-    assert found == [("pii", "error", "condition"), ("pii", "error", "rationale")]
+    assert result == [("pii", "error", "condition"), ("pii", "error", "rationale")]
     assert quoted(requirement) == ["bob@example.org", "Smith"]
 
 
@@ -175,8 +177,8 @@ def pair(first, second, **fields):
 
 
 def conflicts(*requirements, conflict_above=0.7):
-    found = contradictions(requirements, encoder=WordOverlap(), conflict_above=conflict_above)
-    return list(found)
+    result = contradictions(requirements, encoder=WordOverlap(), conflict_above=conflict_above)
+    return list(result)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +235,6 @@ def test_what_two_differ_in_does_not_count_for_what_they_are_about():
 
 
 def test_issues_stand_in_the_order_of_the_requirements():
-    found = issues(*pair("Handle orders", "Never handle orders"), encoder=WordOverlap())
+    result = issues(*pair("Handle orders", "Never handle orders"), encoder=WordOverlap())
 
-    assert [one["requirement"] for one in found] == ["r1", "r2"]
+    assert [one["requirement"] for one in result] == ["r1", "r2"]

@@ -31,12 +31,12 @@ class TestKappa:
     def test_equals_scikit_learn(self, labels):
         a, b = zip(*labels, strict=True)
 
-        found = cohen_kappa(a, b)
+        result = cohen_kappa(a, b)
 
         if len({*a, *b}) == 1:
-            assert found is None
+            assert result is None
         else:
-            assert found == pytest.approx(cohen_kappa_score(a, b))
+            assert result == pytest.approx(cohen_kappa_score(a, b))
 
     @given(pairs_of_labels)
     def test_is_symmetric_and_blind_to_order(self, labels):
@@ -97,26 +97,26 @@ class TestOtherStatistics:
         random = np.random.default_rng(seed)
         counts = random.multinomial(raters, [1 / categories] * categories, size=units)
 
-        found = fleiss_kappa(counts)
+        result = fleiss_kappa(counts)
 
         if np.count_nonzero(counts.sum(axis=0)) < 2:
-            assert found is None
+            assert result is None
         else:
-            assert found == pytest.approx(statsmodels_fleiss(counts), abs=1e-9)
+            assert result == pytest.approx(statsmodels_fleiss(counts), abs=1e-9)
 
     @given(count_tables)
     def test_alpha_equals_krippendorff(self, counts):
         pairable = counts[counts.sum(axis=1) >= 2]
 
-        found = krippendorff_alpha(counts)
+        result = krippendorff_alpha(counts)
 
         if np.count_nonzero(pairable.sum(axis=0)) < 2:
-            assert found is None
+            assert result is None
         else:
             expected = krippendorff.alpha(
                 value_counts=pairable, value_domain=[0, 1, 2], level_of_measurement="nominal"
             )
-            assert found == pytest.approx(expected)
+            assert result == pytest.approx(expected)
 
     def test_fleiss_with_missing_ratings_by_hand(self):
         # units (2,0), (1,2), (1,0): the last has one rating and is left out.
@@ -178,11 +178,11 @@ def _pair_kappas(table):
 
 
 def _library_kappas(table):
-    found = []
+    result = []
     for a, b in _both(table):
         one_label = len(set(a) | set(b)) < 2  # scikit-learn divides 0 by 0 here
-        found.append(None if one_label else _or_none(cohen_kappa_score(a, b)))
-    return found
+        result.append(None if one_label else _or_none(cohen_kappa_score(a, b)))
+    return result
 
 
 def _library_alpha(table):

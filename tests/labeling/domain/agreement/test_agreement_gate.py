@@ -38,9 +38,9 @@ def round_of(units_by_person, conversations=4):
 
 class TestGate:
     def test_json_has_the_promised_shape(self):
-        found = agreement(round_of({"ben": B, "ana": A})).as_json()
+        result = agreement(round_of({"ben": B, "ana": A})).as_json()
 
-        assert list(found)[:7] == [
+        assert list(result)[:7] == [
             "statistic",
             "value",
             "threshold",
@@ -49,9 +49,9 @@ class TestGate:
             "fleiss_kappa",
             "krippendorff_alpha",
         ]
-        assert list(found["pairs"][0])[: len(NAMED_KEYS)] == NAMED_KEYS
-        assert (found["statistic"], found["threshold"], found["passed"]) == ("min", 0.75, False)
-        assert found["value"] == found["pairs"][0]["kappa"] == 7 / 15
+        assert list(result["pairs"][0])[: len(NAMED_KEYS)] == NAMED_KEYS
+        assert (result["statistic"], result["threshold"], result["passed"]) == ("min", 0.75, False)
+        assert result["value"] == result["pairs"][0]["kappa"] == 7 / 15
 
     def test_everything_beside_kappa_by_hand(self):
         [pair] = agreement(round_of({"ana": A, "ben": B})).pairs
@@ -87,50 +87,50 @@ class TestGate:
     def test_one_undefined_pair_stops_the_gate_and_is_named(self, statistic):
         rated = round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": A})
 
-        found = agreement(rated, threshold=-1, statistic=statistic)
+        result = agreement(rated, threshold=-1, statistic=statistic)
 
-        assert found.value is None
-        assert not found.passed
-        assert in_english(found.reasons["value"]) == (
+        assert result.value is None
+        assert not result.passed
+        assert in_english(result.reasons["value"]) == (
             "ana and ben: both used one and the same label throughout, "
             "so chance alone explains the agreement"
         )
-        assert (found.pairs[0].kappa, found.pairs[0].band) == (None, None)
-        assert (found.pairs[0].raw, found.pairs[0].ac1) == (1.0, 1.0)
-        assert found.pairs[0].positive_f1 is None
+        assert (result.pairs[0].kappa, result.pairs[0].band) == (None, None)
+        assert (result.pairs[0].raw, result.pairs[0].ac1) == (1.0, 1.0)
+        assert result.pairs[0].positive_f1 is None
 
     def test_a_reason_that_pairs_share_is_told_once(self):
         rated = round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": [0] * 8})
 
-        found = agreement(rated)
+        result = agreement(rated)
 
-        assert in_english(found.reasons["value"]) == (
+        assert in_english(result.reasons["value"]) == (
             "ana and ben, ana and cleo, ben and cleo: both used one and the same label throughout, "
             "so chance alone explains the agreement"
         )
 
     def test_alone_there_is_no_agreement(self):
         for ratings in ({}, {"ana": {"c": [1, 0]}}):
-            found = agreement(ratings)
-            assert (found.value, found.passed, found.pairs) == (None, False, [])
-            assert found.reasons["value"] == Fact("agreement.too_few_annotators")
-            assert found.reasons["fleiss_kappa"] == Fact("agreement.no_unit_labelled_by_two")
+            result = agreement(ratings)
+            assert (result.value, result.passed, result.pairs) == (None, False, [])
+            assert result.reasons["value"] == Fact("agreement.too_few_annotators")
+            assert result.reasons["fleiss_kappa"] == Fact("agreement.no_unit_labelled_by_two")
 
     def test_one_label_from_everybody_leaves_the_overall_figures_without_value(self):
-        found = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8}))
+        result = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8}))
 
-        assert (found.fleiss_kappa, found.krippendorff_alpha) == (None, None)
+        assert (result.fleiss_kappa, result.krippendorff_alpha) == (None, None)
         why = Fact("agreement.one_label_of_all")
-        assert found.reasons["fleiss_kappa"] == found.reasons["krippendorff_alpha"] == why
+        assert result.reasons["fleiss_kappa"] == result.reasons["krippendorff_alpha"] == why
 
     def test_only_what_both_submitted_counts(self):
         ratings = {"ana": {"c1": A, "c2": [1] * 9}, "ben": {"c1": B, "c3": [0] * 3}}
 
-        found = agreement(ratings)
+        result = agreement(ratings)
 
-        assert (found.pairs[0].n, found.pairs[0].kappa) == (8, 7 / 15)
+        assert (result.pairs[0].n, result.pairs[0].kappa) == (8, 7 / 15)
         alone = Fact("agreement.submitted_alone")
-        assert found.excluded == [
+        assert result.excluded == [
             Excluded("c2", "ana", alone),
             Excluded("c3", "ben", alone),
         ]
@@ -138,9 +138,9 @@ class TestGate:
     def test_skipped_samples_are_listed_with_their_reason(self):
         why = Fact("agreement.skipped", why="too long")
 
-        found = agreement({"ana": {"c1": A}, "ben": {"c1": B}}, excluded={"ben": {"c0": why}})
+        result = agreement({"ana": {"c1": A}, "ben": {"c1": B}}, excluded={"ben": {"c0": why}})
 
-        assert found.excluded == [Excluded("c0", "ben", why)]
+        assert result.excluded == [Excluded("c0", "ben", why)]
 
     def test_nothing_in_common_is_said(self):
         [pair] = agreement({"ana": {"c1": [1]}, "ben": {"c2": [1]}}).pairs
@@ -164,11 +164,11 @@ class TestGate:
     def test_any_nominal_labels_and_missing_ones(self):
         ratings = {"ana": {"c": ["x", "y", None, "z"]}, "ben": {"c": ["x", "z", "y", None]}}
 
-        found = agreement(ratings)
+        result = agreement(ratings)
 
-        assert found.pairs[0].kappa == cohen_kappa("xy", "xz") == pytest.approx(1 / 3)
-        assert (found.pairs[0].n, found.pairs[0].positive_f1) == (2, None)
-        assert found.krippendorff_alpha == pytest.approx(
+        assert result.pairs[0].kappa == cohen_kappa("xy", "xz") == pytest.approx(1 / 3)
+        assert (result.pairs[0].n, result.pairs[0].positive_f1) == (2, None)
+        assert result.krippendorff_alpha == pytest.approx(
             krippendorff.alpha(
                 value_counts=[[2, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1]],
                 level_of_measurement="nominal",
@@ -185,12 +185,12 @@ class TestGate:
         units = np.random.default_rng(3).integers(0, 2, size=(3, 40))
         rated = round_of(dict(zip(["ana", "ben", "cleo"], units, strict=True)))
 
-        found = agreement(rated)
+        result = agreement(rated)
 
         ones = units.sum(axis=0)
         counts = np.stack([3 - ones, ones], axis=1)
-        assert found.fleiss_kappa == pytest.approx(statsmodels_fleiss(counts))
-        assert found.krippendorff_alpha == pytest.approx(
+        assert result.fleiss_kappa == pytest.approx(statsmodels_fleiss(counts))
+        assert result.krippendorff_alpha == pytest.approx(
             krippendorff.alpha(units, level_of_measurement="nominal")
         )
 
@@ -256,22 +256,26 @@ class TestInterval:
         assert pair.ci_high > 7 / 15 + 0.1
 
     def test_every_figure_has_one(self):
-        found = agreement(_noisy(people=3))
+        result = agreement(_noisy(people=3))
 
-        assert found.intervals.keys() == {"value", "mean", "fleiss_kappa", "krippendorff_alpha"}
-        assert found.pairs[0].intervals.keys() == {"ac1", "positive_f1"}
+        assert result.intervals.keys() == {"value", "mean", "fleiss_kappa", "krippendorff_alpha"}
+        assert result.pairs[0].intervals.keys() == {"ac1", "positive_f1"}
         for name in ("fleiss_kappa", "krippendorff_alpha"):
-            low, high = found.intervals[name]
-            assert low < getattr(found, name) < high
-        lowest = min(found.pairs, key=lambda pair: pair.kappa)
-        assert found.intervals["value"] == (lowest.ci_low, lowest.ci_high)
-        low, high = found.intervals["mean"]
-        assert low < np.mean([pair.kappa for pair in found.pairs]) < high
+            low, high = result.intervals[name]
+            assert low < getattr(result, name) < high
+        lowest = min(result.pairs, key=lambda pair: pair.kappa)
+        assert result.intervals["value"] == (lowest.ci_low, lowest.ci_high)
+        low, high = result.intervals["mean"]
+        assert low < np.mean([pair.kappa for pair in result.pairs]) < high
 
     def test_a_pair_without_kappa_leaves_the_gate_without_chance(self):
-        found = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": A}))
+        result = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": A}))
 
-        assert (found.chance_above, found.outlook, "value" in found.intervals) == (None, [], False)
+        assert (result.chance_above, result.outlook, "value" in result.intervals) == (
+            None,
+            [],
+            False,
+        )
 
     def test_one_conversation_has_none(self):
         [pair] = agreement({"ana": {"c": A}, "ben": {"c": B}}).pairs
@@ -332,9 +336,13 @@ class TestChance:
             assert low.passes < middle.passes < high.passes
 
     def test_one_conversation_says_nothing_of_others(self):
-        found = agreement({"ana": {"c": A}, "ben": {"c": B}})
+        result = agreement({"ana": {"c": A}, "ben": {"c": B}})
 
-        assert (found.chance_above, found.pairs[0].chance_above, found.outlook) == (None, None, [])
+        assert (result.chance_above, result.pairs[0].chance_above, result.outlook) == (
+            None,
+            None,
+            [],
+        )
 
 
 def _noisy(people=2):
@@ -401,7 +409,7 @@ def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
     }
     started = time.perf_counter()
 
-    found = agreement(ratings)
+    result = agreement(ratings)
 
     assert time.perf_counter() - started < 60  # takes about 1 s on a quiet machine
-    assert len(found.pairs) == 45
+    assert len(result.pairs) == 45

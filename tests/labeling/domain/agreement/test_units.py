@@ -22,10 +22,10 @@ class TestMessages:
     def test_a_message_is_marked_if_any_label_cites_it(self):
         payload = {"requirements": [{"source_messages": [0, 2]}, {"source_messages": [2, 3]}]}
 
-        found = units("extraction", {"ana": payload, "ben": {}}, message_count=5)
+        result = units("extraction", {"ana": payload, "ben": {}}, message_count=5)
 
-        assert found.names == ["0", "1", "2", "3", "4"]
-        assert found.labels == {"ana": [1, 0, 1, 1, 0], "ben": [0] * 5}
+        assert result.names == ["0", "1", "2", "3", "4"]
+        assert result.labels == {"ana": [1, 0, 1, 1, 0], "ben": [0] * 5}
 
     def test_evidence_of_every_phase_counts(self):
         payload = {"arcs": [{"phases": [{"evidence": [0]}, {"evidence": [2]}]}]}
@@ -56,11 +56,11 @@ class TestRequirements:
             "ben": {"requirements": [{**LOGIN, "uid": "x"}], "inferred_requirements": []},
         }
 
-        found = self.measure("inference", payloads, ruler)
+        measured = self.measure("inference", payloads, ruler)
 
         # Ben has no Data Export, so he could not judge it
-        assert found.names == ["Data Export", "User Login"]
-        assert found.labels == {"ana": [0, 1], "ben": [None, 0]}
+        assert measured.names == ["Data Export", "User Login"]
+        assert measured.labels == {"ana": [0, 1], "ben": [None, 0]}
 
     def test_each_field_of_a_requirement_is_a_slot_for_issues(self, ruler):
         issue = {"uid": "p", "requirement": "user-login", "field": "actor"}
@@ -69,11 +69,11 @@ class TestRequirements:
             "ben": {"requirements": [{**LOGIN, "uid": "x"}], "issues": []},
         }
 
-        found = self.measure("validation", payloads, ruler)
+        measured = self.measure("validation", payloads, ruler)
 
-        assert found.names[2] == "User Login · actor"
-        assert found.labels["ana"] == [int(field == "actor") for field in REQUIREMENT_FIELDS]
-        assert found.labels["ben"] == [0] * len(REQUIREMENT_FIELDS)
+        assert measured.names[2] == "User Login · actor"
+        assert measured.labels["ana"] == [int(field == "actor") for field in REQUIREMENT_FIELDS]
+        assert measured.labels["ben"] == [0] * len(REQUIREMENT_FIELDS)
 
     def test_a_rating_is_the_label_and_missing_where_none_was_given(self, ruler):
         payloads = {
@@ -86,9 +86,9 @@ class TestRequirements:
     def test_units_of_equal_titles_are_told_apart(self, ruler):
         twins = [LOGIN, {**LOGIN, "uid": "two", "type": "security"}]
 
-        found = self.measure("inference", {"ana": {"requirements": twins}}, ruler)
+        measured = self.measure("inference", {"ana": {"requirements": twins}}, ruler)
 
-        assert found.names == ["User Login", "User Login (2)"]
+        assert measured.names == ["User Login", "User Login (2)"]
 
 
 def test_only_labels_of_one_type_are_kept():
@@ -123,18 +123,18 @@ class TestEvents:
             "ben": {"c1": [event(0, 5)], "c2": [event(1, 5)]},
         }
 
-        found = event_agreement(events, threshold=0.75)
+        result = event_agreement(events, threshold=0.75)
 
         # 2 matches; 3 events of Ana, 2 of Ben: 2·2/5
-        assert found.measure == "f1"
-        assert found.value == found.pairs[0].positive_f1 == 0.8
-        assert found.passed
-        assert found.pairs[0].kappa is None
-        assert found.pairs[0].undefined == Fact("agreement.events_without_units")
+        assert result.measure == "f1"
+        assert result.value == result.pairs[0].positive_f1 == 0.8
+        assert result.passed
+        assert result.pairs[0].kappa is None
+        assert result.pairs[0].undefined == Fact("agreement.events_without_units")
 
     def test_without_any_event_there_is_no_figure_and_the_gate_stays_closed(self):
-        found = event_agreement({"ana": {"c1": []}, "ben": {"c1": []}})
+        result = event_agreement({"ana": {"c1": []}, "ben": {"c1": []}})
 
-        assert found.value is None
-        assert not found.passed
-        assert in_english(found.reasons["value"]) == "ana and ben: neither marked an event"
+        assert result.value is None
+        assert not result.passed
+        assert in_english(result.reasons["value"]) == "ana and ben: neither marked an event"

@@ -105,10 +105,10 @@ def test_an_id_that_names_no_message_says_why():
     lines = [message("D1:1"), message("D1:2", img_file=["1.jpg"]), message("D1:4")]
     chat = chat_of(realtalk(lines, [message("D2:2")], qa=[asked]))
 
-    found = question_labels(chat, chat.questions)
+    labels = question_labels(chat, chat.questions)
 
-    (origin,) = found.origins.values()
-    assert found.labels[0]["evidence"] == [0]
+    (origin,) = labels.origins.values()
+    assert labels.labels[0]["evidence"] == [0]
     assert [(one["text"], one["kind"]) for one in origin["unresolved"]] == [
         ("D1:3", "picture_only"),
         ("D1:9", "past_end"),
@@ -129,11 +129,11 @@ def test_an_id_that_names_no_message_says_why():
 def test_a_question_without_findable_evidence_is_kept_and_marked(evidence, why, kind):
     chat = chat_of(realtalk([message("D1:1"), message("D1:2")], qa=[question(evidence=evidence)]))
 
-    found = question_labels(chat, chat.questions)
+    labels = question_labels(chat, chat.questions)
 
-    assert found.labels[0]["evidence"] == []
-    assert found.origins[found.labels[0]["uid"]]["unscorable"] == why
-    assert kind in [fault.kind for fault in found.faults]
+    assert labels.labels[0]["evidence"] == []
+    assert labels.origins[labels.labels[0]["uid"]]["unscorable"] == why
+    assert kind in [fault.kind for fault in labels.faults]
 
 
 def test_uids_stay_when_evidence_is_corrected_and_questions_move():
@@ -189,7 +189,7 @@ def test_a_number_as_answer_and_an_adversarial_question_are_kept():
 
     labels = question_labels(chat, chat.questions)
 
-    assert [(one["answer"], one["category"]) for one in labels.labels] == [
+    assert [(label["answer"], label["category"]) for label in labels.labels] == [
         ("3", "multi-hop"),
         ("", "adversarial"),
     ]
@@ -243,15 +243,17 @@ def test_an_arc_keeps_its_phases_and_marks_those_that_cannot_be_found():
     ]
     cases = read_arc_cases([{"question": "How?", "expected_phases": phases}], faults=[])
 
-    found = arc_labels(chat, cases)
+    result = arc_labels(chat, cases)
 
-    (label,) = found.labels
-    assert [(one["title"], one["time_range"], one["evidence"]) for one in label["phases"]] == [
+    (label,) = result.labels
+    assert [
+        (phase["title"], phase["time_range"], phase["evidence"]) for phase in label["phases"]
+    ] == [
         ("Start", "Dec 29", [0, 1]),
         ("End", None, []),
     ]
-    assert found.origins[label["uid"]]["unscorable"] is None
-    assert [fault.kind for fault in found.faults] == ["absent", "phase_unscorable"]
+    assert result.origins[label["uid"]]["unscorable"] is None
+    assert [fault.kind for fault in result.faults] == ["absent", "phase_unscorable"]
 
 
 def test_ranges_that_overlap_are_refused():

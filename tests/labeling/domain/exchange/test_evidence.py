@@ -6,8 +6,8 @@ from labeling.domain.exchange.evidence import MessageId, read_element, resolve, 
 
 
 def known(*ids: str) -> dict[MessageId, int]:
-    found = (one.removeprefix("D").split(":") for one in ids)
-    return {MessageId(int(a), int(b)): position for position, (a, b) in enumerate(found)}
+    result = (id.removeprefix("D").split(":") for id in ids)
+    return {MessageId(int(a), int(b)): position for position, (a, b) in enumerate(result)}
 
 
 @pytest.mark.parametrize(

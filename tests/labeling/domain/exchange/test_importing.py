@@ -38,9 +38,9 @@ def read(data: bytes, **limits: int) -> list[Any]:
 
 
 def records(data: bytes) -> list[Record]:
-    found = read(data)
-    assert not [each for each in found if isinstance(each, Problem)]
-    return [record for _, record in found]
+    reading = read(data)
+    assert not [each for each in reading if isinstance(each, Problem)]
+    return [record for _, record in reading]
 
 
 def reason(data: bytes, **limits: int) -> str:
@@ -108,9 +108,9 @@ def test_a_last_line_without_line_end_is_read():
 
 
 def test_reading_goes_on_after_a_bad_line():
-    found = read(line() + b"{\n" + line(id_="c"))
+    reading = read(line() + b"{\n" + line(id_="c"))
 
-    assert [each.line if isinstance(each, Problem) else each[0] for each in found] == [1, 2, 3]
+    assert [each.line if isinstance(each, Problem) else each[0] for each in reading] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf", b" \t\r\n"])
@@ -216,9 +216,9 @@ def test_text_of_the_file_cannot_break_the_line_of_an_error():
 
 
 def test_a_line_over_the_limit_is_passed_over_and_the_next_one_read():
-    found = read(line() + b"x" * 5000 + b"\n" + line(id_="b"), max_line_bytes=300)
+    reading = read(line() + b"x" * 5000 + b"\n" + line(id_="b"), max_line_bytes=300)
 
-    assert [each if isinstance(each, Problem) else each[0] for each in found] == [
+    assert [each if isinstance(each, Problem) else each[0] for each in reading] == [
         1,
         Problem(2, Fact("file.line_too_long", limit=300)),
         3,

@@ -36,9 +36,9 @@ def written(format: str, given: FileConversation) -> bytes:
 
 
 def read(format: str, data: bytes) -> list[FileConversation]:
-    found = list(READERS[format](BytesIO(data)))
-    assert not [one for one in found if isinstance(one, LineFault)], found
-    return [one[1] for one in found]
+    result = list(READERS[format](BytesIO(data)))
+    assert not [one for one in result if isinstance(one, LineFault)], result
+    return [one[1] for one in result]
 
 
 def there_and_back(
@@ -136,8 +136,8 @@ def test_doccano_counts_code_points():
     line = json.loads(written("doccano", rich.labelled(rich.answer())))
 
     quoted = {
-        one["label"]: line["text"][one["start_offset"] : one["end_offset"]]
-        for one in line["entities"]
+        entity["label"]: line["text"][entity["start_offset"] : entity["end_offset"]]
+        for entity in line["entities"]
     }
     assert quoted["Event/ship/send"] == "ship"
     assert quoted["Argument/face 😀"] == "😀😀"
@@ -217,9 +217,9 @@ def test_a_task_is_named_by_the_line_on_which_it_begins():
     good = labelstudio.write(rich.labelled())
     data = f"[\n{good},\n\n{{}},\n{good}]".encode()
 
-    found = list(labelstudio.read(BytesIO(data)))
+    result = list(labelstudio.read(BytesIO(data)))
 
-    assert [one.line if isinstance(one, LineFault) else one[0] for one in found] == [2, 4, 5]
+    assert [one.line if isinstance(one, LineFault) else one[0] for one in result] == [2, 4, 5]
 
 
 def test_what_an_unknown_control_says_is_not_dropped_silently():
@@ -277,12 +277,14 @@ def test_the_interface_for_label_studio_has_a_control_for_everything_written():
 def test_what_was_changed_in_doccano_comes_back_as_it_stands_there():
     line = json.loads(written("doccano", rich.labelled(rich.answer())))
     first, second = rich.PAYLOAD["requirements"]
-    kinds = [one["label"] for one in line["entities"]]
+    kinds = [entity["label"] for entity in line["entities"]]
     drawn = [at for at, kind in enumerate(kinds) if kind == "Requirement/security"]
     line["entities"][drawn[-1]]["label"] = "Requirement/data"  # what was the second
-    gone = {one["id"] for one in line["entities"] if one["label"].startswith("Question/")}
-    line["entities"] = [one for one in line["entities"] if one["id"] not in gone][::-1]
-    line["relations"] = [one for one in line["relations"] if one["from_id"] not in gone]
+    gone = {entity["id"] for entity in line["entities"] if entity["label"].startswith("Question/")}
+    line["entities"] = [entity for entity in line["entities"] if entity["id"] not in gone][::-1]
+    line["relations"] = [
+        relation for relation in line["relations"] if relation["from_id"] not in gone
+    ]
 
     ((back,),) = [one.answers for one in read("doccano", json.dumps(line).encode())]
 

@@ -18,13 +18,13 @@ def test_labels_that_all_hold_are_unanimous(ruler):
         "ben": [requirement(EXPORT, uid="b1", source_messages=[3]), requirement(LOGIN, uid="b2")],
     }
 
-    found = settle(labels, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
 
-    assert (found.state, found.disputed, found.empty) == ("unanimous", [], False)
-    titles = [label["title"] for label in found.payload["requirements"]]
+    assert (settled.state, settled.disputed, settled.empty) == ("unanimous", [], False)
+    titles = [label["title"] for label in settled.payload["requirements"]]
     assert titles == [LOGIN, EXPORT]  # in the order of the conversation
-    assert [label["id"] for label in found.payload["requirements"]] == ["REQ-001", "REQ-002"]
-    assert found.agreed[0].provenance == {
+    assert [label["id"] for label in settled.payload["requirements"]] == ["REQ-001", "REQ-002"]
+    assert settled.agreed[0].provenance == {
         "how": "unanimous",
         "by": ["ana", "ben"],
         "uids": {"ana": "a1", "ben": "b2"},
@@ -35,11 +35,11 @@ def test_labels_that_all_hold_are_unanimous(ruler):
 def test_two_of_three_are_a_majority_and_the_third_is_kept_as_dissent(ruler):
     labels = {"ana": [requirement(LOGIN)], "ben": [requirement(LOGIN)], "cleo": []}
 
-    found = settle(labels, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
 
-    assert found.state == "majority"
-    assert found.agreed[0].by == ["ana", "ben"]
-    assert found.agreed[0].dissent == [{"annotator": "cleo", "label": None, "differs": []}]
+    assert settled.state == "majority"
+    assert settled.agreed[0].by == ["ana", "ben"]
+    assert settled.agreed[0].dissent == [{"annotator": "cleo", "label": None, "differs": []}]
 
 
 @pytest.mark.parametrize(
@@ -51,23 +51,23 @@ def test_two_of_three_are_a_majority_and_the_third_is_kept_as_dissent(ruler):
     ],
 )
 def test_without_a_strict_majority_the_conversation_is_disputed(ruler, labels):
-    found = settle(labels, ruler=ruler)
+    result = settle(labels, ruler=ruler)
 
-    assert found.state == "disputed"
-    assert found.payload == {"requirements": []}
-    assert [settled.how for settled in found.disputed] == ["disputed"]
-    assert not found.empty
+    assert result.state == "disputed"
+    assert result.payload == {"requirements": []}
+    assert [settled.how for settled in result.disputed] == ["disputed"]
+    assert not result.empty
 
 
 def test_one_disputed_label_does_not_take_the_agreed_ones_along(ruler):
     labels = {"ana": [requirement(LOGIN), requirement(EXPORT)], "ben": [requirement(LOGIN)]}
 
-    found = settle(labels, ruler=ruler)
+    result = settle(labels, ruler=ruler)
 
-    assert found.state == "disputed"
-    assert [settled.label["title"] for settled in found.agreed] == [LOGIN]
-    assert [settled.label["title"] for settled in found.disputed] == [EXPORT]
-    assert found.disputed[0].by == ["ana"]
+    assert result.state == "disputed"
+    assert [settled.label["title"] for settled in result.agreed] == [LOGIN]
+    assert [settled.label["title"] for settled in result.disputed] == [EXPORT]
+    assert result.disputed[0].by == ["ana"]
 
 
 def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
@@ -85,17 +85,21 @@ def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
 
 
 def test_nothing_here_from_everybody_is_unanimous(ruler):
-    found = settle({"ana": [], "ben": []}, ruler=ruler)
+    settled = settle({"ana": [], "ben": []}, ruler=ruler)
 
-    assert (found.state, found.empty, found.payload) == ("unanimous", True, {"requirements": []})
+    assert (settled.state, settled.empty, settled.payload) == (
+        "unanimous",
+        True,
+        {"requirements": []},
+    )
 
 
 @pytest.mark.parametrize("labels", [[], [requirement(LOGIN)]])
 def test_one_annotator_is_one_annotator(ruler, labels):
-    found = settle({"ana": labels}, ruler=ruler)
+    result = settle({"ana": labels}, ruler=ruler)
 
-    assert found.state == "single"
-    assert [settled.how for settled in found.agreed] == ["single"] * len(labels)
+    assert result.state == "single"
+    assert [settled.how for settled in result.agreed] == ["single"] * len(labels)
 
 
 def test_nobody_is_not_agreement(ruler):
@@ -112,9 +116,9 @@ def test_the_words_come_from_the_label_closest_to_all_others(ruler):
         "cleo": [requirement(f"{words} i j")],
     }
 
-    found = settle(labels, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
 
-    assert found.payload["requirements"][0]["title"] == f"{words} i"
+    assert settled.payload["requirements"][0]["title"] == f"{words} i"
 
 
 def test_labels_may_meet_through_a_third_one(ruler):
@@ -126,9 +130,9 @@ def test_labels_may_meet_through_a_third_one(ruler):
         "cleo": [requirement(f"{words} i j k l")],
     }
 
-    found = settle(labels, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
 
-    assert found.state == "unanimous"
+    assert settled.state == "unanimous"
 
 
 def test_nobody_is_counted_twice_in_one_label(ruler):
@@ -137,11 +141,11 @@ def test_nobody_is_counted_twice_in_one_label(ruler):
         "ben": [requirement(LOGIN)],
     }
 
-    found = settle(labels, ruler=ruler)
+    result = settle(labels, ruler=ruler)
 
-    assert found.state == "disputed"
-    assert [settled.by for settled in found.agreed] == [["ana", "ben"]]
-    assert [settled.by for settled in found.disputed] == [["ana"]]
+    assert result.state == "disputed"
+    assert [settled.by for settled in result.agreed] == [["ana", "ben"]]
+    assert [settled.by for settled in result.disputed] == [["ana"]]
 
 
 def test_the_most_similar_labels_are_joined_first(ruler):
@@ -154,10 +158,10 @@ def test_the_most_similar_labels_are_joined_first(ruler):
         "cleo": [requirement(short), requirement(long)],
     }
 
-    found = settle(labels, ruler=ruler)
+    result = settle(labels, ruler=ruler)
 
-    assert found.state == "majority"
-    assert sorted(settled.by for settled in found.agreed) == [["ana", "cleo"], ["ben", "cleo"]]
+    assert result.state == "majority"
+    assert sorted(settled.by for settled in result.agreed) == [["ana", "cleo"], ["ben", "cleo"]]
 
 
 @pytest.mark.parametrize(
@@ -173,9 +177,9 @@ def test_sources_are_those_that_most_holders_cite(ruler, sources, agreed):
     people = zip(["ana", "ben", "cleo"], sources, strict=False)
     labels = {person: [requirement(LOGIN, source_messages=own)] for person, own in people}
 
-    found = settle(labels, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
 
-    assert found.payload["requirements"][0]["source_messages"] == agreed
+    assert settled.payload["requirements"][0]["source_messages"] == agreed
 
 
 def test_holders_who_say_it_otherwise_are_kept_word_for_word(ruler):
@@ -214,19 +218,21 @@ labels_of_one = st.lists(
 )
 def test_laws_of_settling(labels, random):
     ruler = Ruler(WordOverlap())
-    found = settle(labels, ruler=ruler)
-    everything = [*found.agreed, *found.disputed]
+    settled = settle(labels, ruler=ruler)
+    everything = [*settled.agreed, *settled.disputed]
 
     # every label is in exactly one cluster, every cluster has each annotator at most once
     assert sum(len(each.by) for each in everything) == sum(map(len, labels.values()))
     assert all(len(set(each.by)) == len(each.by) for each in everything)
     # a label stands exactly when a strict majority holds it
-    assert all(2 * len(each.by) > len(labels) for each in found.agreed)
-    assert all(2 * len(each.by) <= len(labels) for each in found.disputed)
-    assert all(each.label["source_messages"] for each in found.agreed)
+    assert all(2 * len(each.by) > len(labels) for each in settled.agreed)
+    assert all(2 * len(each.by) <= len(labels) for each in settled.disputed)
+    assert all(each.label["source_messages"] for each in settled.agreed)
     # who comes first plays no part
     shuffled = list(labels.items())
     random.shuffle(shuffled)
     again = settle({who: random.sample(own, len(own)) for who, own in shuffled}, ruler=ruler)
-    assert canonical_json(again.payload) == canonical_json(found.payload)
-    assert [each.provenance for each in again.agreed] == [each.provenance for each in found.agreed]
+    assert canonical_json(again.payload) == canonical_json(settled.payload)
+    assert [each.provenance for each in again.agreed] == [
+        each.provenance for each in settled.agreed
+    ]

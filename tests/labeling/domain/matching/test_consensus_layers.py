@@ -21,22 +21,22 @@ def test_inferred_requirements_match_by_text_and_take_the_triggers_of_most(ruler
         "cleo": [inferred("Encrypt the data", triggered_by=["g1"], necessity="optional")],
     }
 
-    found = settled(ruler, "inference", labels)
+    result = settled(ruler, "inference", labels)
 
-    (label,) = found.payload["inferred_requirements"]
-    assert found.state == "unanimous"
+    (label,) = result.payload["inferred_requirements"]
+    assert result.state == "unanimous"
     assert (label["id"], label["triggered_by"]) == ("INF-001", ["g1"])
     assert label["necessity"] == "optional"
-    (row,) = found.agreed[0].dissent
+    (row,) = result.agreed[0].dissent
     assert (row["annotator"], row["differs"]) == ("ana", ["triggered_by", "necessity"])
 
 
 def test_labels_stand_in_the_order_of_what_they_refer_to(ruler):
     own = [inferred("Back up", triggered_by=["g2"]), inferred("Zip files", triggered_by=["g1"])]
 
-    found = settled(ruler, "inference", {"ana": own}, order=["g1", "g2"])
+    result = settled(ruler, "inference", {"ana": own}, order=["g1", "g2"])
 
-    titles = [label["title"] for label in found.payload["inferred_requirements"]]
+    titles = [label["title"] for label in result.payload["inferred_requirements"]]
     assert titles == ["Zip files", "Back up"]
 
 
@@ -50,20 +50,20 @@ def test_issues_are_the_same_by_requirement_type_and_field_whatever_they_say(rul
         "cleo": [issue("g1", field="title")],
     }
 
-    found = settled(ruler, "validation", labels)
+    result = settled(ruler, "validation", labels)
 
-    assert found.state == "disputed"  # cleo's is another issue
-    assert [each.by for each in found.agreed] == [["ana", "ben"]]
-    assert [each.by for each in found.disputed] == [["cleo"]]
+    assert result.state == "disputed"  # cleo's is another issue
+    assert [each.by for each in result.agreed] == [["ana", "ben"]]
+    assert [each.by for each in result.disputed] == [["cleo"]]
 
 
 def test_two_equal_issues_need_two_partners(ruler):
     labels = {"ana": [issue("g1"), issue("g1")], "ben": [issue("g1")]}
 
-    found = settled(ruler, "validation", labels)
+    result = settled(ruler, "validation", labels)
 
-    assert [each.by for each in found.agreed] == [["ana", "ben"]]
-    assert [each.by for each in found.disputed] == [["ana"]]
+    assert [each.by for each in result.agreed] == [["ana", "ben"]]
+    assert [each.by for each in result.disputed] == [["ana"]]
 
 
 def test_the_severity_is_that_of_most(ruler):
@@ -85,11 +85,11 @@ def test_questions_match_by_their_text_and_evidence_is_decided_message_by_messag
         "cleo": [question("What do they track", evidence=[2, 0])],
     }
 
-    found = settled(ruler, "qa", labels)
+    result = settled(ruler, "qa", labels)
 
-    (label,) = found.payload["questions"]
-    assert (found.state, label["evidence"]) == ("unanimous", [0, 2])
-    assert [row["annotator"] for row in found.agreed[0].dissent] == ["ben"]
+    (label,) = result.payload["questions"]
+    assert (result.state, label["evidence"]) == ("unanimous", [0, 2])
+    assert [row["annotator"] for row in result.agreed[0].dissent] == ["ben"]
 
 
 def test_other_questions_are_disputed(ruler):
@@ -108,12 +108,12 @@ def test_phases_meet_by_their_evidence_and_stand_if_most_tell_them(ruler):
         "cleo": [arc("How did it go", phase("First", [0, 1]), phase("Then", [2]), phase("Z", [3]))],
     }
 
-    found = settled(ruler, "arc", labels)
+    result = settled(ruler, "arc", labels)
 
-    (label,) = found.payload["arcs"]
-    phases = [(one["title"], one["evidence"]) for one in label["phases"]]
+    (label,) = result.payload["arcs"]
+    phases = [(phase["title"], phase["evidence"]) for phase in label["phases"]]
     assert phases == [("Start", [0, 1]), ("Middle", [2]), ("End", [3])]
-    assert found.state == "unanimous"
+    assert result.state == "unanimous"
 
 
 def test_a_narrative_whose_phases_nobody_shares_is_disputed_as_it_was_written(ruler):
@@ -122,10 +122,10 @@ def test_a_narrative_whose_phases_nobody_shares_is_disputed_as_it_was_written(ru
         "ben": [arc("How did it go", phase("Start", [2]), phase("End", [3]))],
     }
 
-    found = settled(ruler, "arc", labels)
+    result = settled(ruler, "arc", labels)
 
-    assert found.state == "disputed"
-    assert found.disputed[0].label["phases"] == labels["ana"][0]["phases"]
+    assert result.state == "disputed"
+    assert result.disputed[0].label["phases"] == labels["ana"][0]["phases"]
 
 
 # --- events ---
@@ -138,19 +138,19 @@ def test_events_match_by_type_and_trigger_and_keep_the_arguments_of_most(ruler):
         "cleo": [event(0, ("what", "order 0"))],
     }
 
-    found = settled(ruler, "events", labels)
+    result = settled(ruler, "events", labels)
 
-    (label,) = found.payload["events"]
-    roles = [(one["role"], one["span"]["text"]) for one in label["arguments"]]
-    assert (found.state, roles) == ("unanimous", [("what", "order 0")])
+    (label,) = result.payload["events"]
+    roles = [(argument["role"], argument["span"]["text"]) for argument in label["arguments"]]
+    assert (result.state, roles) == ("unanimous", [("what", "order 0")])
 
 
 def test_events_of_another_type_or_place_are_others(ruler):
     labels = {"ana": [event(0)], "ben": [event(0, type="payment"), event(2)]}
 
-    found = settled(ruler, "events", labels)
+    result = settled(ruler, "events", labels)
 
-    assert sorted(each.by for each in found.disputed) == [["ana"], ["ben"], ["ben"]]
+    assert sorted(each.by for each in result.disputed) == [["ana"], ["ben"], ["ben"]]
 
 
 # --- relevance ---
@@ -164,10 +164,10 @@ def test_a_rating_is_agreed_if_most_give_the_same_score(ruler, scores, state, sc
     people = zip(["ana", "ben", "cleo"], scores, strict=True)
     labels = {who: [rating("g1", one)] for who, one in people}
 
-    found = settled(ruler, "relevance", labels)
+    result = settled(ruler, "relevance", labels)
 
-    assert found.state == state
-    assert [label["score"] for label in found.payload["ratings"]] == ([score] if score else [])
+    assert result.state == state
+    assert [label["score"] for label in result.payload["ratings"]] == ([score] if score else [])
 
 
 # --- laws ---

@@ -30,18 +30,21 @@ def test_labels_are_told_apart_by_uid_and_not_by_place_or_id() -> None:
     before = payload(label("a", title="Log in"), label("b", title="Log out"))
     after = payload(label("b", title="Log out"), label("c", title="Log in"))
 
-    found = difference(before, after)
+    interval = difference(before, after)
 
-    assert [(one.kind, one.uid) for one in found.labels] == [("removed", "a"), ("added", "c")]
+    assert [(label.kind, label.uid) for label in interval.labels] == [
+        ("removed", "a"),
+        ("added", "c"),
+    ]
 
 
 def test_a_change_names_the_field_with_both_values() -> None:
-    found = difference(
+    interval = difference(
         payload(label("a", title="Log in", priority="must", source_messages=[0])),
         payload(label("a", title="Log in", priority="could", source_messages=[0, 2])),
     )
 
-    (change,) = found.labels
+    (change,) = interval.labels
     assert (change.kind, change.layer_key) == ("changed", "requirements")
     assert [(field.name, field.before, field.after) for field in change.fields] == [
         ("priority", "must", "could"),
@@ -50,25 +53,27 @@ def test_a_change_names_the_field_with_both_values() -> None:
 
 
 def test_every_layer_is_compared() -> None:
-    found = difference({"requirements": [label("a")]}, {"events": [label("b")]})
+    interval = difference({"requirements": [label("a")]}, {"events": [label("b")]})
 
-    assert [(one.kind, one.layer_key) for one in found.labels] == [
+    assert [(label.kind, label.layer_key) for label in interval.labels] == [
         ("removed", "requirements"),
         ("added", "events"),
     ]
 
 
 def test_another_order_of_the_same_labels_is_a_difference() -> None:
-    found = difference(payload(label("a"), label("b")), payload(label("b"), label("a")))
+    interval = difference(payload(label("a"), label("b")), payload(label("b"), label("a")))
 
-    assert (found.labels, found.reordered) == ([], ["requirements"])
-    assert found
+    assert (interval.labels, interval.reordered) == ([], ["requirements"])
+    assert interval
 
 
 def test_a_label_added_in_between_reorders_nothing() -> None:
-    found = difference(payload(label("a"), label("b")), payload(label("a"), label("c"), label("b")))
+    interval = difference(
+        payload(label("a"), label("b")), payload(label("a"), label("c"), label("b"))
+    )
 
-    assert found.reordered == []
+    assert interval.reordered == []
 
 
 def test_saying_nothing_here_is_a_difference() -> None:

@@ -42,9 +42,9 @@ def test_cached_bytes_are_little_endian_floats_under_the_hash_of_the_text():
 
 
 def test_similarities_are_rounded_and_equal_texts_have_one():
-    found = Ruler(WordOverlap()).similarities(["a b c", "d"], ["a", "a b c"])
+    result = Ruler(WordOverlap()).similarities(["a b c", "d"], ["a", "a b c"])
 
-    assert found.tolist() == [[0.57735, 1.0], [0.0, 0.0]]  # 1/√3
+    assert result.tolist() == [[0.57735, 1.0], [0.0, 0.0]]  # 1/√3
 
 
 @pytest.mark.parametrize(("left", "right"), [([], ["a"]), (["a"], []), ([], [])])
@@ -95,9 +95,9 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_the_real_encoder_gives_the_known_similarity(encoder):
     ruler = Ruler(encoder)
 
-    found = ruler.similarities(["This is an example sentence"], ["Each sentence is converted"])
+    result = ruler.similarities(["This is an example sentence"], ["Each sentence is converted"])
 
-    assert found[0, 0] == pytest.approx(0.40456, abs=5e-6)
+    assert result[0, 0] == pytest.approx(0.40456, abs=5e-6)
     assert encoder.encode(["a", "b"]).shape == (2, 384)
     assert ruler.id == "all-MiniLM-L6-v2@53aa51172d14/6"
 

@@ -33,14 +33,14 @@ LABEL: dict[str, Any] = {
 
 
 def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, str]:
-    found = check_payload(
+    result = check_payload(
         {"requirements": list(labels)},
         layers=["extraction"],
         message_count=4,
         complete=complete,
         **options,
     )
-    return {problem.path: in_english(problem.fact) for problem in found}
+    return {problem.path: in_english(problem.fact) for problem in result}
 
 
 def test_a_complete_label_has_no_problem() -> None:
@@ -64,9 +64,9 @@ def test_a_complete_label_has_no_problem() -> None:
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(field: str, value: Any, message: str) -> None:
-    found = problems(LABEL | {field: value})
+    result = problems(LABEL | {field: value})
 
-    assert found[f"requirements.0.{field}"].startswith(message)
+    assert result[f"requirements.0.{field}"].startswith(message)
 
 
 @pytest.mark.parametrize("field", [name for name in LABEL if name not in ("uid", "condition")])
@@ -109,11 +109,11 @@ def test_a_broken_shape_is_refused_even_in_a_draft(label: Any) -> None:
 
 
 def test_labels_are_told_apart_by_uid_and_id() -> None:
-    found = check_payload(
+    result = check_payload(
         {"requirements": [LABEL, LABEL]}, layers=["extraction"], message_count=4, complete=False
     )
 
-    assert [in_english(problem.fact) for problem in found] == [
+    assert [in_english(problem.fact) for problem in result] == [
         "Two labels have the uid a1.",
         "Two labels have the id REQ-001.",
     ]
@@ -127,9 +127,9 @@ def test_nothing_here_and_labels_exclude_each_other() -> None:
 
 
 def test_a_key_of_no_layer_is_refused() -> None:
-    found = check_payload({"wishes": []}, layers=["extraction"], message_count=1, complete=False)
+    result = check_payload({"wishes": []}, layers=["extraction"], message_count=1, complete=False)
 
-    assert [problem.path for problem in found] == ["wishes"]
+    assert [problem.path for problem in result] == ["wishes"]
 
 
 def test_the_form_offers_every_field_that_a_person_fills_in() -> None:
@@ -212,7 +212,7 @@ COMPLETE: dict[str, dict[str, Any]] = {
 def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, str]:
     """One label beside the others that it may refer to."""
     labels = COMPLETE | {"extraction": LABEL, layer: label}
-    found = check_payload(
+    result = check_payload(
         {LAYERS[name].key: [one] for name, one in labels.items()},
         layers=list(LAYERS),
         message_count=len(MESSAGES),
@@ -221,7 +221,7 @@ def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, s
         complete=complete,
     )
     prefix = f"{LAYERS[layer].key}.0."
-    return {problem.path.removeprefix(prefix): in_english(problem.fact) for problem in found}
+    return {problem.path.removeprefix(prefix): in_english(problem.fact) for problem in result}
 
 
 @pytest.mark.parametrize("layer", COMPLETE)
@@ -275,10 +275,10 @@ def test_a_phase_says_what_it_lacks() -> None:
     first, second = COMPLETE["arc"]["phases"]
     label = COMPLETE["arc"] | {"phases": [first, second | {"title": " ", "evidence": [9]}]}
 
-    found = problems_of("arc", label)
+    result = problems_of("arc", label)
 
-    assert found["phases.1.title"] == "This is empty."
-    assert found["phases.1.evidence"] == "There is no message 9."
+    assert result["phases.1.title"] == "This is empty."
+    assert result["phases.1.evidence"] == "There is no message 9."
     assert problems_of("arc", COMPLETE["arc"] | {"phases": []}, complete=False) == {}
 
 
@@ -321,9 +321,9 @@ def test_what_became_stale_never_blocks_a_draft() -> None:
 
 
 def test_a_uid_names_one_label_of_the_whole_payload() -> None:
-    found = problems_of("qa", COMPLETE["qa"] | {"uid": "a1"}, complete=False)
+    result = problems_of("qa", COMPLETE["qa"] | {"uid": "a1"}, complete=False)
 
-    assert found == {"questions": "Two labels have the uid a1."}
+    assert result == {"questions": "Two labels have the uid a1."}
 
 
 def test_forms_of_events_offer_the_types_and_roles_of_the_project() -> None:

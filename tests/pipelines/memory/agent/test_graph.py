@@ -49,7 +49,7 @@ def test_what_is_missing_is_looked_for_in_a_second_round():
 
     assert path == ["planner", "retriever", "grader", "explorer", "grader", "generator"]
     explored = next(step for step in output["steps"] if step["node"] == "explorer")
-    assert "Where did Bob buy a bicycle?" in [one["question"] for one in explored["searches"]]
+    assert "Where did Bob buy a bicycle?" in [search["question"] for search in explored["searches"]]
 
 
 def test_after_three_rounds_it_answers_with_what_there_is():
@@ -83,7 +83,7 @@ def test_a_question_about_two_people_is_retrieved_for_each():
     output, _ = ask(MANY)
 
     retrieved = next(step for step in output["steps"] if step["node"] == "retriever")
-    assert [one["why"] for one in retrieved["searches"]] == ["asked", "person", "person"]
+    assert [search["why"] for search in retrieved["searches"]] == ["asked", "person", "person"]
 
 
 def test_a_story_has_phases_and_all_it_returns_was_a_candidate():
@@ -126,11 +126,11 @@ def test_the_grader_sends_on_or_back(sufficient, rounds, node):
 def explored(look):
     talk = a_talk()
     verdict = Verdict({0: 0.9}, (0,), sufficient=False)
-    found = explore(
+    result = explore(
         "What cake?", talk, verdict, [search(talk, "What cake?", why="asked", limit=10)],
         look=look, limit=10,
     )  # fmt: skip
-    return {one.why: set(one.indexes) for one in found}
+    return {one.why: set(one.indexes) for one in result}
 
 
 def test_the_second_look_is_at_what_stands_beside_the_best():

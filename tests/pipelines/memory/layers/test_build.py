@@ -45,7 +45,7 @@ class Scripted:
 
 def sensible(kind: str, given: Any) -> Any:
     if kind == "Bursts":
-        rows = [(row["burst"], [one["id"] for one in row["messages"]]) for row in given]
+        rows = [(row["burst"], [message["id"] for message in row["messages"]]) for row in given]
         return {
             "bursts": [
                 {"burst": number, "topics": [{"name": "Food", "start": ids[0], "end": ids[-1]}]}

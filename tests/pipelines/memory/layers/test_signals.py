@@ -31,11 +31,11 @@ def values(signals, number=0):
 def test_a_reply_delay_counts_only_where_the_sender_changes():
     messages = talk(("a", 0, "x"), ("a", 100, "x"), ("b", 130, "x"), ("a", 220, "x"))
 
-    found = values(measure_nodes([node(1, 1, 4)], messages, config=CONFIG))
+    figures = values(measure_nodes([node(1, 1, 4)], messages, config=CONFIG))
 
     # a->a is no reply; a->b 130 - 100 = 30; b->a 220 - 130 = 90
-    assert found["reply_delay_avg"] == 60.0
-    assert found["reply_delay_max"] == 90.0
+    assert figures["reply_delay_avg"] == 60.0
+    assert figures["reply_delay_max"] == 90.0
 
 
 def test_who_talks_alone_gets_no_reply():
@@ -63,10 +63,10 @@ def test_an_exchange_is_two_neighbours_and_shares_none():
     #                 (a b) opened by a     (b a) opened by b    b alone
     messages = talk(*((who, 10.0 * at, "x") for at, who in enumerate("abbab")))
 
-    found = values(measure_nodes([node(1, 1, 5)], messages, config=CONFIG))
+    figures = values(measure_nodes([node(1, 1, 5)], messages, config=CONFIG))
 
     # a b | b a | b -> 1 of 2 exchanges opened by a, who wrote first
-    assert found["initiator_ratio"] == 0.5
+    assert figures["initiator_ratio"] == 0.5
 
 
 def test_topic_frequency_counts_earlier_nodes_of_the_same_name_in_any_case():
@@ -89,7 +89,7 @@ def test_a_silence_is_more_than_three_times_the_median_pause_between_bursts():
 
     # pauses 1, 1, 3 and 3 h + 1 s: median 2 h -> threshold 6 h, which none exceeds
     assert [row.values["silence_event"] for row in signals.nodes] == [0, 0, 0, 0, None]
-    assert not [one for one in signals.anchors if one.signal == "silence_event"]
+    assert not [anchor for anchor in signals.anchors if anchor.signal == "silence_event"]
 
 
 def test_every_silence_is_an_anchor():
@@ -101,7 +101,7 @@ def test_every_silence_is_an_anchor():
     signals = measure_nodes(nodes, messages, config=CONFIG)
 
     assert [row.values["silence_event"] for row in signals.nodes] == [0, 0, 1, None]
-    assert [(one.node_id, one.value) for one in signals.anchors] == [("T003", 1.0)]
+    assert [(anchor.node_id, anchor.value) for anchor in signals.anchors] == [("T003", 1.0)]
 
 
 def test_pauses_inside_a_burst_are_nothing_to_compare_with():
@@ -118,10 +118,10 @@ def test_term_shift_is_the_share_of_the_partner_s_messages_without_a_usual_pet_n
     )
     config = LayersConfig(pet_names=("babe",))
 
-    found = values(measure_nodes([node(1, 1, 4)], messages, config=config))
+    figures = values(measure_nodes([node(1, 1, 4)], messages, config=config))
 
     # b is the partner: one of two messages has none; a's own message does not count
-    assert found["term_shift"] == 0.5
+    assert figures["term_shift"] == 0.5
 
 
 def test_term_shift_is_undefined_without_pet_names_or_without_the_partner():
@@ -140,10 +140,10 @@ def test_usual_pet_names_are_those_of_the_first_part_said_to_somebody():
     rest = [("a", 100.0 + at, "x") for at in range(12)]
     opening = [("a", 0.0, "Hi"), ("b", 1.0, "Hey babe, my brother is here")]
 
-    found = pet_names(talk(*opening, *rest, ("b", 999, "Thanks, honey!")), CONFIG)
+    result = pet_names(talk(*opening, *rest, ("b", 999, "Thanks, honey!")), CONFIG)
 
     # "brother" is spoken of, and "honey" comes after the first fifth
-    assert found == ("babe",)
+    assert result == ("babe",)
 
 
 def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
@@ -157,12 +157,12 @@ def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
 
     signals = measure_nodes(nodes, talk(*turns), config=CONFIG)
 
-    line = next(one for one in signals.baselines if one.measure == "reply_delay_avg")
+    line = next(baseline for baseline in signals.baselines if baseline.measure == "reply_delay_avg")
     assert (line.n, line.mean) == (10, 20.0)
     assert line.deviation == pytest.approx(31.6228, abs=1e-4)
     assert line.threshold == pytest.approx(83.2456, abs=1e-4)
-    delays = [one for one in signals.anchors if one.signal == "reply_delay"]
-    assert [(one.node_id, one.measure) for one in delays] == [
+    delays = [anchor for anchor in signals.anchors if anchor.signal == "reply_delay"]
+    assert [(delay.node_id, delay.measure) for delay in delays] == [
         ("T010", "reply_delay_avg"),
         ("T010", "reply_delay_max"),
     ]
@@ -175,7 +175,7 @@ def test_a_value_at_the_threshold_does_not_stand_out():
         NodeSignals("T002", {"topic_frequency": 3.0}),
     ]
 
-    assert [one.node_id for one in anchors(rows, [line])] == ["T002"]
+    assert [anchor.node_id for anchor in anchors(rows, [line])] == ["T002"]
 
 
 def test_values_that_are_all_equal_or_single_have_no_anchor():
@@ -185,7 +185,7 @@ def test_values_that_are_all_equal_or_single_have_no_anchor():
     single = measure_nodes([node(1, 1, 4)], messages, config=CONFIG)
 
     assert not both.anchors
-    line = next(one for one in single.baselines if one.measure == "reply_delay_avg")
+    line = next(baseline for baseline in single.baselines if baseline.measure == "reply_delay_avg")
     assert (line.mean, line.deviation, line.threshold) == (pytest.approx(10), None, None)
 
 
@@ -194,7 +194,7 @@ def test_undefined_values_do_not_enter_what_is_usual():
 
     signals = measure_nodes([node(1, 1, 2), node(2, 3, 3)], messages, config=CONFIG)
 
-    line = next(one for one in signals.baselines if one.measure == "reply_delay_avg")
+    line = next(baseline for baseline in signals.baselines if baseline.measure == "reply_delay_avg")
     assert (line.n, line.mean) == (1, 10.0)
 
 

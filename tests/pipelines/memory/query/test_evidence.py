@@ -27,8 +27,8 @@ def weights_on(name: str) -> Weights:
 
 def column(question: str, name: str, searches=None) -> dict[int, float]:
     talk = a_talk()
-    found = searches or [search(talk, question, why="asked", limit=10)]
-    positions, rows = features(talk, read_intent(question, talk), found)
+    result = searches or [search(talk, question, why="asked", limit=10)]
+    positions, rows = features(talk, read_intent(question, talk), result)
     return dict(zip(positions, rows[:, FEATURES.index(name)], strict=True))
 
 
@@ -87,9 +87,9 @@ def test_a_talk_that_taught_is_weighed_by_weights_made_without_it():
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     key, own = next(iter(stored["without"].items()))
 
-    found = trained(explored=False, talk=key)
+    result = trained(explored=False, talk=key)
 
-    assert found.weights.tolist() == own["first"]["weights"] != stored["first"]["weights"]
+    assert result.weights.tolist() == own["first"]["weights"] != stored["first"]["weights"]
     assert trained(explored=False, talk="another").bias == stored["first"]["bias"]
 
 
@@ -99,13 +99,13 @@ def test_figures_of_answers_are_means_over_questions():
         ([5], [4, 5, 6], frozenset({6, 7})),  # recall 0, precision 0, first hit at rank 3
     ]
 
-    found = query.figures(results)
+    figures = query.figures(results)
 
-    assert found["recall"] == 0.5
-    assert found["precision"] == 0.25
-    assert found["returned"] == 1.5
-    assert found["MRR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert found["recall@3"] == 0.75
+    assert figures["recall"] == 0.5
+    assert figures["precision"] == 0.25
+    assert figures["returned"] == 1.5
+    assert figures["MRR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert figures["recall@3"] == 0.75
 
 
 def test_gold_is_read_without_questions_that_cannot_be_scored():

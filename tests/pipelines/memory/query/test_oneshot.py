@@ -47,7 +47,9 @@ def test_a_story_is_cut_into_phases_in_time_order():
 def test_a_time_that_cannot_be_read_is_a_missing_one_in_stories_too():
     talk = a_talk()
     times = {0: "last winter", 6: "2024-01-10T09:00:00"}  # the second one has no zone
-    messages = [replace(one, time=times.get(one.index, one.time)) for one in talk.messages]
+    messages = [
+        replace(message, time=times.get(message.index, message.time)) for message in talk.messages
+    ]
 
     story = "How did the cake of Ann evolve throughout the talk?"
     output = ask(story, task="arc", talk=replace(talk, messages=messages))
@@ -100,9 +102,9 @@ def test_a_talk_without_messages_has_no_evidence():
 
 def test_a_message_of_high_promise_is_not_lost_by_a_limit_of_nodes():
     talk = a_talk()
-    found = [search(talk, "Oslo bicycle", why="asked", limit=200)]
+    result = [search(talk, "Oslo bicycle", why="asked", limit=200)]
 
-    candidates = expand_candidates(talk, found, (), node_limit=1)
+    candidates = expand_candidates(talk, result, (), node_limit=1)
 
     assert [node.node_id for node in candidates.nodes] == ["n2"]  # by promise, not by time
     assert len(candidates.positions) == 10
@@ -122,9 +124,9 @@ def test_anchors_are_nodes_that_stand_out_in_the_focus_within_the_days():
 
 def test_a_topic_shows_all_its_ids_beside_a_short_preview():
     talk = a_talk()
-    found = search(talk, "bicycle", why="asked", limit=200)
-    candidates = expand_candidates(talk, [found], (), node_limit=1)
-    chances = dict(zip(found.indexes, found.probabilities, strict=True))
+    result = search(talk, "bicycle", why="asked", limit=200)
+    candidates = expand_candidates(talk, [result], (), node_limit=1)
+    chances = dict(zip(result.indexes, result.probabilities, strict=True))
 
     (summary,) = node_summaries(talk, candidates, chances, preview=1)
 

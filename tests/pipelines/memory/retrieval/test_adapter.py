@@ -83,11 +83,11 @@ def test_a_change_is_added_to_its_matrix_and_to_no_other_model() -> None:
     one, model = some_adapter(1), load(packaged_folder())
     before = {name: matrix(model, name).copy() for name in NAMES}
 
-    found = adapter.changed(model, one)
+    result = adapter.changed(model, one)
 
     for name, (down, up) in one.changes.items():
         assert np.array_equal(matrix(model, name), before[name])
-        assert matrix(found, name) == pytest.approx(before[name] + (down @ up).T, abs=1e-6)
+        assert matrix(result, name) == pytest.approx(before[name] + (down @ up).T, abs=1e-6)
 
 
 def matrix(model: Any, name: str) -> Vectors:
@@ -176,11 +176,11 @@ def test_every_question_takes_part_once_with_its_evidence(
     monkeypatch.setattr(adapters, "BATCH", 2)
     monkeypatch.setattr(adapters, "OWN", 0)  # evidence is one's own, too
 
-    found = adapters.steps([lesson, lesson], np.random.default_rng(0))
+    result = adapters.steps([lesson, lesson], np.random.default_rng(0))
 
-    asked = [id(question) for step in found for question in step.questions]
+    asked = [id(question) for step in result for question in step.questions]
     assert sorted(asked) == sorted(2 * [id(question) for question in lesson.questions])
-    for step in found:
+    for step in result:
         assert all(set(question.evidence) <= set(step.pool) for question in step.questions)
         assert len(set(step.pool.tolist())) == len(step.pool)
 
@@ -206,10 +206,12 @@ def test_nearness_is_the_mean_of_the_best_cosines() -> None:
     for rows in (*asked, *messages):
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
 
-    found = adapters._nearness(*([torch.tensor(one) for one in each] for each in (asked, messages)))
+    result = adapters._nearness(
+        *([torch.tensor(one) for one in each] for each in (asked, messages))
+    )
 
     expected = [[(q @ m.T).max(axis=1).mean() for m in messages] for q in asked]
-    assert found.numpy() == pytest.approx(np.array(expected), abs=1e-12)
+    assert result.numpy() == pytest.approx(np.array(expected), abs=1e-12)
 
 
 def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapters.Lesson) -> None:
@@ -248,10 +250,14 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(adapters, "ProcessPoolExecutor", Here)
     short = GoldTalk("short", TALK[:3], ASKED[1:])
 
-    found = adapters.taught_by([GOLD, short], MiniLM(), Kept())
+    result = adapters.taught_by([GOLD, short], MiniLM(), Kept())
 
-    assert list(found) == [EVERY, key_of(TALK), key_of(TALK[:3])]
-    assert [[len(one.messages) for one in lessons] for lessons in taught] == [[6, 3], [3], [6]]
+    assert list(result) == [EVERY, key_of(TALK), key_of(TALK[:3])]
+    assert [[len(lesson.messages) for lesson in lessons] for lessons in taught] == [
+        [6, 3],
+        [3],
+        [6],
+    ]
 
 
 def test_a_single_talk_has_nobody_to_be_taught_by() -> None:

@@ -80,11 +80,11 @@ def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
 
 
 def test_a_name_called_out_to_a_speaker_becomes_the_speakers() -> None:
-    found = speakers.learn(TALK)
+    result = speakers.learn(TALK)
 
-    assert found.names["Emi"] == {"emi", "kate"}
-    assert found.names["elise"] == {"elise"}
-    assert found.about("Has Kate's cat met Elise?") == ("Emi", "elise")
+    assert result.names["Emi"] == {"emi", "kate"}
+    assert result.names["elise"] == {"elise"}
+    assert result.about("Has Kate's cat met Elise?") == ("Emi", "elise")
 
 
 def test_a_name_called_out_once_is_nobodys() -> None:
@@ -92,10 +92,10 @@ def test_a_name_called_out_once_is_nobodys() -> None:
 
 
 def test_a_slip_in_a_long_name_is_forgiven_and_a_word_is_no_name() -> None:
-    found = speakers.learn(said(("Nicolas", "Hi"), ("Vanessa", "Hi")))
+    result = speakers.learn(said(("Nicolas", "Hi"), ("Vanessa", "Hi")))
 
-    assert found.about("What does Nikolas eat?") == ("Nicolas",)
-    assert found.about("What nice things are eaten?") == ()
+    assert result.about("What does Nikolas eat?") == ("Nicolas",)
+    assert result.about("What nice things are eaten?") == ()
 
 
 @pytest.mark.parametrize(
@@ -107,27 +107,27 @@ def test_a_slip_in_a_long_name_is_forgiven_and_a_word_is_no_name() -> None:
     ],
 )
 def test_a_question_is_asked_as_the_person_would_say_it(asked: str, first: str, bare: str) -> None:
-    found = question.read(asked, speakers.learn(TALK), span=None)
+    reading = question.read(asked, speakers.learn(TALK), span=None)
 
-    assert (found.first, found.bare) == (first, bare)
+    assert (reading.first, reading.bare) == (first, bare)
 
 
 # --- single retrievers --------------------------------------------------------------------------
 
 
 def test_bm25_prefers_rare_words_and_short_messages() -> None:
-    found = Lexical([["ski", "day"], ["day"], ["day", "ski", "hut", "sun", "ice"]])
+    result = Lexical([["ski", "day"], ["day"], ["day", "ski", "hut", "sun", "ice"]])
 
-    scores = found.score(["ski", "day", "never"])
+    scores = result.score(["ski", "day", "never"])
 
     assert list(np.argsort(-scores)) == [0, 2, 1]
-    assert found.covered(["ski"]).tolist() == [1.0, 0.0, 1.0]
+    assert result.covered(["ski"]).tolist() == [1.0, 0.0, 1.0]
 
 
 def test_a_message_is_worth_its_best_window() -> None:
     assert views.windows(["a", "b", "c"], 2) == ["a\nb", "b\nc"]
-    found = features.to_messages(np.array([0.1, 0.9]), width=2, count=3)
-    assert found.tolist() == [0.1, 0.9, 0.9]
+    result = features.to_messages(np.array([0.1, 0.9]), width=2, count=3)
+    assert result.tolist() == [0.1, 0.9, 0.9]
 
 
 def test_windows_wider_than_the_talk_are_one_window() -> None:
@@ -154,11 +154,11 @@ def test_words_may_be_found_in_the_message_before(index: ConversationIndex) -> N
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_ranks_every_message_once(index: ConversationIndex, method: str) -> None:
-    found = index.rank_by(method, "Where does Elise go skiing?")
+    result = index.rank_by(method, "Where does Elise go skiing?")
 
-    assert sorted(found.indexes) == list(range(len(TALK)))
-    assert list(found.scores) == sorted(found.scores, reverse=True)
-    assert all(0 <= one <= 1 for one in found.probabilities)
+    assert sorted(result.indexes) == list(range(len(TALK)))
+    assert list(result.scores) == sorted(result.scores, reverse=True)
+    assert all(0 <= probability <= 1 for probability in result.probabilities)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -234,10 +234,10 @@ def test_a_talk_without_messages_has_no_index(encoder: WordOverlap) -> None:
 def test_odd_questions_and_talks_give_finite_scores(
     encoder: WordOverlap, asked: str, lines: Sequence[tuple[str, str]]
 ) -> None:
-    found = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder).rank(asked)
+    result = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder).rank(asked)
 
-    assert len(found.indexes) == len(lines)
-    assert np.isfinite(found.scores).all()
+    assert len(result.indexes) == len(lines)
+    assert np.isfinite(result.scores).all()
 
 
 def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOverlap) -> None:
@@ -303,11 +303,11 @@ def two_pupils(encoder: WordOverlap) -> list[Pupil]:
 def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
     pupils = [make_ready(GoldTalk(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
 
-    found = report(pupils, held_out(pupils, rankers_without(pupils)))
+    result = report(pupils, held_out(pupils, rankers_without(pupils)))
 
-    assert set(found) == {"all", "one", "two"}
-    assert found["all"]["questions"] == 4
-    assert found["all"]["recall@10"] == 1.0
+    assert set(result) == {"all", "one", "two"}
+    assert result["all"]["questions"] == 4
+    assert result["all"]["recall@10"] == 1.0
 
 
 def test_the_shipped_weights_are_small_and_fit_the_features(index: ConversationIndex) -> None:
