@@ -324,9 +324,9 @@ def _serve(connection: Connection) -> None:
 
 
 def _done(job: Job, args: tuple[Any, ...], has_progress: bool) -> _Finished:
-    told: dict[str, Any] = {"progress": _tell} if has_progress else {}
+    options: dict[str, Any] = {"progress": _tell} if has_progress else {}
     try:
-        return _Finished(result=job(*args, **told))
+        return _Finished(result=job(*args, **options))
     except Exception:  # not every exception can be sent: the traceback is, and raised by JobFailed
         return _Finished(error=traceback.format_exc())
     finally:

@@ -54,7 +54,9 @@ class WorklistFilter(forms.Form):
         versions = older.order_by("version").values_list("version", flat=True)
         people = User.objects.filter(assignments__round__project=project).distinct()
         names = people.order_by("username").values_list("username", flat=True)
-        offered = [(str(number), _("version {one}").format(one=number)) for number in versions]
+        offered = [
+            (str(number), _("version {number}").format(number=number)) for number in versions
+        ]
         self._offer("version", offered)
         self._offer("annotator", [(name, name) for name in names])
 
