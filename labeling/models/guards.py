@@ -31,9 +31,9 @@ GUARDS = [
     *never("labeling_event", "The audit log is append-only."),
     *never("labeling_guideline", "A guideline version never changes: write a new version."),
     *never("labeling_review", "A review never changes: review again."),
-    *never("labeling_adjudication", "A decision never changes: decide anew."),
+    *never("labeling_adjudication", "A decision never changes: decide again."),
     *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
-    *never("labeling_goldcheck", "A comparison with gold never changes: it is made anew."),
+    *never("labeling_goldcheck", "A comparison with gold never changes: it is compared again."),
     Guard(
         "labeling_firstpass",
         "UPDATE",
