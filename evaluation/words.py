@@ -454,6 +454,10 @@ REFUSALS: dict[str, Text] = {
     "compare.other_basis": _(
         "One of the runs was rated by people and the other one by gold: have both rated."
     ),
+    "plan.by_floor": _(
+        "By the spread of the floor “{floor}” on {release}, because no run on it is scored yet, as "
+        "if another run had nothing in common with it: a rough figure. Two runs tell."
+    ),
     "plan.by_pair": _(
         "By how run {run:d} and run {run2:d} on {release} differed from conversation to "
         "conversation."
@@ -465,7 +469,7 @@ REFUSALS: dict[str, Text] = {
     ),
     "plan.no_run": _(
         "What this gold can show is not known yet: no run on it, or on an earlier version, has "
-        "figures of two conversations. Launch one, for example of a floor."
+        "figures of two conversations. Launch one."
     ),
     "plan.run_unfinished": _(
         "What this gold can show is not known yet: it will be as soon as a run on it is scored."

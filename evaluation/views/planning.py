@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +12,11 @@ from django.views.decorators.http import require_GET
 
 from evaluation.services.run import planning
 from evaluation.services.run.planning import Plan, figure
+from labeling.templatetags.figures import exact
 from labeling.views.gold import release_of
 
-WIDTH, HEIGHT = 480, 260
-LEFT, RIGHT, TOP, BOTTOM = 56, 464, 28, 210
+WIDTH, HEIGHT = 340, 230
+LEFT, RIGHT, TOP, BOTTOM = 44, 330, 28, 180
 POINTS = 40
 FEWEST = 3
 """With fewer conversations almost nothing can be shown."""
@@ -92,10 +94,8 @@ def chart(plan: Plan) -> Chart | None:
         now_x=x(plan.conversations),
         now_y=y(now),
         reach_y=y(reach) if reach is not None and reach <= tallest else None,
-        x_ticks=[Tick(x(count), str(count)) for count in _steps(FEWEST, most)],
-        y_ticks=[
-            Tick(y(tallest * share), figure(tallest * share)) for share in (0.25, 0.5, 0.75, 1)
-        ],
+        x_ticks=[Tick(x(count), f"{count:g}") for count in _ticks(most) if count >= FEWEST],
+        y_ticks=[Tick(y(effect), exact(effect)) for effect in _ticks(tallest)],
     )
 
 
@@ -124,5 +124,8 @@ def _count(share: float, most: int) -> int:
     return round(FEWEST + (most - FEWEST) * share**2)
 
 
-def _steps(least: int, most: int) -> list[int]:
-    return sorted({round(least + (most - least) * share) for share in (0, 0.25, 0.5, 0.75, 1)})
+def _ticks(most: float) -> list[float]:
+    """At most five round numbers up to there."""
+    power = 10.0 ** math.floor(math.log10(most))
+    step = next(part * power for part in (0.2, 0.5, 1, 2) if most / (part * power) <= 5)
+    return [round(number * step, 10) for number in range(1, math.floor(most / step) + 1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.contrib import messages
 from django.db.models import Prefetch
@@ -72,7 +72,7 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
 def run_new(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     releases = GoldRelease.objects.visible_to(request.user).light()
-    start = {"release": request.GET.get("release")}
+    start = {"release": _named(releases, request.GET.get("release", ""))}
     form = LaunchForm(request.POST or None, releases=releases, initial=start)
     estimate = None
     asked = request.method == "POST" and form.is_valid()
@@ -91,6 +91,13 @@ def run_new(request: HttpRequest) -> HttpResponse:
         "predictions": PredictionsForm(releases=releases, initial=start),
     }
     return render(request, "evaluation/run_new.html", context, status=status)
+
+
+def _named(releases: Any, text: str) -> int | None:
+    """The release that an address calls by its name and version."""
+    name, _, version = text.rpartition("@")
+    found = releases.filter(name=name, version=whole_number(version) or 0)
+    return cast("int | None", found.values_list("pk", flat=True).first())
 
 
 @require_GET

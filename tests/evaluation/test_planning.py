@@ -16,7 +16,7 @@ from django.urls import reverse
 from evaluation.metrics.planning import spread_of_pair, spread_of_run
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
-from evaluation.services.run import planning, primary_metrics
+from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.views.planning import chart, rows
 from labeling.models import GoldRelease, Project
@@ -127,6 +127,18 @@ def test_without_a_run_the_reason_and_the_way_are_said(
     assert planned(release).unknown.code == "plan.run_unfinished"  # type: ignore[union-attr]
 
 
+def test_before_any_run_the_widest_floor_of_the_frozen_gold_stands_in(make_release: Any) -> None:
+    release = make_release(8, name="fresh")
+    yardsticks.measure_release(release.pk)
+    plan = planned(release)
+
+    assert plan.basis is not None
+    assert plan.basis.why.code == "plan.by_floor"
+    assert plan.effect is not None
+    assert plan.effect > 0.1  # floors that score the same everywhere say little
+    assert plan.as_json()["basis"].startswith("By the spread of the floor")  # type: ignore[union-attr]
+
+
 def test_runs_on_an_earlier_version_tell_of_the_next_one(runs: list[Run]) -> None:
     first = runs[0].release
     following = GoldRelease.objects.create(
@@ -203,8 +215,11 @@ def test_gold_and_launch_pages_say_it(runs: list[Run], signed_in: Any) -> None:
         of = [release.project.slug] if name == "gold" else [release.project.slug, release.name, 1]
         assert address in rita.get(reverse(name, args=of)).content.decode()
 
-    launch = reverse("run-planning")
-    assert launch in rita.get(reverse("run-new")).content.decode()
+    launch, chosen = reverse("run-planning"), f'<option value="{release.pk}" selected>'
+    form = rita.get(reverse("run-new"), {"release": str(release)}).content.decode()
+    assert launch in form
+    assert chosen in form
+    assert chosen not in rita.get(reverse("run-new")).content.decode()
     asked = rita.get(launch, {"release": release.pk, "split": "test"}).content.decode()
     assert "4 conversations" in asked
     assert "Choose a gold release" in rita.get(launch, {"release": ""}).content.decode()

@@ -11,10 +11,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
-from evaluation.models import Run
+from evaluation.models import Run, Yardstick, YardstickCase
 from evaluation.services.run import comparisons
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
+from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease
 from labeling.translation import translated
@@ -178,8 +180,10 @@ def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
     newest = line.select_related("release__project").order_by("-release__version", "-pk")
     candidates = [*newest.exclude(pipeline__in=FLOORS)[:LATEST]]
     candidates = candidates or [*newest[:LATEST]]
-    return next(_of_pairs(candidates, split, primary), None) or next(
-        _of_runs(candidates, split, primary), None
+    return (
+        next(_of_pairs(candidates, split, primary), None)
+        or next(_of_runs(candidates, split, primary), None)
+        or max(_of_floors(release, split, primary), key=_width, default=None)
     )
 
 
@@ -200,6 +204,31 @@ def _of_runs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basi
         spread = spread_of_run(primary.metric, shares, owners)
         if spread:
             yield Basis(spread, Fact("plan.by_run", run=run.pk, release=str(run.release)))
+
+
+def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[Basis]:
+    """Before anything is launched: what workers measured when the release was frozen."""
+    measured = Yardstick.objects.filter(release=release, failure=None).exclude(pipeline=PEOPLE)
+    cases = YardstickCase.objects.filter(yardstick__in=measured)
+    rows = cases.values_list("yardstick__pipeline", "item__split", "item__conversation", "shares")
+    by_floor: dict[str, list[tuple[str, int, Share | None]]] = {}
+    for floor, of_split, conversation, stored in rows.order_by("yardstick", "pk"):
+        share = stored.get(primary.metric.id)
+        case = (of_split, conversation, Share(*share) if share else None)
+        by_floor.setdefault(floor, []).append(case)
+    for floor, told in by_floor.items():
+        asked = [case for case in told if case[0] == split] if split else told
+        if len({conversation for _, conversation, _ in asked}) < 2:
+            asked = told
+        shares, owners = [case[2] for case in asked], [case[1] for case in asked]
+        spread = spread_of_run(primary.metric, shares, owners)
+        if spread:
+            yield Basis(spread, Fact("plan.by_floor", floor=floor, release=str(release)))
+
+
+def _width(basis: Basis) -> float:
+    """The widest floor: one that always scores the same says least of real runs."""
+    return basis.spread.std_error
 
 
 def _differ(before: Run, after: Run) -> bool:
