@@ -9,14 +9,25 @@ import pytest
 from django.urls import reverse
 from django.utils.translation import override
 
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.comparison import MARGIN, compare
+from evaluation.metrics.metric import Share
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.run.compared_cases import Selection, compared_cases
-from evaluation.services.run.comparisons import NotComparable, compare_with
+from evaluation.services.run.comparisons import (
+    Compared,
+    MetricComparison,
+    NotComparable,
+    compare_with,
+)
+from evaluation.services.run.conclusions import conclusion
+from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.forest import forest
 from labeling.models import GoldItem
+from labeling.words import in_english, words
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Output
+from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.conftest import perfect, requirement
 from tests.pages import queries, text_of
 from tests.refusals import refused
@@ -46,6 +57,26 @@ def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
     baseline = finished(release=release, name="old")
     script(mixed)
     return baseline, finished(release=release, name="new", config={"confidence": 0.9})
+
+
+def comparison_of(
+    metric: Metric, old: list[Share], new: list[Share], owners: list[str]
+) -> Compared:
+    """Of run 17 with run 9, by one metric."""
+    result = compare(old, new, clusters=owners, metric=metric)
+    return Compared(
+        before=Run(pk=9),
+        after=Run(pk=17),
+        rows=[MetricComparison(metric, result, "primary", result.p_value, MARGIN)],
+        declared=Primary(metric),
+        declared_after=[],
+        shared=len(old),
+        only_before=0,
+        only_after=0,
+        changed={},
+        judges_differ=[],
+        together=1,
+    )
 
 
 def address(baseline: Run, *runs: Run, **asked: Any) -> str:
@@ -189,25 +220,54 @@ def test_the_api_says_why_runs_are_not_compared(pair: tuple[Run, Run], signed_in
     assert signed_in("olga").get(url, {"baseline": pair[0].pk}).status_code == 404
 
 
+def test_what_few_conversations_show_is_kept_apart_from_what_new_ones_would() -> None:
+    """140 questions of two chats, of which the run answers about twice as many."""
+    metric = METRICS["evidence_recall"]
+    old = [Share(float(at % 5 == 0), 1.0) for at in range(140)]
+    new = [Share(float(at % 5 < (2 if at < 70 else 4)), 1.0) for at in range(140)]
+    owners = ["chat 1"] * 70 + ["chat 2"] * 70
+    compared = comparison_of(metric, old, new, owners)
+    row = compared.primary
+
+    said = [in_english(fact) for fact in conclusion(row, compared)]
+
+    assert row.verdict == "undecided"
+    assert said[0].startswith("Whether run 17 is better or worse than run 9 is undecided for new")
+    assert said[1] == "On these 2 conversations run 17 is better (140 cases, p < 0.001)."
+    assert said[2].startswith("For new conversations this cannot be decided with 2; at this spread")
+    assert said[2].endswith("are needed.")
+    with override("de"):
+        assert words(conclusion(row, compared)[1]) == (
+            "In diesen 2 Gesprächen ist Lauf 17 besser (140 Fälle, p < 0,001)."
+        )
+
+
 # --- the plot -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "right"),
+    [
+        ("requirement_f1", 0.2, True),
+        ("requirement_f1", -0.2, False),
+        ("false_inference_rate", 0.2, False),
+        ("false_inference_rate", -0.2, True),
+    ],
+)
 def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(
-    pair: tuple[Run, Run], signed_in: Any
+    name: str, change: float, right: bool
 ) -> None:
-    compared = compare_with(*[pair[0], [pair[1]]])[0]
+    old = [Share(0.4 + 0.02 * (at % 3), 1.0) for at in range(8)]
+    new = [Share(share.numerator + change, 1.0) for share in old]
+    compared = comparison_of(METRICS[name], old, new, [str(at) for at in range(8)])
 
-    plot = forest([(row, compared) for row in compared.rows])
+    plot = forest([(compared.primary, compared)])
 
     assert plot is not None
-    places = {line.metric.id: line.marks[0] for line in plot.lines}
-    worse = places["requirement_f1"]
-    assert (worse.place or 0) < 50
-    assert (worse.low or 0) < (worse.place or 0) < (worse.high or 0)
-    for row in compared.rows:
-        gain = row.comparison.wins - row.comparison.losses
-        if row.metric.id in places and row.metric.direction == "lower" and gain:
-            assert ((places[row.metric.id].place or 0) > 50) is (gain > 0)
+    [mark] = plot.lines[0].marks
+    assert (mark.place is not None, mark.low is not None, mark.high is not None) == (True,) * 3
+    assert ((mark.place or 0) > 50) is right
+    assert 0 <= (mark.low or 0) < (mark.place or 0) < (mark.high or 0) <= 100
     assert plot.margin_low < 50 < plot.margin_low + plot.margin_width
 
 
@@ -313,6 +373,28 @@ def test_a_case_shows_both_outputs_word_by_word_against_gold(
     assert "as in gold" in html
     assert "not in gold" in html
     assert "Open the case" in text_of(page)
+
+
+def test_a_question_shows_the_messages_that_either_run_returned(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    release, client = chat(), signed_in("noor")
+    script(lambda _: answer([4]))
+    baseline = finished(release=release)
+    script(where_and_when)
+    run = finished(release=release)
+
+    text = text_of(client.get(case_address(baseline, run)))
+    filters = client.get(address(baseline, run)).context["filters"]
+
+    assert f"Gold [4] Emi: Message 4 Run {baseline.pk} as in gold" in text
+    assert f"Gold [8] Emi: Message 8 Run {baseline.pk} missed" in text
+    assert f"Not in gold Run {baseline.pk} Not predicted Run {run.pk} not in gold [9]" in text
+    for each in filters:
+        for group in each.options:
+            url = address(baseline, run, metric="evidence_recall", **{each.name: group})
+            assert client.get(url).context["page"].paginator.count > 0
+    assert filters
 
 
 def test_a_case_whose_pipeline_failed_says_so(pair: tuple[Run, Run], signed_in: Any) -> None:

@@ -27,7 +27,7 @@ from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSI
 from labeling.api.errors import STATUS
 from labeling.domain.agreement.agreement import Agreement, PairAgreement
 from labeling.domain.errors import RuleError
-from labeling.domain.keys import KEYS
+from labeling.domain.keys import COMPARISON_KEYS, KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
 from labeling.services.exchange.export import export
 from labeling.services.project_settings import FIELDS
@@ -221,6 +221,13 @@ def test_every_field_of_a_label_is_documented():
 def test_every_shortcut_is_documented():
     html = read("annotating").html
     for key in KEYS:
+        assert f"<code>{key.key}</code>" in html
+        assert key.label in html
+
+
+def test_the_shortcuts_of_a_comparison_are_documented():
+    html = read("runs").html
+    for key in COMPARISON_KEYS:
         assert f"<code>{key.key}</code>" in html
         assert key.label in html
 
