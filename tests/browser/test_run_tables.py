@@ -50,7 +50,7 @@ def test_the_tables_of_a_run_and_of_two_fit_in_german(
     page.set_extra_http_headers({"Accept-Language": "de"})
 
     page.goto(live_server.url + after.get_absolute_url())
-    expect(page.locator(".summary-table thead").first).to_contain_text("menschlichen Niveaus")
+    expect(page.locator(".summary-table thead").first).to_contain_text("Können")
     expect(page.locator(".summary-table thead").first).to_contain_text("Untergrenze: nothing")
     for closed in page.locator("details:has(table)").all():
         closed.evaluate("(one) => one.open = true")

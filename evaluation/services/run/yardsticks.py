@@ -247,9 +247,7 @@ def _floor(frame: Frame, name: str, config: Mapping[str, Any]) -> Iterator[Yards
 def _gold_without(frame: Frame) -> dict[CaseKey, dict[str, Any]]:
     """By case, the gold without each person; none where too few have labelled."""
     rows = YardstickCase.objects.filter(yardstick__in=frame.stored().filter(pipeline=PEOPLE))
-    return {
-        (item, part): gold for item, part, gold in rows.values_list("item", "part", "gold_without")
-    }
+    return {(row.item_id, row.part): row.gold_without for row in rows.iterator(chunk_size=BATCH)}
 
 
 def _people(frame: Frame) -> Iterator[YardstickCase]:
