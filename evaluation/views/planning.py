@@ -125,7 +125,7 @@ def _count(share: float, most: int) -> int:
 
 
 def _ticks(most: float) -> list[float]:
-    """At most five round numbers up to there."""
+    """At most six round numbers up to there."""
     power = 10.0 ** math.floor(math.log10(most))
-    step = next(part * power for part in (0.2, 0.5, 1, 2) if most / (part * power) <= 5)
+    step = next(part * power for part in (0.2, 0.5, 1, 2) if most / (part * power) <= 6)
     return [round(number * step, 10) for number in range(1, math.floor(most / step) + 1)]
