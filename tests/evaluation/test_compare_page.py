@@ -192,7 +192,8 @@ def test_several_runs_are_corrected_together_and_the_sentence_says_so(
     script(perfect)
     third = finished(release=run.release)
 
-    alone = compare_with(baseline, [run])[0].primary.comparison
+    single = compare_with(baseline, [run])[0].primary
+    alone = single.comparison
     together = compare_with(baseline, [run, third])
     text = text_of(signed_in("noor").get(address(baseline, run, third)))
     api = signed_in("noor").get(
@@ -201,6 +202,7 @@ def test_several_runs_are_corrected_together_and_the_sentence_says_so(
 
     wider = together[0].primary.comparison
     assert (wider.ci_high or 0) > (alone.ci_high or 0)
+    assert (together[0].primary.conversations_needed or 0) > (single.conversations_needed or 0)
     assert "primary metric, 2 runs corrected together, 5 conversations." in text
     assert [each["run"] for each in api.json()["runs"]] == [run.pk, third.pk]
     figures = api.json()["runs"][0]["metrics"]["requirement_f1"]
