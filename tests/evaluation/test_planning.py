@@ -96,7 +96,7 @@ def test_where_nothing_varied_the_effect_is_what_could_have_stayed_unseen(
     assert paired.effect is not None
     assert alone > 0.1
     assert paired.effect > 0.1
-    assert paired.basis.why.code == "plan.by_pair"  # type: ignore[union-attr]
+    assert paired.basis.why.code == "plan.by_run"  # type: ignore[union-attr]  # no case differs
 
 
 def test_the_same_run_twice_and_floors_are_not_taken_for_a_pair(

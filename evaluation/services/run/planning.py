@@ -192,8 +192,9 @@ def _of_pairs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Bas
         if not _differ(before, after) or comparisons.why_not(before, after):
             continue
         paired = comparisons.compare_metric(before, after, primary.metric, split=split)
+        differs = paired.comparison.wins + paired.comparison.losses > 0
         spread = spread_of_pair(paired.comparison, paired.conversations)
-        if spread:
+        if spread and differs:  # two runs that score alike in every case show no spread
             on = str(after.release)
             yield Basis(spread, Fact("plan.by_pair", run=before.pk, run2=after.pk, release=on))
 
