@@ -1,6 +1,6 @@
 """Do the intervals cover, and do the verdicts keep their word? By simulation with known truth.
 
-    .venv/bin/python benchmarks/inference.py [--sets 1000] [--only ratio|kappa|alarms|power|judges]
+    .venv/bin/python benchmarks/inference.py [--sets 1000] [--only TABLE]
 
 Uses the functions that the product uses. Each cell draws that many data sets: conversations whose
 own rates differ (intra-class correlation 0 or 0.3), of 12 cases each or of very unequal sizes.
@@ -26,6 +26,7 @@ from evaluation.metrics.metric import Metric, Share, Value
 from evaluation.metrics.planning import spread_of_pair
 from evaluation.metrics.summary import summarize
 from labeling.domain.agreement.agreement import pair_agreement
+from labeling.domain.uncertainty import skill
 
 Array = NDArray[np.float64]
 CASES = 12
@@ -285,6 +286,34 @@ def certified(
     return hits / sets, float(np.mean(values))
 
 
+def skill_coverage(sets: int) -> None:
+    """A run 40 % of the way from a floor of .2 to people at .7, with 1 to 3 cases each."""
+    print("\n## Share of data sets whose interval holds the true skill, %\n")
+    head("conversations", "covered", "undefined")
+    for count in (5, 10, 18, 40):
+        random = np.random.default_rng(count)
+        seen = [skill(*three_systems(random, count)) for _ in range(sets)]
+        ends = [(each.low, each.high) for each in seen if each is not None]
+        held = sum(low <= 0.4 <= high for low, high in ends if low is not None and high is not None)
+        within = (0.92, 0.98) if count < 7 else (0.93, 0.97)
+        undefined = f"{100 * (1 - len(ends) / sets):.1f}"
+        line(count, marked(held / len(ends), within), undefined)
+
+
+def three_systems(random: np.random.Generator, conversations: int) -> list[Array]:
+    """Sums and numbers of cases of run, floor and people, who find the same conversations hard."""
+    size = random.integers(1, 4, conversations)
+    hard = random.normal(0, 0.08, conversations)
+    tables = []
+    for mean in (0.4, 0.2, 0.7):
+        sums = [
+            np.clip(random.normal(mean + own, 0.2, cases), 0, 1).sum()
+            for own, cases in zip(hard, size, strict=True)
+        ]
+        tables.append(np.column_stack([sums, size]).astype(float))
+    return tables
+
+
 def marked(share: float, limits: tuple[float, float]) -> str:
     low, high = limits
     return f"{100 * share:.1f}" + ("" if low <= round(share, 3) <= high else " !")
@@ -305,6 +334,7 @@ TABLES: dict[str, Callable[[int], None]] = {
     "alarms": alarms,
     "power": power,
     "judges": judges,
+    "skill": skill_coverage,
 }
 
 if __name__ == "__main__":
