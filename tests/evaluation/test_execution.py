@@ -256,7 +256,7 @@ def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any
 
     assert work(run).status == "cancelled"
     assert pipeline.seen == []
-    with refused(steering.RunRefused, match="not finished"):
+    with refused(steering.RunRefused, match="unfinished run"):
         steering.resume(run, by=people["rita"])
 
 

@@ -24,7 +24,12 @@ SAMPLES = {
 OTHERWISE = ("gate.", "pair.", "memory.topics_unfit", "money.with_fractions", "output.no_list")
 """Shown with other decimals, or said in another way; see the examples below."""
 
-AS_BEFORE = [(text, code) for text, code in migration.TEXTS if not code.startswith(OTHERWISE)]
+DROPPED = "ceiling."
+"""Of a table that a later migration drops."""
+
+AS_BEFORE = [
+    (text, code) for text, code in migration.TEXTS if not code.startswith((*OTHERWISE, DROPPED))
+]
 
 
 def sample(text: str) -> str:
@@ -109,7 +114,9 @@ def test_a_fact_is_left_alone_when_the_migration_is_tried_again() -> None:
 
 
 def test_every_code_of_an_old_sentence_has_words() -> None:
-    assert {code for _text, code in migration.TEXTS} <= set(WORDS)
+    codes = {code for _text, code in migration.TEXTS if not code.startswith(DROPPED)}
+
+    assert codes <= set(WORDS)
 
 
 @pytest.mark.parametrize(

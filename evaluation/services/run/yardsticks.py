@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from operator import or_
 from typing import Any
 
@@ -222,18 +223,23 @@ def _floor(frame: Frame, name: str, config: Mapping[str, Any]) -> Iterator[Yards
     pipeline = build(name, dict(config))
     schema = frame.context.spec.event_schema
     gold_without = _gold_without(frame)
-    for item in frame.release.items.order_by("position").iterator(chunk_size=BATCH):
-        content = item.content
+    items = iter(frame.release.items.order_by("position").iterator(chunk_size=BATCH))
+    while chunk := list(islice(items, BATCH)):
         examples = []
-        for part in layer.parts(content):
-            output = adapters.checked_output(
-                pipeline.run(adapters.case_of(item, part, layer, schema)),
-                layer.name,
-                message_count=len(content["conversation"]),
-            )
-            examples.append((part, Example(content, layer.gold(content, part.uid), output)))
-        frame.context.ruler.prime(text for _, example in examples for text in layer.texts(example))
-        for part, example in examples:
+        for item in chunk:
+            content = item.content
+            for part in layer.parts(content):
+                output = adapters.checked_output(
+                    pipeline.run(adapters.case_of(item, part, layer, schema)),
+                    layer.name,
+                    message_count=len(content["conversation"]),
+                )
+                example = Example(content, layer.gold(content, part.uid), output)
+                examples.append((item, part, example))
+        frame.context.ruler.prime(
+            text for _, _, example in examples for text in layer.texts(example)
+        )
+        for item, part, example in examples:
             yield YardstickCase(
                 item=item,
                 part=part.uid,

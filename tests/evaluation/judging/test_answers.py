@@ -93,10 +93,10 @@ def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        ("I would give it an 8.", "no JSON"),
+        ("I would give it an 8.", "not JSON"),
         ('{"score": "8", "reasoning": "Good."}', "not a number"),
         ('{"score": 8}', "reasoning"),
-        ('Here: {"score": 8, "reasoning": "Good."}', "no JSON"),
+        ('Here: {"score": 8, "reasoning": "Good."}', "not JSON"),
     ],
 )
 def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_score(
