@@ -30,7 +30,10 @@ SETTLED = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame
 """The page has seen its new width."""
 
 
-@pytest.mark.parametrize(("theme", "rules"), [("light", EVERYTHING), ("dark", COLOURS)])
+@pytest.mark.parametrize(
+    ("theme", "rules"),
+    [("light", EVERYTHING), pytest.param("dark", COLOURS, marks=pytest.mark.slow)],
+)
 def test_no_page_breaks_a_rule(
     browser: Browser, live_server: LiveServer, theme: str, rules: dict[str, Any]
 ) -> None:

@@ -239,16 +239,22 @@ def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
 
 
 def _bury_lost(rows: WorkQuerySet) -> None:
-    """Work that killed its workers isn't retried forever."""
-    lost = rows.claimable(timezone.now())
-    lost.filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS).update(
-        state=State.FAILED,
-        error_class=CaseRun.ErrorClass.TRANSIENT,
-        error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
-        owner=None,
-        lease_expires_at=None,
-        finished_at=timezone.now(),
-    )
+    """Work that killed its workers isn't retried forever.
+
+    It is looked for before it is changed: nearly always there is none, and an update through
+    joined tables would cost every claim a walk through all work.
+    """
+    lost = rows.claimable(timezone.now()).filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS)
+    keys = list(lost.values_list("pk", flat=True))
+    if keys:
+        lost.filter(pk__in=keys).update(
+            state=State.FAILED,
+            error_class=CaseRun.ErrorClass.TRANSIENT,
+            error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
+            owner=None,
+            lease_expires_at=None,
+            finished_at=timezone.now(),
+        )
 
 
 def expiry(now: datetime) -> datetime:
