@@ -46,9 +46,12 @@ def interval(pair: Mapping[str, Any] | None) -> str:
 
 
 @register.filter
-def chance(value: float | None) -> str:
-    """A probability in percent, never called certain: ``88 %``, ``> 99 %``."""
-    if value is None:
+def chance(value: float | str | None) -> str:
+    """A probability in percent, never called certain: ``88 %``, ``> 99 %``.
+
+    A template hands over "" for what rounds measured before do not have.
+    """
+    if value is None or isinstance(value, str):
         return UNDEFINED
     if value < 0.01 or value > 0.99:
         return "< 1 %" if value < 0.5 else "> 99 %"

@@ -115,6 +115,7 @@ class TestContent:
         assert read.pairs[0].chance_above is None
         assert "Requirements passed" in shown
         assert "not measured when this round closed" in shown
+        assert "ana" in page(signed_in(rita), f"/projects/orders/rounds/{closed.number}/agreement/")
 
 
 @pytest.fixture
