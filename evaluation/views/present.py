@@ -241,7 +241,7 @@ def _people(stored: Yardsticks) -> People | None:
         people=figure(beside["people"]["mean"]),
         people_interval=_interval_of(beside["people"]),
         run=figure(beside["run"]["mean"]),
-        difference=_signed(apart["mean"]),
+        difference=signed(apart["mean"]),
         difference_interval=between(apart["ci_low"], apart["ci_high"]),
         n=beside["people"]["n"],
         above=beside["above"],
@@ -276,10 +276,6 @@ def _skill(metric: Metric, stored: Yardsticks) -> Skill | None:
 
 def _percent(share: float) -> str:
     return number_format(f"{100 * share:z.0f}", 0)
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + figure(value)
 
 
 def _interval_of(stored: StoredFigure) -> str:

@@ -48,10 +48,6 @@ class Progress(NamedTuple):
         return self.rated == self.size
 
     @property
-    def twice_needed(self) -> int:
-        return min(settings.JUDGE_MIN_TWICE, self.size)
-
-    @property
     def needs_reason(self) -> bool:
         """Whether people's own agreement stays unknown, which has to be explained."""
         return self.twice < settings.JUDGE_MIN_TWICE
