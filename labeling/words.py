@@ -161,6 +161,7 @@ WORDS: dict[str, Text] = {
     ),
     "export.other_release": _("{folder} holds another release: choose an empty folder."),
     "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),
+    "gold.answers_changed": _("Answers or decisions changed while the release was made."),
     "gold.bad_name": _(
         "“{name}” cannot name a release: use up to 100 letters, digits, dots, hyphens and "
         "underscores, no dot first."

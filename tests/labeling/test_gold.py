@@ -17,7 +17,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import AnnotationRevision, Event, GoldItem, GoldRelease, Guideline, Project
 from labeling.services.gold import gold
-from labeling.services.settling import adjudications
+from labeling.services.settling import adjudications, settling
 from labeling.services.work import annotations, rounds
 from labeling.words import words_of
 from tests import factories
@@ -137,6 +137,31 @@ def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
     assert content["provenance"]["reason"] == "Message 1 says it"
     assert content["provenance"]["labels"][decided["uid"]]["by"] == ["ben"]
     assert set(content["provenance"]["answers"]) == {"ana", "ben", "cleo"}
+
+
+def test_what_is_decided_while_items_are_made_is_in_the_release(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    round_ = factories.open_full(project, 1)
+    factories.answer_all(round_)
+    outcomes, decided = settling.outcomes_of_project, []
+
+    def outcomes_of_project(*args: Any, **kwargs: Any) -> Any:
+        yield from outcomes(*args, **kwargs)
+        if not decided:
+            decided.append(
+                adjudications.decide(
+                    conversation=round_.places.get().conversation,
+                    layer="extraction",
+                    payload=factories.labels([1]),
+                    reason="Message 1 says it",
+                    by=rita,
+                )
+            )
+
+    monkeypatch.setattr(settling, "outcomes_of_project", outcomes_of_project)
+
+    assert freeze(project).items.get().how == "adjudicated"
 
 
 def test_nobody_decides_alone_about_their_own_work(project: Project, ana: User) -> None:

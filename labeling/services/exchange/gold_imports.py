@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import events, projects
 from labeling.services.gold import releases
 from labeling.services.gold.gold import NameTaken, check_free
+from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
 
 MADE_ELSEWHERE = ("imported", "generated")
 
@@ -63,18 +64,20 @@ def freeze_imported(
     name = name or f"{project.slug}-{layer}"
     _check_name(project, layer, name, {labels.source.how for labels in imported})
     draft = releases.draft(project, layer, name, by=by)
-    items = _items(draft, imported)
-    if draft.repeats(items):
-        return None
-    sources = sorted({labels.source for labels in imported})
-    release = _store(draft, items, sources, message)
+    with StagedItems() as items:
+        _stage(draft, imported, items)
+        if draft.repeats(items):
+            return None
+        sources = sorted({labels.source for labels in imported})
+        release = _store(draft, items, sources, message)
+        total = len(items)
     events.record(
         "gold.imported",
         release,
         project=project,
         actor=by,
         release=str(release),
-        items=len(items),
+        items=total,
         files=[source.file for source in sources],
         sha256=release.sha256,
     )
@@ -91,23 +94,24 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
         raise NameTaken("gold.name_of_other_origin", name=name)
 
 
-def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.FrozenItem]:
+def _stage(draft: releases.Draft, imported: Sequence[Imported], items: StagedItems) -> None:
     """The new items and the unchanged ones, in the natural order of their ids."""
-    items = {item.item_id: item for item in (_kept(draft.parent) if draft.parent else [])}
+    for kept in _kept(draft.parent) if draft.parent else []:
+        items.add(kept)
     wanted = {labels.conversation: labels for labels in imported}
-    conversations = draft.project.conversations.filter(external_id__in=wanted)
-    for conversation in conversations.prefetch_related("messages"):
-        item = _item(conversation, draft.layer, wanted[conversation.external_id])
-        items[item.item_id] = item
-    return sorted(items.values(), key=lambda item: natural_key(item.item_id))
+    for names in batches(wanted):
+        conversations = draft.project.conversations.filter(external_id__in=names)
+        for conversation in conversations.prefetch_related("messages"):
+            items.add(_item(conversation, draft.layer, wanted[conversation.external_id]))
+    items.sort(natural_key)
 
 
-def _kept(parent: GoldRelease) -> Iterable[releases.FrozenItem]:
-    rows = parent.items.values_list(*releases.FrozenItem._fields)
-    return (releases.FrozenItem(*row) for row in rows)
+def _kept(parent: GoldRelease) -> Iterator[FrozenItem]:
+    rows = parent.items.order_by("position").values_list(*FrozenItem._fields)
+    return (FrozenItem(*row) for row in rows.iterator(chunk_size=BATCH))
 
 
-def _item(conversation: Conversation, layer: str, labels: Imported) -> releases.FrozenItem:
+def _item(conversation: Conversation, layer: str, labels: Imported) -> FrozenItem:
     return releases.item_of(
         conversation,
         layer,
@@ -138,7 +142,7 @@ def _provenance(labels: Imported) -> Provenance:
 
 def _store(
     draft: releases.Draft,
-    items: Sequence[releases.FrozenItem],
+    items: StagedItems,
     sources: Sequence[Source],
     message: str,
 ) -> GoldRelease:
@@ -151,13 +155,13 @@ def _store(
     return draft.store(items, header, message=shown_message)
 
 
-def _counts(project: Project, items: Sequence[releases.FrozenItem]) -> releases.SyntheticCounts:
+def _counts(project: Project, items: StagedItems) -> releases.SyntheticCounts:
     synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     known = set(synthetic.values_list("pk", flat=True))
-    counts = {
-        "synthetic": sum(item.conversation_id in known for item in items),
-        "generated": sum(item.how == GoldItem.How.GENERATED for item in items),
-    }
+    counts = {"synthetic": 0, "generated": 0}
+    for item in items:
+        counts["synthetic"] += item.conversation_id in known
+        counts["generated"] += item.how == GoldItem.How.GENERATED
     present = {name: number for name, number in counts.items() if number}
     return cast(releases.SyntheticCounts, present)
 

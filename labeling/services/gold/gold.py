@@ -29,6 +29,8 @@ from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import events, processing, projects
 from labeling.services.agreement import agreement, measurements
 from labeling.services.gold import releases
+from labeling.services.gold.basis import basis_of
+from labeling.services.gold.staging import FrozenItem, StagedItems
 from labeling.services.settling import merges, settling
 from labeling.services.work import locking
 
@@ -73,6 +75,12 @@ class UnknownLayer(RuleError):
     """The project does not label this layer."""
 
     code = "unknown_layer"
+
+
+class AnswersChanged(RuleError):
+    """Somebody answered or decided while items were made."""
+
+    code = "answers_changed"
 
 
 class SyntheticItems(RuleError):
@@ -126,11 +134,12 @@ def freeze(
     chosen = Chosen(project, layer, name, message, by, with_synthetic, request)
     for is_last in (False, False, True):
         processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
-        try:
-            return _freeze(chosen, ruler.id, is_wanted, is_last=is_last)
-        except (settling.NotMerged, measurements.NotMeasured):
-            if is_last:
-                raise
+        with StagedItems() as items:
+            try:
+                return _freeze(chosen, ruler.id, is_wanted, items, is_last=is_last)
+            except (settling.NotMerged, measurements.NotMeasured, AnswersChanged):
+                if is_last:
+                    raise
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -146,19 +155,49 @@ class Chosen(NamedTuple):
     request: int | None
 
 
-@transaction.atomic
+class Settled(NamedTuple):
+    """What a freeze would hold, staged, and what it would leave out."""
+
+    items: StagedItems
+    left_out: list[settling.LeftOut]
+    synthetic: int
+
+
 def _freeze(
-    chosen: Chosen, ruler_id: str, is_wanted: Callable[[], bool], *, is_last: bool
+    chosen: Chosen,
+    ruler_id: str,
+    is_wanted: Callable[[], bool],
+    items: StagedItems,
+    *,
+    is_last: bool,
 ) -> GoldRelease:
-    """Freeze what is stored; on the last attempt, leave out what has changed since."""
-    project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
-    projects.lock(project)  # one version after the other
+    """Settle and stage, then publish; on the last attempt nothing can change in between."""
+    if is_last:
+        with transaction.atomic():
+            _lock(chosen, is_wanted)
+            return _publish(chosen, ruler_id, _settle(chosen, items, is_last=True), is_last=True)
+    basis = basis_of(chosen.project)
+    settled = _settle(chosen, items, is_last=False)
+    with transaction.atomic():
+        _lock(chosen, is_wanted)
+        if basis_of(chosen.project) != basis:
+            raise AnswersChanged("gold.answers_changed")
+        return _publish(chosen, ruler_id, settled, is_last=False)
+
+
+def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
+    """One version after the other, and the answers stay as they are."""
+    project = projects.lock(chosen.project)
     if not is_wanted():
         raise NotWanted("gold.frozen_meanwhile")
-    check_name(project, layer, name)
     locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
-    settled: list[settling.SettledConversation] = []
+
+
+def _settle(chosen: Chosen, items: StagedItems, *, is_last: bool) -> Settled:
+    """Every labelled conversation, one after the other; what has just changed is left out last."""
+    project, layer = chosen.project, chosen.layer
     left_out: list[settling.LeftOut] = []
+    synthetic = 0
     fits = merges.fitting(project, _layers_behind(layer))
     for conversation, outcome in settling.outcomes_of_project(
         project, layer, fits=fits, allow_unmerged=is_last
@@ -166,15 +205,22 @@ def _freeze(
         if isinstance(outcome, Fact):
             left_out.append(settling.LeftOut(conversation.external_id, outcome))
         else:
-            settled.append(outcome)
-    counted = _counted(settled, left_out, with_synthetic=chosen.with_synthetic)
+            items.add(_item(outcome))
+            synthetic += conversation.is_synthetic
+    return Settled(items, left_out, synthetic)
+
+
+def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) -> GoldRelease:
+    """Store what is settled; the project is locked."""
+    project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
+    check_name(project, layer, name)
+    counted = _counted(settled, with_synthetic=chosen.with_synthetic)
     agreement = _agreement(project, layer, must_be_current=not is_last)
     draft = releases.draft(project, layer, name, by=by)
-    items = [_item(settled_conversation) for settled_conversation in settled]
-    if draft.repeats(items):
+    if draft.repeats(settled.items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
     header: OwnHeader = {"ruler": ruler_id, "message": chosen.message, **counted}
-    release = _store(draft, items, header, left_out, agreement)
+    release = _store(draft, settled.items, header, settled.left_out, agreement)
     frozen = release.items.values("conversation")
     locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=frozen))
     events.record(
@@ -183,8 +229,8 @@ def _freeze(
         project=project,
         actor=by,
         release=str(release),
-        items=len(items),
-        left_out=len(left_out),
+        items=len(settled.items),
+        left_out=len(settled.left_out),
         sha256=release.sha256,
         **counted,
         **({"request": chosen.request} if chosen.request else {}),
@@ -192,29 +238,25 @@ def _freeze(
     return release
 
 
-def _counted(
-    settled: Sequence[settling.SettledConversation],
-    left_out: Sequence[settling.LeftOut],
-    *,
-    with_synthetic: bool,
-) -> releases.SyntheticCounts:
+def _counted(settled: Settled, *, with_synthetic: bool) -> releases.SyntheticCounts:
     """How many are synthetic, if any are; raises if they may not be frozen."""
-    if not settled:
+    synthetic, total = settled.synthetic, len(settled.items)
+    if not total:
         raise NothingToFreeze(
-            _why_nothing(left_out), details={"left_out": [row.as_json() for row in left_out]}
+            _why_nothing(settled.left_out),
+            details={"left_out": [row.as_json() for row in settled.left_out]},
         )
-    synthetic = sum(item.conversation.is_synthetic for item in settled)
     if synthetic and not with_synthetic:
         raise SyntheticItems(
             "gold.synthetic_items",
             synthetic=synthetic,
-            total=len(settled),
+            total=total,
             details={"synthetic": synthetic},
         )
     return {"synthetic": synthetic} if synthetic else {}
 
 
-def _item(settled: settling.SettledConversation) -> releases.FrozenItem:
+def _item(settled: settling.SettledConversation) -> FrozenItem:
     return releases.item_of(
         settled.conversation,
         settled.layer,
@@ -258,7 +300,7 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
 
 def _store(
     draft: releases.Draft,
-    items: Sequence[releases.FrozenItem],
+    items: StagedItems,
     own_header: OwnHeader,
     left_out: Sequence[settling.LeftOut],
     agreement: AgreementAtFreeze,

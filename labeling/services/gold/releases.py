@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from labeling.domain.canonical import canonical_json
@@ -17,6 +16,7 @@ from labeling.domain.gold.release import item_sha256, release_sha256
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
 
 
 class SyntheticCounts(TypedDict, total=False):
@@ -24,17 +24,6 @@ class SyntheticCounts(TypedDict, total=False):
 
     synthetic: int
     generated: int
-
-
-class FrozenItem(NamedTuple):
-    """A line of a release, and the hash that proves all of it."""
-
-    item_id: str
-    conversation_id: int
-    split: str
-    how: str
-    canonical: str
-    sha256: str
 
 
 class Draft(NamedTuple):
@@ -50,16 +39,15 @@ class Draft(NamedTuple):
     def version(self) -> int:
         return self.parent.version + 1 if self.parent else 1
 
-    def repeats(self, items: Sequence[FrozenItem]) -> bool:
+    def repeats(self, items: StagedItems) -> bool:
         """Whether the newest version holds exactly these items."""
-        if self.parent is None:
+        if self.parent is None or self.parent.items.count() != len(items):
             return False
-        hashes = self.parent.items.order_by("position").values_list("sha256", flat=True)
-        return list(hashes) == [item.sha256 for item in items]
+        rows = self.parent.items.order_by("position").values_list("sha256", flat=True)
+        hashes = rows.iterator(chunk_size=BATCH)
+        return all(item.sha256 == sha256 for item, sha256 in zip(items, hashes, strict=True))
 
-    def store(
-        self, items: Sequence[FrozenItem], own_header: OwnHeader, **fields: Any
-    ) -> GoldRelease:
+    def store(self, items: StagedItems, own_header: OwnHeader, **fields: Any) -> GoldRelease:
         """Freeze these items. ``own_header`` is what this kind of gold adds to the header."""
         header: GoldHeader = {
             **own_header,
@@ -86,7 +74,8 @@ class Draft(NamedTuple):
             GoldItem(release=release, position=position, **item._asdict())
             for position, item in enumerate(items)
         )
-        GoldItem.objects.bulk_create(rows, batch_size=500)
+        for batch in batches(rows):
+            GoldItem.objects.bulk_create(batch)
         return release
 
 
