@@ -28,6 +28,7 @@ from labeling.models import (
     Disagreement,
     EmptyLayer,
     Event,
+    EventLink,
     FirstPass,
     GoldCheck,
     GoldItem,
@@ -36,6 +37,7 @@ from labeling.models import (
     GuidelineCheck,
     ImportReport,
     Invitation,
+    LogCheck,
     Measurement,
     Membership,
     Merge,
@@ -413,6 +415,8 @@ read_only(
     "object_id actor__username",
     date_hierarchy="at",
 )
+read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
+read_only(LogCheck, "at position event n_faults sha256")
 read_only(CheckPlan, "project every pause_below test pass_at tries")
 read_only(
     CheckConversation,

@@ -1,6 +1,8 @@
+from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
+from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate
 
@@ -13,8 +15,26 @@ def _install_guards(using: str, **kwargs: Any) -> None:
     guards.install(connections[using])
 
 
+def _missing_guards(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
+    from labeling.models import guards
+
+    return [
+        checks.Error(
+            f"The database {using} has no trigger {name}: frozen rows can be changed there.",
+            hint="Run “manage.py migrate”, which writes all of them.",
+            id="labeling.E001",
+        )
+        for using in databases or ()
+        for name in guards.missing(connections[using])
+    ]
+
+
 class LabelingConfig(AppConfig):
     name = "labeling"
 
     def ready(self) -> None:
         post_migrate.connect(_install_guards, sender=self)
+        checks.register(_missing_guards, checks.Tags.database, deploy=True)

@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import Project
-from labeling.services import processing
+from labeling.services import audit_chain, processing
 from labeling.services.gold import gold_requests
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
@@ -37,3 +37,8 @@ def score_check(assignment_id: int) -> None:
     from labeling.services.vectors import ruler
 
     check_scores.score(assignment_id, ruler=ruler())
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: it reads, and puts another check on record
+def check_log(_: int) -> None:
+    audit_chain.check()

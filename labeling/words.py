@@ -115,6 +115,26 @@ WORDS: dict[str, Text] = {
     ),
     "annotation.round_closed": _("This round has ended, so nothing more can be saved in it."),
     "annotation.submitted": _("This is submitted: reopen it before you change it."),
+    "audit.by_check": _("the check of {at}"),
+    "audit.by_release": _("the release {release}"),
+    "audit.event_backdated": _(
+        "Event {event:d} ({verb}) is dated more than an hour before events that were already "
+        "linked: it was written later than it says"
+    ),
+    "audit.event_changed": _("Event {event:d} ({verb}) is not what was linked"),
+    "audit.event_removed": _("Event {event:d} was removed"),
+    "audit.head_differs": _(
+        "The chain had another link at position {position:d}, event {event:d}, for {by}: it was "
+        "written again"
+    ),
+    "audit.head_missing": _(
+        "The chain ends before position {position:d}, event {event:d}, which it had for {by}: "
+        "it was cut off"
+    ),
+    "audit.link_broken": _(
+        "The link of event {event:d}, position {position:d}, does not follow the link before it"
+    ),
+    "audit.links_missing": _("Links {first:d} to {last:d} were removed, with what they linked"),
     "canonical.bad_character": _("{path}: the text holds a character that cannot be stored"),
     "canonical.key_not_text": _("{path}: the key {key} is not text"),
     "canonical.not_a_number": _("{path}: {number} is not a JSON number"),

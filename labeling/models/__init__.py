@@ -5,7 +5,7 @@ from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Paus
 from labeling.models.conversations import Conversation, Message
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
-from labeling.models.events import Event
+from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.imports import ImportReport
 from labeling.models.merges import Merge
@@ -30,6 +30,7 @@ __all__ = [
     "Disagreement",
     "EmptyLayer",
     "Event",
+    "EventLink",
     "FirstPass",
     "GoldCheck",
     "GoldItem",
@@ -38,6 +39,7 @@ __all__ = [
     "GuidelineCheck",
     "ImportReport",
     "Invitation",
+    "LogCheck",
     "Measurement",
     "Membership",
     "Merge",

@@ -33,3 +33,41 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.object_type} {self.object_id}"
+
+
+class EventLink(models.Model):
+    """An event's place in the chain of the audit log; see ``labeling.domain.audit_chain``.
+
+    Written by ``labeling.services.audit_chain`` alone, some seconds after the event: appending to
+    a chain is one writer at a time, and nobody who labels waits for that. Append-only.
+    """
+
+    position = models.PositiveBigIntegerField(primary_key=True)
+    event = models.OneToOneField(Event, models.PROTECT, related_name="link")
+    previous = models.CharField(max_length=64, help_text="sha256 of the link before")
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["position"]
+
+    def __str__(self) -> str:
+        return f"link {self.position}"
+
+
+class LogCheck(models.Model):
+    """That the whole chain was read and compared with the events, and what was wrong. Append-only.
+
+    Its head is in the chain ever after: a log that was cut off since is known by it.
+    """
+
+    at = models.DateTimeField(auto_now_add=True)
+    position = models.PositiveBigIntegerField(help_text="The last link that was read")
+    event = models.PositiveBigIntegerField(help_text="The event of that link")
+    sha256 = models.CharField(max_length=64)
+    n_faults = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"check up to event {self.event}"

@@ -11,7 +11,7 @@ from labeling.domain.chats import natural_key
 from labeling.domain.gold.content import LabelOrigin, OwnHeader, Provenance, SourceFile
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
-from labeling.services import events, projects
+from labeling.services import audit_chain, events, projects
 from labeling.services.gold import releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
@@ -81,6 +81,7 @@ def freeze_imported(
         files=[source.file for source in sources],
         sha256=release.sha256,
     )
+    transaction.on_commit(audit_chain.link_events, robust=True)
     return release
 
 

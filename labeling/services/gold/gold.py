@@ -26,7 +26,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services import events, processing, projects
+from labeling.services import audit_chain, events, processing, projects
 from labeling.services.agreement import agreement, measurements
 from labeling.services.gold import releases
 from labeling.services.gold.basis import basis_of
@@ -134,12 +134,16 @@ def freeze(
     chosen = Chosen(project, layer, name, message, by, with_synthetic, request)
     for is_last in (False, False, True):
         processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
+        audit_chain.link_events()  # the release names the end of the log
         with StagedItems() as items:
             try:
-                return _freeze(chosen, ruler.id, is_wanted, items, is_last=is_last)
+                release = _freeze(chosen, ruler.id, is_wanted, items, is_last=is_last)
             except (settling.NotMerged, measurements.NotMeasured, AnswersChanged):
                 if is_last:
                     raise
+            else:
+                audit_chain.link_events()
+                return release
     raise AssertionError("the last attempt returns or raises")
 
 
