@@ -1,6 +1,8 @@
 """Settings, read from the environment once. Every variable is in .env.example."""
 
 import os
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from config.env import (
     env_str,
     no_tracing,
 )
+from labeling.domain.gold import signatures
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env_path("ASSAY_DATA_DIR", BASE_DIR / ".data")
@@ -37,21 +40,45 @@ def _make_data_folders() -> None:
         ) from error
 
 
-def _stored_secret_key() -> str:
-    """A key created on first start and kept with the data, so that sessions survive a restart."""
-    path = DATA_DIR / "secret_key"
+def _stored(name: str, make: Callable[[], str]) -> str:
+    """A secret created on first start and kept with the data, so that it survives a restart."""
+    path = DATA_DIR / name
     if not path.exists():
-        draft = DATA_DIR / f"secret_key.{os.getpid()}"
+        draft = DATA_DIR / f"{name}.{os.getpid()}"
         draft.touch(mode=0o600)  # nobody else reads it, not even for a moment
-        draft.write_text(get_random_secret_key())
+        draft.write_text(make())
         with suppress(FileExistsError):  # another process was first: all use its key
             os.link(draft, path)
         draft.unlink()
     return path.read_text()
 
 
+def _gold_key() -> str:
+    key = env_secret("ASSAY_GOLD_KEY") or _stored("gold_key", signatures.make_key).strip()
+    if not signatures.is_key(key):
+        raise ImproperlyConfigured(
+            "ASSAY_GOLD_KEY (or the file gold_key of the data folder) is not a key: give it 32 "
+            "random bytes in Base64, as `openssl rand -base64 32` prints them."
+        )
+    return key
+
+
+def _gold_trusted_keys() -> list[str]:
+    """Fingerprints, as pages and ``verify_gold`` print them."""
+    fingerprints = [value.lower() for value in env_list("ASSAY_GOLD_TRUSTED_KEYS", [])]
+    for value in fingerprints:
+        if not re.fullmatch("[0-9a-f]{64}", value):
+            raise ImproperlyConfigured(
+                f"ASSAY_GOLD_TRUSTED_KEYS has {value!r}: name fingerprints of 64 digits in hex."
+            )
+    return fingerprints
+
+
 _make_data_folders()
-SECRET_KEY = env_secret("ASSAY_SECRET_KEY") or _stored_secret_key()
+SECRET_KEY = env_secret("ASSAY_SECRET_KEY") or _stored("secret_key", get_random_secret_key)
+# Signs releases of gold; whoever has the fingerprint of its public part can check them.
+GOLD_KEY = _gold_key()
+GOLD_TRUSTED_KEYS = _gold_trusted_keys()
 ALLOWED_HOSTS = env_list("ASSAY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("ASSAY_TRUSTED_ORIGINS", [])
 

@@ -588,14 +588,32 @@ WORDS: dict[str, Text] = {
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),
     "upload.gone": _("The file of this preview is no longer stored: choose it again."),
+    "meaning.first": _("the first release of this name"),
+    "meaning.guidelines": _("the guidelines have other words than those of the version before"),
+    "meaning.items": _("{added} items are new or in another split, {removed} are gone or moved"),
+    "meaning.labels": _("only labels have changed"),
+    "meaning.schema": _("the schema of the labels is version {version}"),
+    "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),
     "verify.conversation": _("The conversation is not the one that was labelled."),
+    "verify.event_hash": _("The audit log says that another hash was frozen."),
+    "verify.format": _("The release is signed, but its statement is gone or of no known format."),
+    "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
     "verify.header": _("The header does not match the release's name and version."),
     "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),
+    "verify.no_event": _("The audit log does not say that this release was frozen."),
+    "verify.other_key": _("The signature is by another key than the statement names."),
     "verify.release_hash": _(
         "The release hash does not match: items were added, dropped or moved."
     ),
+    "verify.signature": _("The signature does not fit the statement."),
+    "verify.statement_hash": _("The statement does not match the release's hash."),
+    "verify.tree": _(
+        "The items do not lead to the root of the statement: items were changed, added, dropped or "
+        "moved ({items} now)."
+    ),
+    "verify.unknown_key": _("Signed with {key}, which is not a key that this installation trusts."),
     "webhook.address_with_password": _(
         "Leave the name and the password out of the address: the signature is enough."
     ),

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.gold.content import GoldContent
@@ -20,7 +21,7 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
 
     def light(self) -> GoldReleaseQuerySet:
         """For lists and choices: with the project, without the documents."""
-        documents = ("agreement", "header", "left_out", "overrides")
+        documents = ("agreement", "header", "left_out", "overrides", "waivers")
         return self.select_related("project").defer(*documents)
 
     def with_synthetic(self) -> GoldReleaseQuerySet:
@@ -41,33 +42,50 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
 class GoldRelease(models.Model):
     """A frozen version of what people agreed on. Insert only, addressed as ``name@version``.
 
-    ``sha256`` covers the header and the hash of every item in order, so nothing can be changed,
-    added, dropped or swapped unnoticed. Updates and deletes are refused by database triggers.
+    ``header`` is the statement: everything that is shown of a release, with the root of the tree
+    over its items, so nothing can be changed, added, dropped or swapped unnoticed. ``sha256`` is
+    its hash, ``signature`` is over its text. Releases of format 1 have neither ``meaning`` nor
+    signature; their ``sha256`` covers a smaller header and the hash of every item in order.
+    Updates and deletes are refused by database triggers.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="gold_releases")
     layer = models.CharField(max_length=20)
     name = models.CharField(max_length=100)
     version = models.PositiveIntegerField()
+    meaning = models.CharField(max_length=32, blank=True, help_text="Version by meaning: 1.2.0")
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="children")
     message = models.TextField(blank=True)
     agreement = models.JSONField(null=True, help_text="Agreement at freeze")
     overrides = models.JSONField(default=list, help_text="Reasons given for passing the gate")
     left_out = models.JSONField(default=list, help_text="Conversations not released, with reason")
-    header = models.TextField(help_text="Canonical JSON of what the hash covers beside the items")
+    waivers = models.JSONField(default=list, help_text="Findings that were let pass, with reason")
+    header = models.TextField(help_text="The statement as canonical JSON; it is hashed and signed")
     sha256 = models.CharField(max_length=64)
+    signature = models.CharField(max_length=88, blank=True, help_text="Ed25519, in Base64")
+    public_key = models.CharField(
+        max_length=44, blank=True, help_text="Of the signature, in Base64"
+    )
+    audit_head = models.CharField(
+        max_length=64, blank=True, help_text="Last link of the audit log before the freeze"
+    )
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
-    frozen_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(default=timezone.now)
 
     objects = GoldReleaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "-version"]
         constraints = [
-            models.UniqueConstraint(name="gold_version_once", fields=["name", "version"])
+            models.UniqueConstraint(name="gold_version_once", fields=["name", "version"]),
+            models.UniqueConstraint(
+                name="gold_meaning_once",
+                fields=["name", "meaning"],
+                condition=~models.Q(meaning=""),
+            ),
         ]
 
     def __str__(self) -> str:

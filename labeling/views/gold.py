@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import LeftOutRow
+from labeling.domain.gold.statement import LeftOutRow
 from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project

@@ -225,9 +225,8 @@ def test_anyone_can_recompute_the_hashes(project: Project, tmp_path: Path) -> No
     manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
     hashes = [hashlib.sha256(line.encode()).hexdigest() for line in lines]
     assert hashes == [row["sha256"] for row in manifest["items"]]
-    proof = {"header": manifest["header"], "items": hashes}
-    text = json.dumps(proof, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert hashlib.sha256(text.encode()).hexdigest() == release.sha256
+    statement = (tmp_path / "statement.json").read_bytes()
+    assert hashlib.sha256(statement).hexdigest() == release.sha256 == manifest["sha256"]
     assert (tmp_path / "guidelines.md").exists()
 
 

@@ -34,6 +34,7 @@ def following(release: GoldRelease, change: Callable[[dict[str, Any]], None]) ->
     parent = release.pk
     newer = GoldRelease.objects.get(pk=parent)
     newer.pk, newer.version, newer.parent_id = None, release.version + 1, parent
+    newer.meaning = f"{newer.version}.0.0"
     newer.save(force_insert=True)
     for item in items:
         document = item.content
@@ -87,7 +88,7 @@ def test_items_that_only_one_release_holds_can_be_opened_there(
     signed_in: SignedIn, rita: User, first: GoldRelease
 ) -> None:
     newer = GoldRelease.objects.get(pk=first.pk)
-    newer.pk, newer.version = None, 2
+    newer.pk, newer.version, newer.meaning = None, 2, "2.0.0"
     newer.save(force_insert=True)
 
     answer = signed_in(rita).get(f"{URL}?with=orders@1")
@@ -148,7 +149,7 @@ def test_the_list_is_paged_and_costs_the_same_for_more_items(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     newer = GoldRelease.objects.get(pk=first.pk)
-    newer.pk, newer.version = None, 2
+    newer.pk, newer.version, newer.meaning = None, 2, "2.0.0"
     newer.save(force_insert=True)
     client = signed_in(rita)
     whole = queries(client, URL)

@@ -78,9 +78,13 @@ def test_an_intact_release_verifies(project: Project, capsys: pytest.CaptureFixt
             "UPDATE labeling_golditem SET split = 'test' WHERE position = 1",
             "columns do not match",
         ),
-        ("DELETE FROM labeling_golditem WHERE position = 1", "added, dropped or moved"),
+        (
+            "DELETE FROM labeling_golditem WHERE position = 1",
+            "do not lead to the root of the statement",
+        ),
         ("UPDATE labeling_message SET content = 'x' WHERE index = 3", "not the one that was"),
-        ("UPDATE labeling_goldrelease SET header = '{}'", "header does not match"),
+        ("UPDATE labeling_goldrelease SET header = '{}'", "its statement is gone"),
+        ("UPDATE labeling_goldrelease SET message = 'x'", "“message” is not what the release"),
     ],
 )
 def test_a_changed_byte_makes_verify_exit_1_and_name_the_item(

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from argparse import SUPPRESS
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -364,14 +365,24 @@ def test_the_recipe_in_python_finds_a_changed_item(exported):
     assert "an item is not as it was frozen" in _run_recipe(exported)[2]
 
 
-def test_the_recipe_in_python_finds_a_changed_header(exported):
-    manifest = exported / "manifest.json"
-    manifest.write_text(manifest.read_text("utf-8").replace("été", "ete"), encoding="utf-8")
+def test_the_recipe_in_python_finds_a_changed_statement(exported):
+    statement = exported / "statement.json"
+    statement.write_text(statement.read_text("utf-8").replace("été", "ete"), encoding="utf-8")
 
     assert "the release is not as it was frozen" in _run_recipe(exported)[2]
 
 
-@pytest.mark.skipif(not shutil.which("jq"), reason="the recipe for a shell needs jq")
+def test_the_recipe_in_python_finds_another_key_and_a_forged_signature(exported):
+    manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
+    assert "signed with another key" in _run_recipe(exported, "0" * 64)[2]
+
+    forged = manifest | {"signature": b64encode(bytes(64)).decode()}
+    (exported / "manifest.json").write_text(json.dumps(forged), encoding="utf-8")
+
+    assert "InvalidSignature" in _run_recipe(exported)[2]
+
+
+@pytest.mark.skipif(not shutil.which("sha256sum"), reason="the recipe for a shell needs it")
 def test_the_recipe_in_a_shell_gives_the_same_hashes(exported):
     (recipe,) = re.findall(r"```sh\n(.*?)```", text_of("gold"), re.S)
     manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
@@ -384,9 +395,9 @@ def test_the_recipe_in_a_shell_gives_the_same_hashes(exported):
     assert hashes == [*(item["sha256"] for item in manifest["items"]), manifest["sha256"]]
 
 
-def _run_recipe(folder: Path) -> tuple[int, str, str]:
+def _run_recipe(folder: Path, *expected_key: str) -> tuple[int, str, str]:
     (recipe,) = re.findall(r"```python\n(.*?)```", text_of("gold"), re.S)
-    command = [sys.executable, "-c", recipe, str(folder)]
+    command = [sys.executable, "-c", recipe, str(folder), *expected_key]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -12,7 +12,8 @@ import yaml
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_row
-from labeling.domain.gold.content import GoldContent, GoldHeader, GoldMessage, Manifest
+from labeling.domain.gold.content import GoldContent, GoldMessage
+from labeling.domain.gold.statement import Manifest, ReleaseHeader
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 
@@ -171,7 +172,7 @@ def _creators(hows: Mapping[str, int]) -> list[str]:
     return sorted({creator_of.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
 
 
-def _synthetic(header: GoldHeader) -> str:
+def _synthetic(header: ReleaseHeader) -> str:
     counted = {
         "conversations are synthetic": header.get("synthetic"),
         "items were labelled by a program": header.get("generated"),

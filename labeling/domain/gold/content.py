@@ -1,4 +1,4 @@
-"""What a gold release holds, as JSON: its header, and its items with where their labels come from.
+"""What an item of a gold release holds, as JSON, with where its labels come from.
 
 Releases never change, so keys that were added later are ``NotRequired``: older items lack them.
 The labels are what people wrote, by the shapes of their layers (``labeling.domain.schema.labels``).
@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from labeling.domain.agreement.agreement import AgreementSummary
-from labeling.domain.facts import StoredFact
 from labeling.domain.matching.consensus import Dissent
 from labeling.domain.schema.labels import Payload
 
 Label = Mapping[str, Any]
-
-# --- an item --------------------------------------------------------------------------------------
 
 
 class GoldMessage(TypedDict):
@@ -146,88 +142,3 @@ class GoldContent(TypedDict):
     gold: Payload
     given: NotRequired[Payload]
     provenance: Provenance
-
-
-# --- a release ------------------------------------------------------------------------------------
-
-
-class Override(TypedDict):
-    """A round that was opened past the gate."""
-
-    round: int
-    reason: str
-    by: str | None
-
-
-class OwnHeader(TypedDict):
-    """What one kind of gold adds to the header: labelled here, imported, or generated."""
-
-    message: str
-    guideline_version: NotRequired[int | None]
-    overrides: NotRequired[list[Override]]
-    match_threshold: NotRequired[float]
-    ruler: NotRequired[str]
-    synthetic: NotRequired[int]
-    generated: NotRequired[int]
-    imported_from: NotRequired[list[SourceFile]]
-
-
-class GoldHeader(OwnHeader):
-    """What a release's hash covers in addition to its items."""
-
-    schema_version: int
-    project: str
-    layer: str
-    name: str
-    version: int
-    parent_sha256: str | None
-    items: int
-
-
-class MeasuredRound(TypedDict):
-    round: int
-    kind: str
-    state: str
-    guideline_version: int
-
-
-class FrozenAgreement(MeasuredRound, AgreementSummary, total=False):
-    """Agreement in a round when the release was frozen.
-
-    Without figures where nobody has labelled the layer in that round, and with ``layer`` and
-    ``layers`` only for a release of the whole.
-    """
-
-
-class AgreementAtFreeze(TypedDict):
-    rounds: list[FrozenAgreement]
-
-
-class LeftOutRow(TypedDict):
-    """A labelled conversation that is not in the release, and why."""
-
-    conversation: str
-    reason: StoredFact
-
-
-class ManifestItem(TypedDict):
-    item_id: str
-    sha256: str
-    split: str
-    how: str
-
-
-class Manifest(TypedDict):
-    """``manifest.json`` of an export: what is needed to check the items.
-
-    Reasons in ``agreement`` and ``left_out`` are worded, so these are not what the release stores.
-    """
-
-    format: str
-    release: str
-    sha256: str
-    header: GoldHeader
-    items: list[ManifestItem]
-    agreement: Any
-    left_out: list[Any]
-    frozen_at: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labeling.domain.errors import RuleError
-from labeling.domain.gold.content import Manifest
+from labeling.domain.gold.statement import FORMAT_2, Manifest, SignedManifest, format_of
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange.gold_formats import WRITERS
@@ -44,7 +44,7 @@ def export_lines(release: GoldRelease) -> Iterator[str]:
 def manifest(release: GoldRelease) -> Manifest:
     """What is needed to check the items: the header and every hash, in order."""
     return {
-        "format": "assay-gold/1",
+        "format": format_of(release.header),
         "release": str(release),
         "sha256": release.sha256,
         "header": json.loads(release.header),
@@ -70,6 +70,19 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
     return WRITERS[format](release, folder, manifest=manifest(release), license=license)
 
 
+def signed_manifest(release: GoldRelease) -> SignedManifest:
+    """What is needed to check a statement and the items that it covers."""
+    return {
+        "format": FORMAT_2,
+        "release": str(release),
+        "sha256": release.sha256,
+        "signature": release.signature,
+        "public_key": release.public_key,
+        "items": list(release.items.values("item_id", "sha256", "split", "how")),
+        "left_out": worded_in_english(release.left_out, with_codes=True),
+    }
+
+
 def _export_native(release: GoldRelease, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     items, described = folder / "items.jsonl", folder / "manifest.json"
@@ -77,9 +90,15 @@ def _export_native(release: GoldRelease, folder: Path) -> list[Path]:
         raise FolderInUse("export.other_release", folder=str(folder))
     with items.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(export_lines(release))
-    text = json.dumps(manifest(release), indent=2, sort_keys=True, ensure_ascii=False)
+    is_signed = format_of(release.header) == FORMAT_2
+    document = signed_manifest(release) if is_signed else manifest(release)
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
     described.write_text(text + "\n", encoding="utf-8")
     written = [items, described]
+    if is_signed:
+        stated = folder / "statement.json"
+        stated.write_bytes(release.header.encode())  # exactly what is signed
+        written.append(stated)
     if release.guideline:
         guideline = folder / "guidelines.md"
         guideline.write_text(release.guideline.body, encoding="utf-8")

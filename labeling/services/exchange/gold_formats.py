@@ -17,7 +17,8 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats import doccano, gold_files, labelstudio
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
-from labeling.domain.gold.content import GoldContent, GoldMessage, Manifest
+from labeling.domain.gold.content import GoldContent, GoldMessage
+from labeling.domain.gold.statement import Manifest
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 

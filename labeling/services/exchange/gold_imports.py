@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, cast
 from django.db import transaction
 
 from labeling.domain.chats import natural_key
-from labeling.domain.gold.content import LabelOrigin, OwnHeader, Provenance, SourceFile
+from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
+from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit_chain, events, projects
@@ -147,13 +148,12 @@ def _store(
     sources: Sequence[Source],
     message: str,
 ) -> GoldRelease:
-    header: OwnHeader = {
-        "message": message,
+    own: OwnStatement = {
         "imported_from": [source.as_json() for source in sources],
         **_counts(draft.project, items),
     }
     shown_message = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
-    return draft.store(items, header, message=shown_message)
+    return draft.store(items, own, message=shown_message)
 
 
 def _counts(project: Project, items: StagedItems) -> releases.SyntheticCounts:

@@ -12,14 +12,15 @@ from django.db.models import QuerySet
 from labeling.domain.agreement.agreement import AgreementFigures, AgreementSummary
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import (
+from labeling.domain.gold.meaning import Level, Meaning
+from labeling.domain.gold.release import RELEASE_NAME
+from labeling.domain.gold.statement import (
     AgreementAtFreeze,
     FrozenAgreement,
     MeasuredRound,
     Override,
-    OwnHeader,
+    OwnStatement,
 )
-from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
@@ -90,11 +91,13 @@ class SyntheticItems(RuleError):
 
 
 def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
-    """The release at ``name`` (its newest version) or ``name@version``."""
+    """The release at ``name`` (its newest version), ``name@3`` or ``name@1.2.0``."""
     releases = GoldRelease.objects.all() if among is None else among
     name, at, version = address.partition("@")
     wanted = releases.filter(name=name)
-    if at:
+    if at and Meaning.parse(version):
+        wanted = wanted.filter(meaning=version)
+    elif at:
         wanted = wanted.filter(version=whole_number(version) or 0)
     release = wanted.order_by("-version").first()
     if release is None:
@@ -118,6 +121,7 @@ def freeze(
     message: str = "",
     by: User | None = None,
     with_synthetic: bool = False,
+    at_least: Level = "patch",
     request: int | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> GoldRelease:
@@ -125,13 +129,14 @@ def freeze(
 
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
-    them. ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
+    them. The version by meaning follows from what has changed; ``at_least`` can only raise it.
+    ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. Nothing is computed while anything is locked: what is missing or
     out of date is computed before, and what changes meanwhile is computed again.
     """
     name = name or project.slug
     check_name(project, layer, name)
-    chosen = Chosen(project, layer, name, message, by, with_synthetic, request)
+    chosen = Chosen(project, layer, name, message, by, with_synthetic, at_least, request)
     for is_last in (False, False, True):
         processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
         audit_chain.link_events()  # the release names the end of the log
@@ -156,6 +161,7 @@ class Chosen(NamedTuple):
     message: str
     by: User | None
     with_synthetic: bool
+    at_least: Level
     request: int | None
 
 
@@ -223,8 +229,17 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
     draft = releases.draft(project, layer, name, by=by)
     if draft.repeats(settled.items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
-    header: OwnHeader = {"ruler": ruler_id, "message": chosen.message, **counted}
-    release = _store(draft, settled.items, header, settled.left_out, agreement)
+    own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
+    release = draft.store(
+        settled.items,
+        own,
+        message=chosen.message,
+        guideline=project.guidelines.first(),
+        agreement=agreement,
+        overrides=_overrides(project),
+        left_out=[row.as_json() for row in settled.left_out],
+        at_least=chosen.at_least,
+    )
     frozen = release.items.values("conversation")
     locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=frozen))
     events.record(
@@ -300,33 +315,6 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
         return Fact("gold.nothing_labelled")
     reasons = sorted({row.reason for row in left_out}, key=str)
     return Fact("gold.nothing_settled", total=len(left_out), reasons=reasons[:3])
-
-
-def _store(
-    draft: releases.Draft,
-    items: StagedItems,
-    own_header: OwnHeader,
-    left_out: Sequence[settling.LeftOut],
-    agreement: AgreementAtFreeze,
-) -> GoldRelease:
-    project = draft.project
-    guideline = project.guidelines.first()
-    overrides = _overrides(project)
-    header: OwnHeader = {
-        **own_header,
-        "guideline_version": guideline.version if guideline else None,
-        "overrides": overrides,
-        "match_threshold": project.match_threshold,
-    }
-    return draft.store(
-        items,
-        header,
-        guideline=guideline,
-        message=own_header["message"],
-        agreement=agreement,
-        overrides=overrides,
-        left_out=[row.as_json() for row in left_out],
-    )
 
 
 def _overrides(project: Project) -> list[Override]:

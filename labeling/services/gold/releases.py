@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import reduce
 from typing import Any, NamedTuple, TypedDict
 
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.content import (
-    GoldContent,
-    GoldHeader,
-    GoldMessage,
-    OwnHeader,
-    Provenance,
+from labeling.domain.facts import Fact
+from labeling.domain.gold import statement
+from labeling.domain.gold.content import GoldContent, GoldMessage, Provenance
+from labeling.domain.gold.meaning import FIRST, Level, Meaning, higher, of_release, same_words
+from labeling.domain.gold.release import item_sha256
+from labeling.domain.gold.statement import (
+    FORMAT_2,
+    AgreementAtFreeze,
+    GuidelineText,
+    LeftOutRow,
+    Override,
+    OwnStatement,
+    ParentRelease,
+    Statement,
+    Waiver,
 )
-from labeling.domain.gold.release import item_sha256, release_sha256
+from labeling.domain.gold.tree import Tree
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
-from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
+from labeling.services.gold import signing
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
 
 
@@ -24,6 +41,14 @@ class SyntheticCounts(TypedDict, total=False):
 
     synthetic: int
     generated: int
+
+
+class Proposal(NamedTuple):
+    """A version by meaning, and what it follows from."""
+
+    level: Level
+    meaning: Meaning
+    reasons: list[Fact]
 
 
 class Draft(NamedTuple):
@@ -47,28 +72,99 @@ class Draft(NamedTuple):
         hashes = rows.iterator(chunk_size=BATCH)
         return all(item.sha256 == sha256 for item, sha256 in zip(items, hashes, strict=True))
 
-    def store(self, items: StagedItems, own_header: OwnHeader, **fields: Any) -> GoldRelease:
-        """Freeze these items. ``own_header`` is what this kind of gold adds to the header."""
-        header: GoldHeader = {
-            **own_header,
+    def proposal(
+        self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
+    ) -> Proposal:
+        """The version by meaning that follows from what differs from the newest version.
+
+        ``items`` are their ids and splits.
+        """
+        parent = self.parent
+        if parent is None:
+            return Proposal("major", FIRST, [Fact("meaning.first")])
+        reasons: dict[Fact, Level] = {}
+        if statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+            reasons[Fact("meaning.schema", version=SCHEMA_VERSION)] = "major"
+        before = parent.guideline.body if parent.guideline else None
+        if not same_words(before, guideline.body if guideline else None):
+            version = guideline.version if guideline else 0
+            reasons[Fact("meaning.guidelines", version=version)] = "major"
+        kept, own = set(parent.items.values_list("item_id", "split")), set(items)
+        if kept != own:
+            added, removed = len(own - kept), len(kept - own)
+            reasons[Fact("meaning.items", added=added, removed=removed)] = "minor"
+        if not reasons:
+            reasons[Fact("meaning.labels")] = "patch"
+        level = reduce(higher, reasons.values())
+        meaning = of_release(parent.meaning, parent.version).raised(level)
+        return Proposal(level, meaning, list(reasons))
+
+    def store(
+        self,
+        items: StagedItems,
+        own: OwnStatement,
+        *,
+        message: str,
+        guideline: Guideline | None = None,
+        agreement: AgreementAtFreeze | None = None,
+        overrides: Sequence[Override] = (),
+        left_out: Sequence[LeftOutRow] = (),
+        waivers: Sequence[Waiver] = (),
+        at_least: Level = "patch",
+        audit_head: str = "",
+    ) -> GoldRelease:
+        """Freeze these items. ``own`` is what this kind of gold states in addition."""
+        tree, splits = Tree(), set()
+        for item in items:
+            tree.add(item.sha256)
+            splits.add((item.item_id, item.split))
+        proposed = self.proposal(splits, guideline=guideline)
+        meaning = str(self.meaning_of(proposed, at_least))
+        frozen_at = timezone.now()
+        stated: Statement = {
+            **own,
+            "format": FORMAT_2,
             "schema_version": SCHEMA_VERSION,
             "project": self.project.slug,
             "layer": self.layer,
             "name": self.name,
             "version": self.version,
-            "parent_sha256": self.parent.sha256 if self.parent else None,
-            "items": len(items),
+            "meaning": meaning,
+            "parent": parent_row(self.parent),
+            "items": tree.size,
+            "root": tree.root,
+            "message": message,
+            "guideline_version": guideline.version if guideline else None,
+            "guidelines": _guideline_texts(self.project, guideline),
+            "agreement": agreement,
+            "overrides": list(overrides),
+            "left_out": list(left_out),
+            "waivers": list(waivers),
+            "frozen_by": self.by.get_username() if self.by else None,
+            "frozen_at": written_time(frozen_at),
+            "audit_head": audit_head or None,
+            "key": signing.fingerprint(),
         }
+        text = canonical_json(stated)
         release = GoldRelease.objects.create(
             project=self.project,
             layer=self.layer,
             name=self.name,
             version=self.version,
+            meaning=meaning,
             parent=self.parent,
-            header=canonical_json(header),
-            sha256=release_sha256(header, [item.sha256 for item in items]),
+            guideline=guideline,
+            message=message,
+            agreement=agreement,
+            overrides=list(overrides),
+            left_out=list(left_out),
+            waivers=list(waivers),
+            header=text,
+            sha256=hashlib.sha256(text.encode()).hexdigest(),
+            audit_head=audit_head,
             frozen_by=self.by,
-            **fields,
+            frozen_at=frozen_at,
+            **signing.sign(text)._asdict(),
         )
         rows = (
             GoldItem(release=release, position=position, **item._asdict())
@@ -78,10 +174,34 @@ class Draft(NamedTuple):
             GoldItem.objects.bulk_create(batch)
         return release
 
+    def meaning_of(self, proposed: Proposal, at_least: Level) -> Meaning:
+        """The proposed version, or a higher one where somebody wants that."""
+        if self.parent is None:
+            return proposed.meaning
+        level = higher(proposed.level, at_least)
+        return of_release(self.parent.meaning, self.parent.version).raised(level)
+
 
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
     return Draft(project, layer, name, by, newest)
+
+
+def parent_row(parent: GoldRelease | None) -> ParentRelease | None:
+    return {"release": str(parent), "sha256": parent.sha256} if parent else None
+
+
+def written_time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()
+
+
+def _guideline_texts(project: Project, current: Guideline | None) -> list[GuidelineText]:
+    """What labels were made under; imported and generated labels were made under none."""
+    if current is None:
+        return []
+    used = Annotation.objects.labelling().filter(guideline=OuterRef("pk"))
+    texts = project.guidelines.filter(Q(pk=current.pk) | Q(Exists(used)))
+    return [{"version": text.version, "body": text.body} for text in texts.order_by("version")]
 
 
 def item_of(

@@ -11,7 +11,8 @@ from django.db.models import Prefetch, QuerySet
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import LeftOutRow, Provenance
+from labeling.domain.gold.content import Provenance
+from labeling.domain.gold.statement import LeftOutRow
 from labeling.domain.matching.consensus import Settlement, settle
 from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
