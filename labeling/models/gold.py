@@ -67,9 +67,6 @@ class GoldRelease(models.Model):
     public_key = models.CharField(
         max_length=44, blank=True, help_text="Of the signature, in Base64"
     )
-    audit_head = models.CharField(
-        max_length=64, blank=True, help_text="Last link of the audit log before the freeze"
-    )
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )

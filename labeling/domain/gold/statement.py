@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NotRequired, TypedDict
 
 from labeling.domain.agreement.agreement import AgreementSummary
+from labeling.domain.audit_chain import AuditHead
 from labeling.domain.facts import StoredFact
 from labeling.domain.gold.content import SourceFile
 
@@ -85,7 +86,7 @@ class Statement(OwnStatement):
     """Everything that a release says about itself; ``root`` is that of the tree over its items.
 
     ``guidelines`` are the texts that labels were made under, with the current one, whose version is
-    ``guideline_version``. ``audit_head`` is the last link of the audit log before the freeze, and
+    ``guideline_version``. ``audit_head`` is the end of the audit log before the freeze, and
     ``key`` the fingerprint of the key that signs.
     """
 
@@ -108,7 +109,7 @@ class Statement(OwnStatement):
     waivers: list[Waiver]
     frozen_by: str | None
     frozen_at: str
-    audit_head: str | None
+    audit_head: AuditHead | None
     key: str
 
 

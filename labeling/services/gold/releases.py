@@ -32,6 +32,7 @@ from labeling.domain.gold.tree import Tree
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
+from labeling.services import audit_chain
 from labeling.services.gold import signing
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
 
@@ -111,7 +112,6 @@ class Draft(NamedTuple):
         left_out: Sequence[LeftOutRow] = (),
         waivers: Sequence[Waiver] = (),
         at_least: Level = "patch",
-        audit_head: str = "",
     ) -> GoldRelease:
         """Freeze these items. ``own`` is what this kind of gold states in addition."""
         tree, splits = Tree(), set()
@@ -142,7 +142,7 @@ class Draft(NamedTuple):
             "waivers": list(waivers),
             "frozen_by": self.by.get_username() if self.by else None,
             "frozen_at": written_time(frozen_at),
-            "audit_head": audit_head or None,
+            "audit_head": audit_chain.head(),
             "key": signing.fingerprint(),
         }
         text = canonical_json(stated)
@@ -161,7 +161,6 @@ class Draft(NamedTuple):
             waivers=list(waivers),
             header=text,
             sha256=hashlib.sha256(text.encode()).hexdigest(),
-            audit_head=audit_head,
             frozen_by=self.by,
             frozen_at=frozen_at,
             **signing.sign(text)._asdict(),

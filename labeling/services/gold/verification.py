@@ -95,7 +95,6 @@ def _shown(release: GoldRelease) -> dict[str, Any]:
         "waivers": release.waivers,
         "frozen_by": release.frozen_by.get_username() if release.frozen_by else None,
         "frozen_at": written_time(release.frozen_at),
-        "audit_head": release.audit_head or None,
     }
 
 

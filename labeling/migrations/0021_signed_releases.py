@@ -8,16 +8,11 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0019_empty_layers'),
+        ('labeling', '0020_audit_chain'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='goldrelease',
-            name='audit_head',
-            field=models.CharField(blank=True, help_text='Last link of the audit log before the freeze', max_length=64),
-        ),
         migrations.AddField(
             model_name='goldrelease',
             name='meaning',
