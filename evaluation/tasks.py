@@ -14,7 +14,7 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
-from labeling.services import audit_chain, outbox, pending
+from labeling.services import audit_chain, near_duplicates, outbox, pending
 from labeling.services.gold import gold_requests
 from labeling.services.work import check_requests
 
@@ -65,6 +65,7 @@ def sweep() -> None:
     probings.wake_unattended()
     yardsticks.wake_unattended()
     pending.wake_unattended()
+    near_duplicates.wake_unattended()
     gold_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()

@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import Project
-from labeling.services import audit_chain, processing
+from labeling.services import audit_chain, near_duplicates, processing
 from labeling.services.gold import gold_requests
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
@@ -42,3 +42,8 @@ def score_check(assignment_id: int) -> None:
 @shared_task(acks_late=True)  # repeating it is harmless: it reads, and puts another check on record
 def check_log(_: int) -> None:
     audit_chain.check()
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: only what is missing is computed
+def fingerprint_conversations(_: int = 0) -> None:
+    near_duplicates.catch_up()

@@ -6,6 +6,7 @@ from labeling.models.conversations import Conversation, Message
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
+from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.imports import ImportReport
 from labeling.models.merges import Merge
@@ -27,10 +28,12 @@ __all__ = [
     "CheckPlan",
     "Comment",
     "Conversation",
+    "ConversationFingerprint",
     "Disagreement",
     "EmptyLayer",
     "Event",
     "EventLink",
+    "FingerprintKey",
     "FirstPass",
     "GoldCheck",
     "GoldItem",

@@ -13,7 +13,9 @@ from django.urls import reverse
 
 from labeling.models import (
     AnnotationRevision,
+    ConversationFingerprint,
     Event,
+    FingerprintKey,
     Membership,
     Message,
     Project,
@@ -23,7 +25,15 @@ from labeling.models import (
 from tests import factories
 from tests.evaluation import launching
 
-NOT_ON_THEIR_OWN = {AnnotationRevision, Membership, Message, RoundConversation, TextVector}
+NOT_ON_THEIR_OWN = {
+    AnnotationRevision,
+    ConversationFingerprint,
+    FingerprintKey,
+    Membership,
+    Message,
+    RoundConversation,
+    TextVector,
+}
 CHANGEABLE = {Project}
 
 

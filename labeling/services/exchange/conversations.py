@@ -10,12 +10,13 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
+from fingerprints import fingerprint
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.formats.conversations import READERS
 from labeling.models import Conversation, Message, Project
-from labeling.services import events, projects
+from labeling.services import events, near_duplicates, projects
 
 BATCH_CONVERSATIONS = 500
 BATCH_CHARACTERS = 8_000_000
@@ -203,6 +204,12 @@ class _ConversationImport:
             for message in _messages(row, entry.record)
         ]
         Message.objects.bulk_create(messages, batch_size=5000)
+        near_duplicates.store(
+            [
+                (row.pk, fingerprint(turn.content for turn in entry.record.turns))
+                for row, entry in zip(rows, new, strict=True)
+            ]
+        )
         self.report.new += len(rows)
         self.report.messages += len(messages)
         self._batch, self._characters = [], 0

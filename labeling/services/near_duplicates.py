@@ -1,0 +1,174 @@
+"""Which stored conversations are the same as another one, whatever they are called.
+
+The lowest values of every fingerprint are indexed, so a search takes some milliseconds however many
+conversations are stored. It looks in all projects: whether a conversation may be trained on does
+not depend on where somebody has put it. It names at most ``MOST`` others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from django.db import connection, models, transaction
+
+from fingerprints import Fingerprint, fingerprint, is_same, overlap
+from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Message
+from labeling.services.wakeups import Wakeups
+
+MOST = 32
+COMMON = 200
+"""A value that more conversations have is a phrase of many people; only some are looked at."""
+FEW = 20  # conversations that a value has on average, where nothing is common
+VALUES = 5000  # a query; SQLite takes a limited number of parameters
+CONVERSATIONS = 500  # whose texts are in memory at once
+
+_messages = Wakeups("labeling.tasks.fingerprint_conversations")
+Part = TypeVar("Part")
+
+
+class NearDuplicate(NamedTuple):
+    """``share`` is of the smaller of the two conversations."""
+
+    conversation: int
+    share: float
+
+
+# --- finding ------------------------------------------------------------------------------------
+
+
+def of_conversations(conversations: Iterable[int]) -> Iterator[tuple[int, list[NearDuplicate]]]:
+    """Of each stored conversation, the others that it is the same as; most alike first.
+
+    One that has no fingerprint yet has none: :func:`catch_up` computes them.
+    """
+    for batch in _batches(conversations, CONVERSATIONS):
+        sketches = _sketches(batch)
+        matches = find(list(sketches.values()), without=list(sketches))
+        yield from zip(sketches, matches, strict=True)
+
+
+def find(
+    prints: Sequence[Fingerprint], *, without: Sequence[int] = ()
+) -> list[list[NearDuplicate]]:
+    """Of each fingerprint, the stored conversations that it is the same as; most alike first.
+
+    ``without`` leaves one conversation out for each.
+    """
+    holders = _holders({value for sketch in prints for value in sketch.asked})
+    candidates = []
+    for position, sketch in enumerate(prints):
+        shared = Counter(pk for value in sketch.asked for pk in holders.get(value, ()))
+        if without:
+            shared.pop(without[position], None)
+        candidates.append([pk for pk, _ in shared.most_common(MOST)])
+    stored = _sketches({pk for pks in candidates for pk in pks})
+    return [
+        _matches(sketch, [(pk, stored[pk]) for pk in pks if pk in stored])
+        for sketch, pks in zip(prints, candidates, strict=True)
+    ]
+
+
+def _matches(
+    sketch: Fingerprint, candidates: Iterable[tuple[int, Fingerprint]]
+) -> list[NearDuplicate]:
+    same = [
+        NearDuplicate(pk, overlap(sketch, other).share)
+        for pk, other in candidates
+        if is_same(sketch, other)
+    ]
+    return sorted(same, key=lambda match: (-match.share, match.conversation))
+
+
+def _holders(values: Collection[int]) -> dict[int, list[int]]:
+    """The conversations that have each value among their keys; of a common value only some."""
+    holders = defaultdict(list)
+    for part in _batches(values, VALUES):
+        rows = _rows(part, most=FEW * len(part))
+        if rows is None:
+            rows = [row for value in part for row in _rows([value], most=COMMON, cut=True) or ()]
+        for value, conversation in rows:
+            holders[value].append(conversation)
+    return holders
+
+
+def _rows(values: Sequence[int], *, most: int, cut: bool = False) -> list[tuple[int, int]] | None:
+    """Value and conversation; None if there are more rows than that, unless they may be cut."""
+    sql = (  # whole numbers as parameters would take longer than the search
+        f"SELECT value, conversation_id FROM {FingerprintKey._meta.db_table}"
+        f" WHERE value IN ({','.join(map(str, values))}) LIMIT {most if cut else most + 1}"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        rows: list[tuple[int, int]] = cursor.fetchall()
+    return rows if len(rows) <= most else None
+
+
+def _sketches(conversations: Collection[int]) -> dict[int, Fingerprint]:
+    sketches = {}
+    for part in _batches(conversations, VALUES):
+        rows = ConversationFingerprint.objects.filter(conversation__in=part).order_by("pk")
+        for pk, stored in rows.values_list("pk", "sketch"):
+            sketches[pk] = Fingerprint.from_bytes(bytes(stored))
+    return sketches
+
+
+# --- storing ------------------------------------------------------------------------------------
+
+
+def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
+    """Store fingerprints of stored conversations; one that is there stays."""
+    ConversationFingerprint.objects.bulk_create(
+        [ConversationFingerprint(conversation_id=pk, sketch=bytes(each)) for pk, each in prints],
+        ignore_conflicts=True,
+    )
+    FingerprintKey.objects.bulk_create(
+        (
+            FingerprintKey(value=value, conversation_id=pk)
+            for pk, each in prints
+            for value in each.keys
+        ),
+        batch_size=VALUES,
+        ignore_conflicts=True,
+    )
+
+
+def are_missing() -> bool:
+    """Whether conversations are stored that have no fingerprint, from before there were any."""
+    return _without().exists()
+
+
+def catch_up() -> int:
+    """Compute the missing fingerprints, for a worker or a command; returns how many they were."""
+    computed = 0
+    while conversations := list(
+        _without().order_by("pk").values_list("pk", flat=True)[:CONVERSATIONS]
+    ):
+        texts = defaultdict(list)
+        rows = Message.objects.filter(conversation__in=conversations)
+        for pk, content in rows.order_by("conversation", "index").values_list(
+            "conversation", "content"
+        ):
+            texts[pk].append(content)
+        with transaction.atomic():
+            store([(pk, fingerprint(texts[pk])) for pk in conversations])
+        computed += len(conversations)
+    return computed
+
+
+def wake_unattended() -> None:
+    """Have a worker compute what is missing."""
+    if are_missing():
+        _messages.send_again(0)
+
+
+def _without() -> models.QuerySet[Conversation]:
+    return Conversation.objects.filter(fingerprint=None)
+
+
+def _batches(values: Iterable[Part], size: int) -> Iterator[list[Part]]:
+    rest = iter(values)
+    while batch := list(islice(rest, size)):
+        yield batch

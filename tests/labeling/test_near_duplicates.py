@@ -1,0 +1,107 @@
+"""Copies among the stored conversations."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from fingerprints import fingerprint
+from labeling import tasks
+from labeling.models import Conversation, ConversationFingerprint, FingerprintKey
+from labeling.services import near_duplicates
+from labeling.services.exchange.conversations import import_files
+from tests.talks import Line, copies, talk, texts
+
+pytestmark = pytest.mark.django_db
+
+
+def native(talks: dict[str, list[Line]]) -> BytesIO:
+    rows = [
+        {
+            "id": name,
+            "messages": [
+                {"role": "user", "speaker": line.speaker, "content": line.text} for line in lines
+            ],
+        }
+        for name, lines in talks.items()
+    ]
+    return BytesIO("\n".join(json.dumps(row) for row in rows).encode())
+
+
+def load(project: str, talks: dict[str, list[Line]], **options: Any) -> None:
+    import_files(project_slug=project, files=[("talks.jsonl", native(talks))], **options)
+
+
+def same_as(name: str) -> list[tuple[str, str]]:
+    conversation = Conversation.objects.get(external_id=name)
+    ((pk, matches),) = near_duplicates.of_conversations([conversation.pk])
+    assert pk == conversation.pk
+    others = Conversation.objects.select_related("project").in_bulk(
+        [m.conversation for m in matches]
+    )
+    return [
+        (others[m.conversation].project.slug, others[m.conversation].external_id) for m in matches
+    ]
+
+
+def test_a_copy_is_found_in_every_project_under_every_name() -> None:
+    chat = talk(1, messages=120)
+    load("one", {"chat": chat, "other": talk(2, messages=120)})
+    load("two", {"excerpt": chat[:70], "another": talk(3, messages=20)})
+
+    assert same_as("chat") == [("two", "excerpt")]
+    assert same_as("excerpt") == [("one", "chat")]
+    assert same_as("other") == []
+
+
+@pytest.mark.parametrize("change", list(copies(talk(1))))
+def test_a_long_chat_is_found_by_each_copy(change: str) -> None:
+    chat = talk(1)
+    load("one", {"chat": chat, "other": talk(2)})
+
+    ((match,),) = near_duplicates.find([fingerprint(texts(copies(chat)[change]))])
+
+    assert Conversation.objects.get(pk=match.conversation).external_id == "chat"
+    assert match.share > 0.99
+
+
+def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries: Any) -> None:
+    load("one", {f"chat {seed}": talk(seed, messages=30) for seed in range(12)})
+    prints = [fingerprint(texts(talk(seed, messages=30))) for seed in range(12)]
+
+    with django_assert_num_queries(2):
+        matches = near_duplicates.find(prints)
+
+    assert [len(each) for each in matches] == [1] * 12
+
+
+def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_duplicates, "COMMON", 3)
+    monkeypatch.setattr(near_duplicates, "FEW", 0)
+    greeting = Line("shop", " ".join(f"welcome{n}" for n in range(20)))
+    load("one", {f"chat {seed}": [greeting, *talk(seed, messages=6)] for seed in range(10)})
+
+    assert same_as("chat 4") == []
+
+    load("two", {f"copy {n}": talk(50, messages=40) for n in range(6)})
+    assert len(same_as("copy 5")) == 3
+
+
+def test_a_worker_computes_what_older_conversations_lack() -> None:
+    chat = talk(1, messages=30)
+    load("one", {"chat": chat, "copy": chat, "greeting": [Line("a", "Hi"), Line("b", "Hello")]})
+    stored = dict(ConversationFingerprint.objects.values_list("pk", "sketch"))
+    keys = set(FingerprintKey.objects.values_list("value", "conversation"))
+    ConversationFingerprint.objects.all().delete()
+    FingerprintKey.objects.all().delete()
+
+    assert near_duplicates.are_missing()
+    tasks.fingerprint_conversations()
+
+    assert dict(ConversationFingerprint.objects.values_list("pk", "sketch")) == stored
+    assert set(FingerprintKey.objects.values_list("value", "conversation")) == keys
+    assert not near_duplicates.are_missing()
+    assert near_duplicates.catch_up() == 0
