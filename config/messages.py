@@ -124,6 +124,7 @@ def _of_tables() -> Iterator[str]:
     for table in (
         keys.KEYS,
         keys.DISCUSSION_KEYS,
+        keys.DISPUTE_KEYS,
         keys.RATING_KEYS,
         keys.ANSWER_RATING_KEYS,
         keys.ADJUDICATION_KEYS,

@@ -26,6 +26,10 @@ from labeling.models import (
     Comment,
     Conversation,
     Disagreement,
+    Dispute,
+    DisputeOutcome,
+    DisputeReading,
+    DisputeVerdict,
     EmptyLayer,
     Event,
     EventLink,
@@ -327,6 +331,34 @@ read_only(
     "round__project outcome",
     "conversation__external_id note",
     about="conversation",
+)
+read_only(
+    Dispute,
+    "__str__ item layer origin opened_by opened_at",
+    "item__release__project layer origin",
+    "item__item_id reason",
+    about="conversation",
+)
+read_only(
+    DisputeReading,
+    "dispute judge opened_at",
+    "dispute__item__release__project",
+    "judge__username",
+    about="dispute__conversation",
+)
+read_only(
+    DisputeVerdict,
+    "reading choice judged_at",
+    "reading__dispute__item__release__project choice",
+    "reason",
+    about="reading__dispute__conversation",
+)
+read_only(
+    DisputeOutcome,
+    "dispute kind decided_by at",
+    "dispute__item__release__project kind",
+    "reason",
+    about="dispute__conversation",
 )
 read_only(
     PendingUpdate,

@@ -33,6 +33,16 @@ from labeling.views.disagreements import (
     disagreement_names,
     disagreements,
 )
+from labeling.views.disputes import (
+    dispute,
+    dispute_decide,
+    dispute_judge,
+    dispute_new,
+    dispute_next,
+    dispute_withdraw,
+    disputes,
+    gold_corrections,
+)
 from labeling.views.docs import docs
 from labeling.views.gold import (
     gold,
@@ -155,6 +165,14 @@ of_a_project = [
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
+    path("gold/<str:name>/<int:version>/dispute/<path:item_id>/", dispute_new, name="dispute-new"),
+    path("gold/<str:name>/<int:version>/corrections/", gold_corrections, name="gold-corrections"),
+    path("disputes/", disputes, name="disputes"),
+    path("disputes/next/", dispute_next, name="dispute-next"),
+    path("disputes/<int:pk>/", dispute, name="dispute"),
+    path("disputes/<int:pk>/judge/", dispute_judge, name="dispute-judge"),
+    path("disputes/<int:pk>/decide/", dispute_decide, name="dispute-decide"),
+    path("disputes/<int:pk>/withdraw/", dispute_withdraw, name="dispute-withdraw"),
     path("gold/<str:name>/<int:version>/verify/", gold_verify, name="gold-verify"),
     path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
     # the ids come from imported files and may hold slashes

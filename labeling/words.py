@@ -182,6 +182,20 @@ WORDS: dict[str, Text] = {
     "export.other_release": _("{folder} holds another release: choose an empty folder."),
     "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),
     "gold.answers_changed": _("Answers or decisions changed while the release was made."),
+    "dispute.broken_label": _("The label is not complete: {path}: {why}"),
+    "dispute.closed": _("This dispute is settled."),
+    "dispute.judged_already": _("You have judged it."),
+    "dispute.labelled_it": _("You have labelled this conversation, so somebody else judges it."),
+    "dispute.no_choice": _("Choose a side, both or neither."),
+    "dispute.no_label": _("{item} has no such label."),
+    "dispute.no_reason": _("Write a reason."),
+    "dispute.not_neither": _("Your label is one of the two sides: choose that side."),
+    "dispute.not_tied": _("The judges have not left this open."),
+    "dispute.not_yours": _("Only the person who opened it, or a lead, may withdraw it."),
+    "dispute.nothing_changed": _("The proposal says what gold says: change it."),
+    "dispute.open_already": _("This label is disputed already: dispute {number}."),
+    "dispute.other_layer": _("{release} holds no labels of the layer {layer}."),
+    "dispute.own": _("You have opened it, so somebody else judges it."),
     "gold.bad_name": _(
         "“{name}” cannot name a release: use up to 100 letters, digits, dots, hyphens and "
         "underscores, no dot first."
@@ -199,6 +213,13 @@ WORDS: dict[str, Text] = {
     "gold.decision_outdated": _(
         "its decision refers to labels that do not stand any more; decide it again in adjudication"
     ),
+    "gold.corrected_by_freezing": _(
+        "{release} was labelled here: freeze it again, and it has its corrections."
+    ),
+    "gold.correction_without_label": _(
+        "dispute {dispute} has corrected a label that is not there any more; decide in adjudication"
+    ),
+    "gold.nothing_to_correct": _("{release} holds every correction already; nothing was frozen."),
     "gold.disputed": _("disputed: {titles:,}; decide in adjudication"),
     "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
     "gold.answer_just_in": _("its last answer came in just now; freeze again to include it"),

@@ -18,8 +18,16 @@ from evaluation.models import (
     Run,
     SampledAnswer,
 )
-from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
+from labeling.models import (
+    Annotation,
+    Assignment,
+    GoldRelease,
+    ImportReport,
+    Membership,
+    Project,
+)
 from labeling.services import comments, invitations, tokens
+from labeling.services.gold import disputes
 from labeling.services.quality import checks
 from labeling.services.webhooks import webhooks
 from tests import factories
@@ -48,6 +56,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     written = _answers(project, people)
     judge = _judge(project)
     ben = people["ben"]
+    disputed = _dispute(release, people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
     about = {
@@ -71,6 +80,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "conversation": [*of_project, mine.conversation_id],
         "api-gold-release": of_release,
         "gold-item": of_item,
+        "dispute-new": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
         "run-case-answer": [run.pk, case.pk],
@@ -109,6 +119,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
         ("agreement-pair agreement-compute", [*of_project, 2]),
         ("gold-release gold-compare gold-export gold-verify gold-planning", of_item[:3]),
+        ("gold-corrections", of_item[:3]),
+        ("disputes dispute-next", of_project),
+        ("dispute dispute-judge dispute-decide dispute-withdraw", [*of_project, disputed]),
         ("run run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
@@ -124,6 +137,15 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     ]:
         about |= dict.fromkeys(names.split(), arguments)
     return about
+
+
+def _dispute(release: GoldRelease, by: User) -> int:
+    item = release.items.all()[0]
+    label = item.content["gold"]["requirements"][0]
+    dispute = disputes.open_dispute(
+        item=item, layer="extraction", uid=label["uid"], proposal=None, reason="Wrong.", by=by
+    )
+    return dispute.pk
 
 
 def _panel(run: Run) -> RatingPanel:

@@ -4,6 +4,7 @@ from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
 from labeling.models.conversations import Conversation, Message
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
+from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
@@ -30,6 +31,10 @@ __all__ = [
     "Conversation",
     "ConversationFingerprint",
     "Disagreement",
+    "Dispute",
+    "DisputeOutcome",
+    "DisputeReading",
+    "DisputeVerdict",
     "EmptyLayer",
     "Event",
     "EventLink",

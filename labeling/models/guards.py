@@ -43,6 +43,10 @@ GUARDS = [
     *never("labeling_adjudication", "A decision never changes: decide again."),
     *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
     *never("labeling_goldcheck", "A comparison with gold never changes: it is compared again."),
+    *never("labeling_dispute", "A dispute never changes: withdraw it and open another one."),
+    *never("labeling_disputereading", "Which side was gold never changes."),
+    *never("labeling_disputeverdict", "A verdict never changes."),
+    *never("labeling_disputeoutcome", "An outcome never changes: open another dispute."),
     Guard(
         "labeling_firstpass",
         "UPDATE",

@@ -19,13 +19,21 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold.statement import LeftOutRow
 from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
-from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
+from labeling.models import (
+    Assignment,
+    Conversation,
+    Dispute,
+    Event,
+    GoldItem,
+    GoldRelease,
+    Project,
+)
 from labeling.services import blindness
 from labeling.services.exchange.export import export, export_lines, formats_for
-from labeling.services.gold import gold_requests
+from labeling.services.gold import corrections, gold_requests
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.verification import verify
-from labeling.services.settling.settling import TO_DECIDE
+from labeling.services.settling.settling import TO_DECIDE, stages_of
 from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized
@@ -129,6 +137,12 @@ def gold_item(
         "release": release,
         "item": item,
         "why_decided": why,
+        "layers": stages_of(release.layer),
+        "disputed": set(
+            Dispute.objects.unsettled()
+            .filter(conversation=item.conversation_id, item__release__name=release.name)
+            .values_list("label_uid", flat=True)
+        ),
         **shown,
     }
     return render(request, "labeling/gold_item.html", context)
@@ -154,6 +168,7 @@ def _gold_page(
         "form": form,
         "readiness": readiness(project),
         "may_write": access.leads(request.user, project),
+        "n_disputes": Dispute.objects.of_project(project).unsettled().count(),
         **_requests(project),
     }
     return render(request, "labeling/gold.html", context, status=status)
@@ -246,6 +261,9 @@ def _release_page(
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),
         "comparable": release.comparable().exists(),
+        "corrections": 0 if release.children.exists() else len(corrections.waiting_for(release)),
+        "may_correct": access.leads(request.user, release.project),
+        "copied": corrections.is_corrected_by_copy(release),
     }
     return render(request, "labeling/gold_release.html", context)
 

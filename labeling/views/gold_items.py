@@ -14,6 +14,7 @@ from django.db.models.functions import Cast
 from labeling.domain.gold.content import (
     Decided,
     GoldContent,
+    LabelCorrection,
     LabelOrigin,
     Provenance,
     SuggestionUse,
@@ -43,6 +44,8 @@ class GoldLabel(NamedTuple):
     unscorable: str
     unresolved: list[UnresolvedEvidence]
     origins: Mapping[str, SuggestionUse]  # of those who took it over from a suggestion
+    correction: LabelCorrection | None
+    before: list[Label]  # the label as it was, where it was corrected
 
 
 class ListLength(Func):
@@ -102,6 +105,7 @@ def _given_layers(document: GoldContent) -> list[str]:
 def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLabel:
     unknown: LabelOrigin = {"how": "", "by": []}
     origin = provenance.get("labels", {}).get(label.uid, unknown)
+    correction = _correction(label, provenance)
     return GoldLabel(
         label=label,
         how=origin.get("how", ""),
@@ -110,7 +114,24 @@ def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLab
         unscorable=origin.get("unscorable") or "",
         unresolved=origin.get("unresolved", []),
         origins=origin.get("origins", {}),
+        correction=correction,
+        before=_before(label, correction, known),
     )
+
+
+def _correction(label: Label, provenance: Provenance) -> LabelCorrection | None:
+    """The newest one, if a dispute has changed the label."""
+    rows = provenance.get("corrections", [])
+    same = [row for row in rows if (row["layer"], row["uid"]) == (label.layer, label.uid)]
+    return same[-1] if same else None
+
+
+def _before(label: Label, correction: LabelCorrection | None, known: Payload) -> list[Label]:
+    if correction is None or correction["before"] is None:
+        return []
+    key = LAYERS[label.layer].key
+    prefix = f"before-{label.uid}"
+    return labels_of({**known, key: [correction["before"]]}, [label.layer], prefix=prefix)
 
 
 def _dissent(row: StoredDissent, layer: str, known: Mapping[str, Any]) -> Dissent:

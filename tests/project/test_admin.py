@@ -103,6 +103,7 @@ def sent(project: Project, **changed: Any) -> dict[str, Any]:
         "match_threshold": "0.85",
         **DOCUMENTS,
         "review_rate": "0",
+        "dispute_judges": "1",
         "memberships-TOTAL_FORMS": "0",
         "memberships-INITIAL_FORMS": "0",
     }

@@ -68,6 +68,22 @@ class LabelOrigin(TypedDict):
     phases: NotRequired[dict[str, LabelOrigin]]
 
 
+class LabelCorrection(TypedDict):
+    """A label that a dispute has changed.
+
+    ``before`` is the label as it was in ``release``; None: it had none. ``decided_by`` are the
+    judges in whose majority it was, or the lead who broke a tie.
+    """
+
+    dispute: int
+    layer: str
+    uid: str
+    decided_by: list[str]
+    reason: str
+    release: str
+    before: Label | None
+
+
 class AnsweredBy(TypedDict):
     """An annotator whose answer counted, and the reviewer who corrected it, if one did."""
 
@@ -110,7 +126,7 @@ class Provenance(Decided):
     """Where the labels of an item come from; ``labels`` is by uid, ``stages`` by layer.
 
     ``origin`` and ``source`` say where imported or generated gold was read from, and ``published``
-    is the provenance that its file itself gave.
+    is the provenance that its file itself gave. ``corrections`` are labels that disputes changed.
     """
 
     labels: dict[str, LabelOrigin]
@@ -121,6 +137,7 @@ class Provenance(Decided):
     origin: NotRequired[str]
     source: NotRequired[SourceFile]
     published: NotRequired[dict[str, Any]]
+    corrections: NotRequired[list[LabelCorrection]]
 
 
 class GoldContent(TypedDict):

@@ -18,7 +18,7 @@ from labeling.domain.schema import LAYERS
 Labels = Sequence[Mapping[str, Any]]
 Payload = Mapping[str, Any]
 
-PEOPLE = frozenset({"username", "by", "adjudicated_by", "accepted_by", "fixed_by"})
+PEOPLE = frozenset({"username", "by", "adjudicated_by", "accepted_by", "fixed_by", "decided_by"})
 """The keys of an item's provenance that hold names."""
 
 

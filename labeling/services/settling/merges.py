@@ -38,7 +38,7 @@ from labeling.models import (
 )
 from labeling.models.assignments import ANSWERED
 from labeling.services import events
-from labeling.services.settling import settling
+from labeling.services.settling import corrections, settling
 from labeling.services.settling.provenance import Answers, resolved_by
 
 
@@ -141,11 +141,14 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
     for need in settling.needs_of(project, layer):
         needed = for_layer(everything, project, need)
         decided = _decided(project, need, ready)
+        corrected = corrections.outcomes_of(project, need)
         merges_now = current(project, need, needed)
         agreed = {pk for pk, merge in merges_now.items() if merge.state != "disputed"}
         ready = {
             pk: state._replace(
-                answers_sha256=_sha256([state.answers_sha256, need, decided.get(pk)]),
+                answers_sha256=_sha256(
+                    [state.answers_sha256, need, decided.get(pk), *corrected.get(pk, [])]
+                ),
                 waits_for=state.waits_for or ("" if pk in agreed | decided.keys() else need),
             )
             for pk, state in ready.items()

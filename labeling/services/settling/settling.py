@@ -33,7 +33,7 @@ from labeling.models import (
     Review,
 )
 from labeling.services.projects import synonyms_of
-from labeling.services.settling import provenance
+from labeling.services.settling import corrections, provenance
 from labeling.services.settling.provenance import Answers, resolved_by
 
 BATCH = 200
@@ -62,7 +62,14 @@ class LeftOut(NamedTuple):
         return {"conversation": self.conversation, "reason": self.reason.as_json()}
 
 
-TO_DECIDE = frozenset({"gold.disputed", "gold.disputed_and_more", "gold.decision_outdated"})
+TO_DECIDE = frozenset(
+    {
+        "gold.correction_without_label",
+        "gold.disputed",
+        "gold.disputed_and_more",
+        "gold.decision_outdated",
+    }
+)
 """The reasons, or reasons within reasons, that adjudication settles."""
 
 
@@ -84,7 +91,8 @@ def outcomes_of_project(
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
-    An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
+    An adjudicator's decision overrides the annotators' labels, and a dispute that was decided later
+    overrides the label that it is about. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
     to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
     are a reason with ``allow_unmerged``.
@@ -174,6 +182,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
             Prefetch("assignments", assignments, to_attr="labelling_assignments"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
             Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),
+            corrections.of_labelled(needed),
         )
     )
 
@@ -251,7 +260,7 @@ class Outcomes:
         resolved = resolved_by(answers, layer, base)
         origin = provenance.of_agreed(answers, settlement, resolved, decision)
         labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
-        return self._with(layer, labels, origin)
+        return self._with(layer, labels, origin, None)
 
     def _decided(
         self, layer: str, base: Base, decision: Adjudication
@@ -262,11 +271,19 @@ class Outcomes:
             return Fact("gold.decision_outdated")
         resolved = resolved_by(self.answers, layer, base)
         origin = provenance.of_decided(self.answers, layer, resolved, decision)
-        return self._with(layer, [quoting(base, label) for label in labels], origin)
+        return self._with(layer, [quoting(base, label) for label in labels], origin, decision)
 
     def _with(
-        self, layer: str, labels: list[StoredLabel], origin: Provenance
-    ) -> SettledConversation:
+        self,
+        layer: str,
+        labels: list[StoredLabel],
+        origin: Provenance,
+        decision: Adjudication | None,
+    ) -> SettledConversation | Fact:
+        applied = corrections.apply(self.answers.conversation, layer, labels, origin, decision)
+        if isinstance(applied, Fact):
+            return applied
+        labels, origin = applied
         base_payload: Payload = {}
         for need in needs_of(self.project, layer):
             outcome = self.of(need)

@@ -1,0 +1,141 @@
+"""Disputes about gold: what follows from the judges' verdicts, and labels that were corrected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.content import LabelCorrection, LabelOrigin, Provenance
+from labeling.domain.schema.labels import StoredLabel
+
+Side = Literal["gold", "proposal", "both", "neither"]
+RulingKind = Literal["kept", "corrected", "tied"]
+
+
+class Vote(NamedTuple):
+    """What a judge said, once it is known which side was gold."""
+
+    side: Side
+    label: StoredLabel | None = None
+    """The judge's own label after “neither”; None: no label should be here."""
+
+
+class Ruling(NamedTuple):
+    kind: RulingKind
+    label: StoredLabel | None = None
+    """The corrected label; None: there should be none."""
+
+
+def ruling(votes: Sequence[Vote], proposal: StoredLabel | None, *, judges: int) -> Ruling | None:
+    """What follows from the verdicts; None while judges are missing.
+
+    The strict majority decides. Gold that is defensible stays: “both” counts for it. Without a
+    majority, and where judges wrote labels that differ, nobody has won and a lead decides.
+
+    Examples
+    --------
+    >>> ruling([Vote("both")], {"uid": "q"}, judges=1).kind
+    'kept'
+    >>> ruling([Vote("proposal"), Vote("gold")], None, judges=2).kind
+    'tied'
+    >>> ruling([Vote("proposal")], None, judges=2) is None
+    True
+    """
+    if len(votes) < judges:
+        return None
+    outcomes = {_name(vote, proposal): _ruling_of(vote, proposal) for vote in votes}
+    counted = Counter(_name(vote, proposal) for vote in votes)
+    name, number = counted.most_common(1)[0]
+    return outcomes[name] if 2 * number > len(votes) else Ruling("tied")
+
+
+def _ruling_of(vote: Vote, proposal: StoredLabel | None) -> Ruling:
+    if vote.side in ("gold", "both"):
+        return Ruling("kept")
+    return Ruling("corrected", proposal if vote.side == "proposal" else vote.label)
+
+
+def _name(vote: Vote, proposal: StoredLabel | None) -> str:
+    """Judges who wrote the same label agree, and so do those who wrote what was proposed."""
+    outcome = _ruling_of(vote, proposal)
+    return outcome.kind + (canonical_json(outcome.label) if outcome.kind == "corrected" else "")
+
+
+class Correction(NamedTuple):
+    """The outcome of a dispute that changes gold.
+
+    ``label`` None: the label goes. ``is_new``: gold had none. ``decided_by`` are user names.
+    """
+
+    dispute: int
+    layer: str
+    uid: str
+    label: StoredLabel | None
+    is_new: bool
+    decided_by: tuple[str, ...]
+    reason: str
+    release: str
+    """The release that the dispute is about."""
+
+
+def has_place(labels: Sequence[Mapping[str, Any]], correction: Correction) -> bool:
+    """Whether the labels hold what it corrects; a label to add, or one that went, needs no place.
+
+    >>> gone = Correction(1, "qa", "q", None, False, (), "", "")
+    >>> has_place([], gone)
+    True
+    >>> has_place([], gone._replace(label={"uid": "q"}))
+    False
+    """
+    if correction.is_new or correction.label is None:
+        return True
+    return any(label.get("uid") == correction.uid for label in labels)
+
+
+def corrected(labels: Sequence[StoredLabel], correction: Correction) -> list[StoredLabel]:
+    """The labels with the corrected one in its place.
+
+    >>> corrected([{"uid": "a"}], Correction(1, "qa", "a", {"uid": "a", "x": 1}, False, (), "", ""))
+    [{'uid': 'a', 'x': 1}]
+    """
+    new = correction.label
+    if new is None:
+        return [label for label in labels if label.get("uid") != correction.uid]
+    if not any(label.get("uid") == correction.uid for label in labels):
+        return [*labels, new]
+    return [new if label.get("uid") == correction.uid else label for label in labels]
+
+
+def with_correction(
+    provenance: Provenance, correction: Correction, before: StoredLabel | None
+) -> Provenance:
+    """The provenance that says so: who decided, why, and the label as it was."""
+    entry: LabelCorrection = {
+        "dispute": correction.dispute,
+        "layer": correction.layer,
+        "uid": correction.uid,
+        "decided_by": list(correction.decided_by),
+        "reason": correction.reason,
+        "release": correction.release,
+        "before": before,
+    }
+    labels = {uid: row for uid, row in provenance["labels"].items() if uid != correction.uid}
+    if correction.label is not None:
+        old = provenance["labels"].get(correction.uid)
+        origin: LabelOrigin = {**(old or {"by": []}), "how": "disputed"}  # type: ignore[typeddict-item]
+        labels[correction.uid] = {**origin, **_found_again(origin, correction.label)}
+    earlier = [
+        entry
+        for entry in provenance.get("corrections", [])
+        if entry["dispute"] != correction.dispute
+    ]
+    return {**provenance, "labels": labels, "corrections": [*earlier, entry]}
+
+
+def _found_again(origin: LabelOrigin, label: StoredLabel) -> LabelOrigin:
+    """What was unscorable for want of evidence may have some now."""
+    if origin.get("unscorable") and label.get("evidence"):
+        return {**origin, "unscorable": None}
+    return origin

@@ -1,0 +1,143 @@
+"""Gold from elsewhere with the labels that disputes have corrected, as its next version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold import statement
+from labeling.domain.gold.disputes import Correction, has_place
+from labeling.domain.gold.statement import OwnStatement
+from labeling.domain.schema import LAYERS
+from labeling.models import Dispute, GoldItem, GoldRelease
+from labeling.services import audit_chain, events, projects
+from labeling.services.gold import releases
+from labeling.services.gold.gold import NothingChanged
+from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
+from labeling.services.settling.corrections import (
+    MADE_ELSEWHERE,
+    accepted,
+    of_dispute,
+    with_one,
+)
+
+
+class LabelledHere(RuleError):
+    """What people settle here is corrected when it is frozen again."""
+
+    code = "labelled_here"
+
+
+def is_corrected_by_copy(release: GoldRelease) -> bool:
+    return not release.items.exclude(how__in=MADE_ELSEWHERE).exists()
+
+
+def waiting_for(release: GoldRelease) -> list[Correction]:
+    """What was decided about this or an earlier version, and its items do not say yet."""
+    by_item = _by_item(release)
+    items = {item.item_id: item for item in release.items.filter(item_id__in=by_item)}
+    return [
+        correction
+        for item_id, corrections in by_item.items()
+        if item_id in items
+        for correction in _missing(items[item_id], corrections)
+    ]
+
+
+@transaction.atomic
+def freeze_corrections(
+    release: GoldRelease, *, message: str = "", by: User | None = None
+) -> GoldRelease:
+    """The next version under the release's name: every item as it was, but for what was decided.
+
+    Of the newest version, whichever is asked about. Gold that was labelled here is frozen again
+    instead: settling knows its corrections.
+    """
+    project = release.project
+    projects.lock(project)  # one version after the other
+    draft = releases.draft(project, release.layer, release.name, by=by)
+    newest = draft.parent or release
+    if not is_corrected_by_copy(newest):
+        raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
+    by_item = _by_item(newest)
+    applied = 0
+    with StagedItems() as items:
+        rows = newest.items.select_related("conversation").order_by("position")
+        for item in rows.iterator(chunk_size=BATCH):
+            missing = _missing(item, by_item.get(item.item_id, []))
+            applied += len(missing)
+            items.add(_corrected(item, missing) if missing else _kept(item))
+        if not applied:
+            raise NothingChanged("gold.nothing_to_correct", release=str(newest))
+        stored = draft.store(
+            items,
+            _carried(newest),
+            message=message or f"{applied} labels corrected",
+            guideline=newest.guideline,
+        )
+    events.record(
+        "gold.corrected",
+        stored,
+        project=project,
+        actor=by,
+        release=str(stored),
+        parent=str(newest),
+        corrections=applied,
+        sha256=stored.sha256,
+    )
+    transaction.on_commit(audit_chain.link_events, robust=True)
+    return stored
+
+
+def _by_item(release: GoldRelease) -> dict[str, list[Correction]]:
+    """What was decided about any version under the name, in the order of the decisions."""
+    disputes = Dispute.objects.filter(item__release__name=release.name)
+    corrections: dict[str, list[Correction]] = {}
+    for dispute in accepted(disputes):
+        corrections.setdefault(dispute.item.item_id, []).append(of_dispute(dispute).correction)
+    return corrections
+
+
+def _missing(item: GoldItem, corrections: Sequence[Correction]) -> list[Correction]:
+    """Those that the item does not hold yet; a later one about the same label replaces earlier."""
+    if not corrections:
+        return []
+    content = item.content
+    held = {row["dispute"] for row in content["provenance"].get("corrections", [])}
+    newest = {(each.layer, each.uid): each for each in corrections}
+    return [
+        correction
+        for correction in newest.values()
+        if correction.dispute not in held
+        and has_place(content["gold"].get(LAYERS[correction.layer].key, []), correction)
+    ]
+
+
+def _kept(item: GoldItem) -> FrozenItem:
+    return FrozenItem(*(getattr(item, name) for name in FrozenItem._fields))
+
+
+def _corrected(item: GoldItem, corrections: Sequence[Correction]) -> FrozenItem:
+    content = item.content
+    gold, provenance = dict(content["gold"]), content["provenance"]
+    for correction in corrections:
+        key = LAYERS[correction.layer].key
+        gold[key], provenance = with_one(gold.get(key, []), provenance, correction)
+    return releases.item_of(
+        item.conversation,
+        content["layer"],
+        gold=gold,
+        base_payload=content.get("given", {}),
+        provenance=provenance,
+    )
+
+
+def _carried(release: GoldRelease) -> OwnStatement:
+    """What the release states of where its items come from, which stays as it is."""
+    stated = statement.parsed(release.header)
+    names = ("synthetic", "generated", "imported_from")
+    return cast(OwnStatement, {name: stated[name] for name in names if name in stated})
