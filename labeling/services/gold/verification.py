@@ -28,7 +28,7 @@ class ReleaseFault(NamedTuple):
     fact: Fact
 
 
-FREEZING = ("gold.frozen", "gold.imported")
+FREEZING = ("gold.frozen", "gold.imported", "gold.corrected")
 AT_A_TIME = 100
 """How many items are in memory with their conversations."""
 
