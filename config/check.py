@@ -41,7 +41,9 @@ PROCESSES = (os.cpu_count() or 1) + 1
 """Of pytest: one more than processors, since browsers, workers and databases are waited for."""
 SHARES = {
     "SQLite": "not slow",
-    "PostgreSQL": "not slow and not no_database and (postgres or not (browser or worker))",
+    "PostgreSQL": (
+        "not slow and not no_database and (postgres or not (browser or worker or one_database))"
+    ),
 }
 """What ``make test`` runs on each database, as markers of pyproject.toml."""
 ALL_SHARES = {"SQLite": "", "PostgreSQL": "not no_database"}

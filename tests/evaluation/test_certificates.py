@@ -37,7 +37,7 @@ from tests.evaluation import launching
 from tests.evaluation.probing import CHATS, KIND, agree, decent, lenient, probe, rate_and_close
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
 # --- certificates and the gate ---
 
 
+@pytest.mark.postgres
 def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
 ) -> None:
@@ -134,6 +135,7 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert (passed, why) == (False, in_english(certificates.CHANGED))
 
 
+@pytest.mark.postgres
 def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_queries(
     server: LanguageServer, start: Any, project: Project, settings: Any, people: Any, signed_in: Any
 ) -> None:
@@ -248,6 +250,7 @@ def test_a_sample_of_one_conversation_says_nothing_of_others(
 # --- samples ---
 
 
+@pytest.mark.postgres
 def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(
     run: Run, project: Project, start: Any, people: dict[str, User]
 ) -> None:
@@ -294,6 +297,7 @@ def test_ratings_outside_of_the_sample_count_for_nothing(
     assert (found.n, found.bias, found.comparison["raters"]) == (6, 0.0, 1)
 
 
+@pytest.mark.postgres
 def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
     server: LanguageServer, start: Any, project: Project, people: dict[str, User]
 ) -> None:

@@ -30,7 +30,7 @@ from tests.evaluation.probing import KIND, fair, probe, probe_in
 from tests.llm_server import Body, LanguageServer
 from tests.pages import markup
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def worth(question: str) -> int:
@@ -161,6 +161,7 @@ def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_the
     assert "by 50 ratings" in page
 
 
+@pytest.mark.postgres
 def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
     server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
 ) -> None:

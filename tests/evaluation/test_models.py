@@ -24,7 +24,7 @@ from tests.evaluation.conftest import work
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("asking")]
 
 
 # --- set up or not ------------------------------------------------------------------------------
@@ -76,6 +76,7 @@ def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(
 # --- a run --------------------------------------------------------------------------------------
 
 
+@pytest.mark.postgres
 def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(
     launch: Any, server: LanguageServer
 ) -> None:
@@ -166,6 +167,7 @@ def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
 # --- pausing ------------------------------------------------------------------------------------
 
 
+@pytest.mark.postgres
 def test_a_storm_pauses_the_run_and_costs_no_results(
     make_release: Any, launch: Any, server: LanguageServer, people: Any
 ) -> None:

@@ -22,7 +22,7 @@ from tests.evaluation.releases import freeze
 from tests.evaluation.test_predictions import measure
 from tests.pages import text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 SMALL, LARGE = 62, (16, 15, 15, 15) * 2
 """Samples with one argument, and arguments of the large samples."""
@@ -93,6 +93,7 @@ def mean_of_samples(run: Run) -> float:
     return sum(values) / len(values)
 
 
+@pytest.mark.postgres
 def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(
     pair: tuple[Run, Run], signed_in: Any
 ) -> None:

@@ -22,7 +22,7 @@ from evaluation.views.planning import chart, rows
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import perfect
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def some(missed: int) -> Any:
@@ -255,6 +255,7 @@ def test_estimates_of_command_api_and_form_say_it(runs: list[Run], signed_in: An
     assert "costs nothing" in signed_in("noor").post(reverse("run-new"), form).content.decode()
 
 
+@pytest.mark.postgres
 def test_planning_costs_no_more_with_more_cases_and_runs(
     runs: list[Run], script: Any, finished: Any, make_release: Any
 ) -> None:

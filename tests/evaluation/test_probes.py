@@ -19,7 +19,7 @@ from tests.evaluation.answers import verdict
 from tests.evaluation.probing import KIND, decent, probe
 from tests.llm_server import Body, LanguageServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def test_every_trick_is_there_for_every_kind_that_can_judge_it() -> None:
@@ -124,6 +124,7 @@ def test_each_probe_has_the_time_of_a_case_to_itself(
     assert (done.state, done.error) == (Probing.State.DONE, None)
 
 
+@pytest.mark.postgres
 def test_a_probing_keeps_to_its_budget(server: LanguageServer, project: Project) -> None:
     server.default = decent
     (found,) = probe(project, budget_tokens=200)  # 110 a call

@@ -21,7 +21,7 @@ from tests.evaluation.requirement_releases import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 ONE_CALL = 0.0003  # (100 × 2 + 10 × 10) / 1 000 000
 CASES = 4
@@ -231,6 +231,7 @@ def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
         ({"budget_cost": 3 * ONE_CALL}, {"budget_cost": 1.0}),
     ],
 )
+@pytest.mark.postgres
 def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
     launch: Any,
     project: Project,

@@ -49,6 +49,9 @@ def test_slow(): pass
 @pytest.mark.django_db
 def test_rows(): pass
 def test_rows_by_a_fixture(db): pass
+@pytest.mark.django_db
+@pytest.mark.one_database
+def test_judge(): pass
 @pytest.mark.browser
 def test_page(live_server): pass
 @pytest.mark.worker
@@ -74,11 +77,11 @@ def test_each_test_runs_where_it_can_say_something(tmp_path: Path) -> None:
     left_out = {where: names_left_out(tmp_path, share) for where, share in SHARES.items()}
 
     assert left_out["SQLite"] == ["test_slow"]
-    assert left_out["PostgreSQL"] == ["test_page", "test_pure", "test_slow"]
+    assert left_out["PostgreSQL"] == ["test_judge", "test_page", "test_pure", "test_slow"]
 
 
 def names_left_out(folder: Path, share: str) -> list[str]:
-    """What the project's own conftest.py and pyproject.toml leave out of a file of six tests."""
+    """What the project's own conftest.py and pyproject.toml leave out of a file of seven tests."""
     (folder / "test_marked.py").write_text(MARKED, encoding="utf-8")
     (folder / "conftest.py").write_bytes((ROOT / "tests/conftest.py").read_bytes())
     command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider"]

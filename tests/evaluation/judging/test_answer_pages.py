@@ -19,9 +19,10 @@ from tests.evaluation.answers import kind_of
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
+@pytest.mark.postgres
 def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
     server: LanguageServer, start: Any, signed_in: Any
 ) -> None:
@@ -57,6 +58,7 @@ def _answer_url(run: Run, case: Any) -> str:
     return reverse("run-case-answer", args=[run.pk, case.pk])
 
 
+@pytest.mark.postgres
 def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
     server: LanguageServer, start: Any, signed_in: Any
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_run_with_answers_compares_with_one_without(server: LanguageServer, st
     assert "faithfulness" not in {row.metric.id for row in comparison.rows}
 
 
+@pytest.mark.postgres
 def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answers(
     server: LanguageServer, project: Project, start: Any, signed_in: Any
 ) -> None:

@@ -27,7 +27,7 @@ from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(
@@ -96,6 +96,7 @@ def test_what_is_judged_is_put_in_as_data(server: LanguageServer, start: Any) ->
         assert len(body["messages"]) == 2
 
 
+@pytest.mark.postgres
 def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_twice(
     server: LanguageServer, start: Any, people: dict[str, User]
 ) -> None:
@@ -146,6 +147,7 @@ def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
     assert judgings.counting(run) is None
 
 
+@pytest.mark.postgres
 def test_two_workers_never_hold_the_same_judgement(server: LanguageServer, start: Any) -> None:
     run = start(budget_tokens=110 * 3)
     work(run)
