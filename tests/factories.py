@@ -12,11 +12,13 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 
 from labeling.domain.exchange.importing import Turn, content_sha256
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
+    GoldItem,
     GoldRelease,
     Guideline,
     Membership,
@@ -26,7 +28,7 @@ from labeling.models import (
     Suggestion,
     SuggestionRequest,
 )
-from labeling.services import pending, processing
+from labeling.services import pending, processing, pseudonyms
 from labeling.services.agreement import measurements
 from labeling.services.gold import gold
 from labeling.services.work import annotations, rounds, suggestion_requests
@@ -155,6 +157,11 @@ def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
     if assignment.round.kind == Round.Kind.CALIBRATION:
         work(assignment.round.project)
     return annotation
+
+
+def with_names(item: GoldItem) -> GoldContent:
+    """What the item holds, with the names that only leads see."""
+    return pseudonyms.content_of(item, pseudonyms.names_of(item.release.project))
 
 
 def skip(assignment: Assignment, reason: str = "Not in English.") -> Annotation:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET
 
 from evaluation import adapters
@@ -26,10 +26,11 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldMessage, LabelOrigin, Provenance
 from labeling.domain.matching.matching import same_actor
 from labeling.domain.schema import LAYERS, form_fields
-from labeling.models import Conversation, Guideline
-from labeling.services import blindness
+from labeling.models import Annotation, Conversation, Guideline
+from labeling.services import blindness, pseudonyms
 from labeling.translation import lazy as _
 from labeling.translation import translated
+from labeling.views import access
 from labeling.views.markdown import ShownGuideline, shown_guideline
 from labeling.words import words_of
 
@@ -278,7 +279,8 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)
     rows = [] if own_page else rows_of(case, scores)
-    provenance = adapters.content_of(case)["provenance"]
+    provenance = _provenance(request, case)
+    submitted = _submitted(case, provenance)
     context = {
         "run": case.run,
         "case": case,
@@ -293,7 +295,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "conversation": [] if own_page else conversation_of(case, rows),
         "provenance": provenance,
         "annotators": [
-            {**annotator, "submitted": parse_datetime(annotator["submitted_at"])}
+            {**annotator, "submitted": submitted.get(annotator["username"])}
             for annotator in provenance.get("annotators", [])
         ],
         "label_provenance": _label_provenance(rows, provenance),
@@ -305,6 +307,23 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         **_neighbours(case),
     }
     return render(request, "evaluation/run_case.html", context)
+
+
+def _provenance(request: HttpRequest, case: CaseRun) -> Provenance:
+    """With the names of people for a lead, who may see them."""
+    project = case.run.release.project
+    names = pseudonyms.names_of(project) if access.leads(request.user, project) else {}
+    return pseudonyms.content_of(case.item, names)["provenance"]
+
+
+def _submitted(case: CaseRun, provenance: Provenance) -> dict[str, datetime]:
+    """When each person submitted; no time is part of an item, and pseudonyms have none."""
+    answers = Annotation.objects.labelling().filter(
+        assignment__conversation=case.item.conversation_id,
+        assignment__round__number=provenance.get("round"),
+        submitted_at__isnull=False,
+    )
+    return dict(answers.values_list("assignment__annotator__username", "submitted_at"))
 
 
 def current_scores(case: CaseRun) -> list[Score]:
@@ -345,7 +364,7 @@ def _people(number: int, label: Label, origin: LabelOrigin) -> LabelPeople:
 
 
 def _guideline(case: CaseRun, provenance: Provenance) -> ShownGuideline | None:
-    version = provenance.get("guideline_version")
+    version = provenance.get("decided_under") or provenance.get("guideline_version")
     if version is None:
         return None
     guideline = Guideline.objects.filter(project=case.run.release.project, version=version).first()

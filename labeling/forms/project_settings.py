@@ -52,6 +52,14 @@ class SettingsForm(ProjectForm):
         max_value=20,
         help_text=_("The strict majority decides; without one, a lead does."),
     )
+    publish_names = forms.BooleanField(
+        label=_("Gold names people"),
+        required=False,
+        help_text=_(
+            "Releases from now on, and what is exported of them, name annotators and adjudicators "
+            "by their user names. Otherwise these have pseudonyms there."
+        ),
+    )
     base = forms.JSONField(widget=forms.HiddenInput)
 
     def __init__(

@@ -13,6 +13,7 @@ from labeling.models.imports import ImportReport
 from labeling.models.merges import Merge
 from labeling.models.processing import Measurement, PendingUpdate
 from labeling.models.projects import Guideline, Membership, Project
+from labeling.models.pseudonyms import Pseudonym
 from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
@@ -55,6 +56,7 @@ __all__ = [
     "Pause",
     "PendingUpdate",
     "Project",
+    "Pseudonym",
     "Qualification",
     "Review",
     "Round",

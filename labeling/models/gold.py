@@ -91,6 +91,12 @@ class GoldRelease(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("gold-release", args=[self.project.slug, self.name, self.version])
 
+    @property
+    def is_imported(self) -> bool:
+        """Made elsewhere, by people or by a program: its items name nobody of the project."""
+        # quotes in what a person wrote there are escaped, so this can only be a key
+        return '"imported_from":' in self.header
+
     def comparable(self) -> GoldReleaseQuerySet:
         """The project's other releases that hold labels of the same kind."""
         same = GoldRelease.objects.filter(project=self.project_id, layer=self.layer)

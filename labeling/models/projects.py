@@ -73,6 +73,9 @@ class Project(models.Model):
         default=True,
         help_text="Annotators may see what a pipeline suggests, after their first pass",
     )
+    publish_names = models.BooleanField(
+        default=False, help_text="Gold names people by their user names instead of pseudonyms"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProjectQuerySet.as_manager()

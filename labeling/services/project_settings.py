@@ -24,7 +24,7 @@ from labeling.models import (
 )
 from labeling.services import events, pending, projects
 
-TOLD = ("name", "description", "overlap", "review_rate", "dispute_judges")
+TOLD = ("name", "description", "overlap", "review_rate", "dispute_judges", "publish_names")
 MATCHING = ("match_threshold", "actor_synonyms")
 MEASURING = ("kappa_threshold", "kappa_statistic", *MATCHING, "layers")
 NEXT_ROUND = ("label_f1_threshold",)

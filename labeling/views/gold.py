@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.statement import LeftOutRow
 from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
@@ -28,7 +29,7 @@ from labeling.models import (
     GoldRelease,
     Project,
 )
-from labeling.services import blindness
+from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.export import export, export_lines, formats_for
 from labeling.services.gold import corrections, gold_requests
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
@@ -36,7 +37,7 @@ from labeling.services.gold.verification import verify
 from labeling.services.settling.settling import TO_DECIDE, stages_of
 from labeling.translation import lazy
 from labeling.views import access, activity
-from labeling.views.gold_items import ListLength, described, summarized
+from labeling.views.gold_items import ListLength, described, summarized, who_labelled
 from labeling.views.paging import page_of, part_of
 from labeling.views.tables import zipped
 from labeling.words import is_fact, words
@@ -127,7 +128,7 @@ def gold_item(
     release = release_of(request.user, slug, name, version)
     item = get_object_or_404(release.items.all(), item_id=item_id)
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
-    shown = described(item)
+    shown = described(item, names_for(request.user, release.project))
     provenance = shown["provenance"]
     why = provenance.get("reason") or (
         "reason_code" in provenance and Fact(provenance["reason_code"])
@@ -146,6 +147,11 @@ def gold_item(
         **shown,
     }
     return render(request, "labeling/gold_item.html", context)
+
+
+def names_for(user: Any, project: Project) -> pseudonyms.Names:
+    """The names by pseudonym that a lead sees instead; others see pseudonyms."""
+    return pseudonyms.names_of(project) if access.leads(user, project) else {}
 
 
 def release_of(user: Any, slug: str, name: str, version: int) -> GoldRelease:
@@ -243,14 +249,18 @@ def _release_page(
         after=request.GET.get("after"),
         anchors=items,
     )
+    names = {} if release.is_imported else names_for(request.user, release.project)
+    for item in page.rows:
+        item.who = who_labelled(item, names)
     hows = items.order_by().values_list("how").annotate(n=Count("pk"))
-    rounds = (release.agreement or {}).get("rounds", [])
+    rounds = in_figures((release.agreement or {}).get("rounds", []), names)
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
     generated = items.filter(how=GoldItem.How.GENERATED)
     context = {
         "project": release.project,
         "release": release,
         "page": page,
+        "overrides": [{**row, "by": names.get(row["by"], row["by"])} for row in release.overrides],
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "left_out": part_of(_left_out(release), start=request.GET.get("left")),
         "rounds": rounds,

@@ -20,10 +20,12 @@ from labeling.domain.gold.content import (
     SuggestionUse,
     UnresolvedEvidence,
 )
+from labeling.domain.gold.names import PSEUDONYMS
 from labeling.domain.matching.consensus import Dissent as StoredDissent
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
 from labeling.models import GoldItem
+from labeling.services import pseudonyms
 from labeling.services.settling.settling import stages_of
 from labeling.views.labels import Label, Row, Turn, field_row, labels_of, turns
 
@@ -67,9 +69,21 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
     return items.defer("canonical").annotate(
         annotators=KeyTransform("annotators", provenance),
         decider=KeyTransform("adjudicated_by", provenance),
+        people=KeyTransform("people", provenance),
         n_labels=reduce(add, counts),
         origin=F("conversation__origin"),
     )
+
+
+def who_labelled(item: Any, names: pseudonyms.Names) -> str:
+    """Of a summarized item: who decided it, or else who labelled it."""
+    people = item.decider.split(", ") if item.decider else _annotators(item)
+    known = names if item.people == PSEUDONYMS else {}
+    return ", ".join(known.get(name, name) for name in people)
+
+
+def _annotators(item: Any) -> list[str]:
+    return [person["username"] for person in item.annotators or []]
 
 
 class DescribedItem(TypedDict):
@@ -81,9 +95,9 @@ class DescribedItem(TypedDict):
     answers: list[tuple[str, list[Label]]]
 
 
-def described(item: GoldItem) -> DescribedItem:
-    """What the page of an item shows, from its frozen content alone."""
-    document = item.content
+def described(item: GoldItem, names: pseudonyms.Names) -> DescribedItem:
+    """What the page of an item shows; ``names`` is by pseudonym, for who may see them."""
+    document = pseudonyms.content_of(item, names)
     provenance = document["provenance"]
     layers = stages_of(document["layer"])
     known = {**document.get("given", {}), **document["gold"]}  # what labels may refer to

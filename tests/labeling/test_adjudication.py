@@ -135,7 +135,7 @@ def test_a_decision_names_whose_label_it_took(
     assert (decision.kind, decision.guideline_flag) == ("ambiguous", True)
     assert (decision.reason, decision.why) == ("", Fact("decision.ambiguous"))
     release = gold.freeze(project=disputed.project, layer="extraction", ruler=ruler())
-    provenance = release.items.get().content["provenance"]
+    provenance = factories.with_names(release.items.get())["provenance"]
     assert provenance["labels"]["ana-2"]["by"] == ["ana"]
 
 
@@ -333,7 +333,7 @@ def test_bulk_acceptance_shows_the_number_first_and_keeps_who_agreed(
     assert Event.objects.get(verb="adjudication.accepted").data["conversations"] == 1
     item = gold.freeze(project=project, layer="extraction", ruler=ruler()).items.get()
     assert item.how == GoldItem.How.UNANIMOUS
-    assert item.content["provenance"]["accepted_by"] == "rita"
+    assert factories.with_names(item)["provenance"]["accepted_by"] == "rita"
 
 
 def test_an_acceptance_does_not_hold_for_other_answers(

@@ -329,7 +329,7 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
     content = newer.items.get().content
     assert content["gold"]["requirements"][0]["source_messages"] == [2]
     assert content["provenance"]["how"] == "imported"
-    assert content["provenance"]["corrections"][0]["decided_by"] == ["rita"]
+    assert content["provenance"]["corrections"][0]["decided_by"] == ["annotator-4"]
     assert verify(newer) == []
     with pytest.raises(gold.NothingChanged):
         corrections.freeze_corrections(newer)

@@ -36,7 +36,7 @@ def test_what_everybody_labelled_alike_becomes_gold(project: Project, rita: User
     item = release.items.get(position=0)
     assert (item.how, release.items.count(), release.left_out) == ("unanimous", 2, [])
     assert item.content["gold"]["requirements"][0]["source_messages"] == [0]
-    provenance = item.content["provenance"]
+    provenance = factories.with_names(item)["provenance"]
     assert [row["username"] for row in provenance["annotators"]] == ["ana", "ben", "cleo"]
     assert provenance["guideline_version"] == 1
     assert Event.objects.get(verb="gold.frozen").data["sha256"] == release.sha256
@@ -56,7 +56,7 @@ def test_two_of_three_is_a_majority_and_the_third_is_kept_as_dissent(project: Pr
     item = freeze(project).items.get()
 
     assert item.how == "majority"
-    [label] = item.content["provenance"]["labels"].values()
+    [label] = factories.with_names(item)["provenance"]["labels"].values()
     assert label["by"] == ["ana", "ben"]
     assert label["dissent"][-1]["annotator"] == "cleo"
 
@@ -93,7 +93,7 @@ def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> N
         else:
             factories.answer(assignment)
 
-    provenance = freeze(project).items.get().content["provenance"]
+    provenance = factories.with_names(freeze(project).items.get())["provenance"]
 
     assert provenance["how"] == "unanimous"
     assert provenance["skipped"] == [{"username": "cleo", "reason": "Knows the speaker"}]
@@ -130,7 +130,7 @@ def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
         by=rita,
     )
 
-    content = freeze(project).items.get().content
+    content = factories.with_names(freeze(project).items.get())
 
     assert "adopted_from" not in content["gold"]["requirements"][0]
     assert content["provenance"]["adjudicated_by"] == "rita"

@@ -132,7 +132,7 @@ def test_a_release_shows_what_proves_it(signed_in, noor, release):
 
     assert release.sha256 in shown
     assert "3 (3 unanimous)" in shown
-    assert "c-001 dev Unanimous ana, ben, cleo 1 " in shown
+    assert "c-001 dev Unanimous annotator-1, annotator-2, annotator-3 1 " in shown
     assert "none, the first version" in shown
     assert "1 · Full 1.00 1.00 1.00 v1" in shown
 
@@ -218,8 +218,15 @@ def test_the_export_is_the_text_that_was_hashed(signed_in, noor, release):
     assert 'filename="orders@1.jsonl"' in response["Content-Disposition"]
 
 
-def test_an_item_says_who_labelled_it_under_which_guidelines(signed_in, noor, release):
-    shown = page(signed_in(noor), f"{RELEASE}items/c-001/")
+def test_researchers_see_pseudonyms_and_leads_see_names(signed_in, noor, people, release):
+    for url in (RELEASE, f"{RELEASE}items/c-001/"):
+        assert "annotator-1" in page(signed_in(noor), url)
+        assert "annotator-1" not in page(signed_in(people["rita"]), url)
+        assert re.search(r"\bana\b", page(signed_in(people["rita"]), url))
+
+
+def test_an_item_says_who_labelled_it_under_which_guidelines(signed_in, people, release):
+    shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
 
     assert "Labelled by ana (guidelines v1), ben (guidelines v1), cleo (guidelines v1)" in shown
     assert "in round 1 Guidelines version 1" in shown
@@ -227,7 +234,7 @@ def test_an_item_says_who_labelled_it_under_which_guidelines(signed_in, noor, re
     assert "[0] user REQ-001 Message 0 of c-001" in shown
 
 
-def test_an_item_keeps_who_saw_it_differently(signed_in, noor, project):
+def test_an_item_keeps_who_saw_it_differently(signed_in, people, project):
     opened = factories.open_full(project, 1)
     first, second, third = opened.assignments.select_related("annotator")
     factories.answer(first)
@@ -237,7 +244,7 @@ def test_an_item_keeps_who_saw_it_differently(signed_in, noor, project):
     factories.answer(third, [])
     gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
-    shown = page(signed_in(noor), f"{RELEASE}items/c-001/")
+    shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
 
     assert f"majority held by {first.annotator}, {second.annotator}" in shown
     assert f"{third.annotator} has no such label." in shown
@@ -250,7 +257,7 @@ def test_nothing_here_is_an_answer_of_gold_too(signed_in, noor, project):
     assert "“Nothing here” is the agreed answer." in page(signed_in(noor), f"{RELEASE}items/c-001/")
 
 
-def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, noor, project, people):
+def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, project, people):
     opened = factories.open_full(project, 1)
     for assignment in opened.assignments.all():
         factories.answer(assignment, [0])
@@ -264,11 +271,11 @@ def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, noor,
         decided_by=people["rita"],
     )
     gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-    client = signed_in(noor)
+    client = signed_in(people["rita"])
 
     shown = page(client, f"{RELEASE}items/c-001/")
 
-    assert "Decided by rita : The user takes it back." in shown
+    assert "Decided by rita (guidelines v1): The user takes it back." in shown
     assert "What ana had labelled (1)" in shown
     assert "c-001 dev Adjudicated rita 1" in page(client, RELEASE)
 

@@ -15,6 +15,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Event, Project
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications
+from tests import factories
 from tests.factories import make_people
 from tests.fakes import WordOverlap
 from tests.labeling.label_files import (
@@ -188,7 +189,7 @@ def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
         for one in (source, target)
     )
 
-    assert now.content["provenance"]["adjudicated_by"] == "rita"
+    assert factories.with_names(now)["provenance"]["adjudicated_by"] == "rita"
     assert now.sha256 == was.sha256
 
 

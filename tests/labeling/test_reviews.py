@@ -128,7 +128,7 @@ def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
 
     titles = {label["title"] for label in item.content["gold"]["requirements"]}
     assert titles == {"Parcel Tracking"}
-    annotators = item.content["provenance"]["annotators"]
+    annotators = factories.with_names(item)["provenance"]["annotators"]
     assert [row.get("fixed_by") for row in annotators] == ["rita", "rita", None]
     answers[0].refresh_from_db()
     assert answers[0].payload["requirements"][0]["title"] == "Order Tracking 1"

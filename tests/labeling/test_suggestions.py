@@ -355,7 +355,7 @@ def test_gold_keeps_who_took_a_label_over_beside_a_label_that_is_like_any_other(
 
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
-    content = release.items.first().content
+    content = factories.with_names(release.items.first())
     (label,) = content["gold"]["requirements"]
     assert not {"origin", "suggestion"} & label.keys()
     origins = content["provenance"]["labels"][label["uid"]]["origins"]
@@ -375,7 +375,7 @@ def test_agreed_gold_names_who_accepted_and_who_typed(project: Project, people):
 
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
-    (provenance,) = release.items.first().content["provenance"]["labels"].values()
+    (provenance,) = factories.with_names(release.items.first())["provenance"]["labels"].values()
     assert provenance["origins"] == {
         "ana": {"origin": "accepted", "suggestion": label["suggestion"]}
     }

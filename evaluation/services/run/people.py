@@ -15,6 +15,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
+from labeling.services import pseudonyms
 from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers, resolved_by
 
@@ -44,8 +45,9 @@ def behind(release: GoldRelease, *, ruler: Ruler) -> Iterator[Submitted]:
     """
     items = list(release.items.select_related("release__project").order_by("position"))
     answers = _answers(release, items, ruler)
+    names = pseudonyms.names_of(release.project)
     for item in items:
-        content = item.content
+        content = pseudonyms.content_of(item, names)
         submitted = _submitted(item, content, answers.get(item.conversation_id), ruler)
         if submitted is not None:
             yield submitted

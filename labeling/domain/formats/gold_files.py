@@ -163,7 +163,7 @@ def _unknown(license: str) -> list[str]:
     return [
         "- Licence: " + (_plain(license) if license else "none was stated."),
         "- Nobody looked for personal data on export: read the conversations before you publish.",
-        "- Names of annotators stand in `provenance` as they are in the project.",
+        "- Who labelled: `provenance` has pseudonyms, unless the project publishes names.",
     ]
 
 

@@ -89,7 +89,7 @@ class AnsweredBy(TypedDict):
 
     username: str
     guideline_version: int
-    submitted_at: str
+    submitted_at: NotRequired[str]  # in items of the first format alone
     fixed_by: NotRequired[str]
 
 
@@ -108,7 +108,9 @@ class SourceFile(TypedDict):
 class Decided(TypedDict):
     """How the labels of one layer were settled.
 
-    A decision keeps every annotator's own labels in ``answers``. ``without_reference`` are labels
+    ``guideline_version`` is the newest that somebody labelled under, ``decided_under`` that of a
+    decision; in items of the first format the latter takes the place of the former. A decision
+    keeps every annotator's own labels in ``answers``. ``without_reference`` are labels
     that were dropped because nothing that they refer to is settled.
     """
 
@@ -116,6 +118,7 @@ class Decided(TypedDict):
     adjudicated_by: str | None
     reason: str | None
     guideline_version: int | None
+    decided_under: NotRequired[int]
     reason_code: NotRequired[str]
     accepted_by: NotRequired[str]
     answers: NotRequired[Mapping[str, Sequence[Label]]]
@@ -127,6 +130,7 @@ class Provenance(Decided):
 
     ``origin`` and ``source`` say where imported or generated gold was read from, and ``published``
     is the provenance that its file itself gave. ``corrections`` are labels that disputes changed.
+    ``people`` says that names are pseudonyms.
     """
 
     labels: dict[str, LabelOrigin]
@@ -134,6 +138,7 @@ class Provenance(Decided):
     skipped: list[SkippedBy]
     round: int | None
     stages: NotRequired[dict[str, Decided]]
+    people: NotRequired[str]
     origin: NotRequired[str]
     source: NotRequired[SourceFile]
     published: NotRequired[dict[str, Any]]

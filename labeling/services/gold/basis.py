@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.db.models import QuerySet
 
 from labeling.domain.canonical import canonical_json
-from labeling.models import Adjudication, Assignment, Project, Review
+from labeling.models import Adjudication, Assignment, DisputeOutcome, Project, Review
 
 CHUNK = 2000
 
@@ -26,7 +26,7 @@ def basis_of(project: Project) -> str:
 
 
 def _settings(project: Project) -> Iterator[object]:
-    names = ("match_threshold", "actor_synonyms", "layers")
+    names = ("match_threshold", "actor_synonyms", "layers", "publish_names")
     yield Project.objects.filter(pk=project.pk).values(*names).get()
 
 
@@ -36,6 +36,7 @@ def _rows(project: Project) -> Iterator[QuerySet[object]]:
     rounds = project.rounds.labelling()
     reviews = Review.objects.filter(annotation__assignment__round__project=project)
     decisions = Adjudication.objects.filter(conversation__project=project)
+    outcomes = DisputeOutcome.objects.filter(dispute__conversation__project=project)
     yield project.conversations.order_by("pk").values_list(
         *("pk", "external_id", "domain", "difficulty", "split")
     )
@@ -45,3 +46,4 @@ def _rows(project: Project) -> Iterator[QuerySet[object]]:
     )
     yield reviews.order_by("pk").values_list("pk")
     yield decisions.order_by("pk").values_list("pk")
+    yield outcomes.order_by("pk").values_list("pk")

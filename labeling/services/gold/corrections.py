@@ -14,7 +14,7 @@ from labeling.domain.gold.disputes import Correction, has_place
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema import LAYERS
 from labeling.models import Dispute, GoldItem, GoldRelease
-from labeling.services import audit_chain, events, projects
+from labeling.services import audit_chain, events, projects, pseudonyms
 from labeling.services.gold import releases
 from labeling.services.gold.gold import NothingChanged
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
@@ -65,12 +65,13 @@ def freeze_corrections(
         raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
     by_item = _by_item(newest)
     applied = 0
+    names = {} if project.publish_names else pseudonyms.assign(project)
     with StagedItems() as items:
         rows = newest.items.select_related("conversation").order_by("position")
         for item in rows.iterator(chunk_size=BATCH):
             missing = _missing(item, by_item.get(item.item_id, []))
             applied += len(missing)
-            items.add(_corrected(item, missing) if missing else _kept(item))
+            items.add(_corrected(item, missing, names) if missing else _kept(item))
         if not applied:
             raise NothingChanged("gold.nothing_to_correct", release=str(newest))
         stored = draft.store(
@@ -121,12 +122,16 @@ def _kept(item: GoldItem) -> FrozenItem:
     return FrozenItem(*(getattr(item, name) for name in FrozenItem._fields))
 
 
-def _corrected(item: GoldItem, corrections: Sequence[Correction]) -> FrozenItem:
+def _corrected(
+    item: GoldItem, corrections: Sequence[Correction], names: pseudonyms.Names
+) -> FrozenItem:
     content = item.content
     gold, provenance = dict(content["gold"]), content["provenance"]
     for correction in corrections:
         key = LAYERS[correction.layer].key
-        gold[key], provenance = with_one(gold.get(key, []), provenance, correction)
+        people = tuple(names.get(name, name) for name in correction.decided_by)
+        named = correction._replace(decided_by=people)
+        gold[key], provenance = with_one(gold.get(key, []), provenance, named)
     return releases.item_of(
         item.conversation,
         content["layer"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from django.contrib.auth.models import User
@@ -13,6 +13,7 @@ from labeling.domain.agreement.agreement import AgreementFigures, AgreementSumma
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.meaning import Level, Meaning
+from labeling.domain.gold.names import in_figures, with_pseudonyms
 from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.gold.statement import (
     AgreementAtFreeze,
@@ -27,7 +28,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services import audit_chain, events, processing, projects
+from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.gold import releases
 from labeling.services.gold.basis import basis_of
@@ -208,6 +209,7 @@ def _settle(chosen: Chosen, items: StagedItems, *, is_last: bool) -> Settled:
     project, layer = chosen.project, chosen.layer
     left_out: list[settling.LeftOut] = []
     synthetic = 0
+    names = _pseudonyms(project)
     fits = merges.fitting(project, _layers_behind(layer))
     for conversation, outcome in settling.outcomes_of_project(
         project, layer, fits=fits, allow_unmerged=is_last
@@ -215,9 +217,15 @@ def _settle(chosen: Chosen, items: StagedItems, *, is_last: bool) -> Settled:
         if isinstance(outcome, Fact):
             left_out.append(settling.LeftOut(conversation.external_id, outcome))
         else:
-            items.add(_item(outcome))
+            items.add(_item(outcome, names))
             synthetic += conversation.is_synthetic
     return Settled(items, left_out, synthetic)
+
+
+def _pseudonyms(project: Project) -> pseudonyms.Names:
+    """By name; empty where the project publishes names."""
+    publishes = Project.objects.filter(pk=project.pk, publish_names=True).exists()
+    return {} if publishes else pseudonyms.assign(project)
 
 
 def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) -> GoldRelease:
@@ -225,6 +233,7 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
     project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
     check_name(project, layer, name)
     counted = _counted(settled, with_synthetic=chosen.with_synthetic)
+    names = _pseudonyms(project)
     agreement = _agreement(project, layer, must_be_current=not is_last)
     draft = releases.draft(project, layer, name, by=by)
     if draft.repeats(settled.items):
@@ -235,8 +244,8 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
         own,
         message=chosen.message,
         guideline=project.guidelines.first(),
-        agreement=agreement,
-        overrides=_overrides(project),
+        agreement=in_figures(agreement, names),
+        overrides=_overrides(project, names),
         left_out=[row.as_json() for row in settled.left_out],
         at_least=chosen.at_least,
     )
@@ -275,13 +284,16 @@ def _counted(settled: Settled, *, with_synthetic: bool) -> releases.SyntheticCou
     return {"synthetic": synthetic} if synthetic else {}
 
 
-def _item(settled: settling.SettledConversation) -> FrozenItem:
+def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> FrozenItem:
+    provenance = settled.provenance
+    if names:
+        provenance = with_pseudonyms(provenance, names)
     return releases.item_of(
         settled.conversation,
         settled.layer,
         gold=settled.payload,
         base_payload=settled.base_payload,
-        provenance=settled.provenance,
+        provenance=provenance,
     )
 
 
@@ -317,16 +329,17 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
     return Fact("gold.nothing_settled", total=len(left_out), reasons=reasons[:3])
 
 
-def _overrides(project: Project) -> list[Override]:
+def _overrides(project: Project, names: Mapping[str, str]) -> list[Override]:
     """Every reason for opening full labeling past the gate."""
     overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
+    openers = [round_.opened_by and round_.opened_by.get_username() for round_ in overridden]
     return [
         {
             "round": round_.number,
             "reason": round_.override_reason,
-            "by": round_.opened_by.get_username() if round_.opened_by else None,
+            "by": opener and names.get(opener, opener),
         }
-        for round_ in overridden
+        for round_, opener in zip(overridden, openers, strict=True)
     ]
 
 

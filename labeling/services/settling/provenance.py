@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple, TypedDict, cast
 
 from labeling.domain.exchange.origins import is_assisted, is_same
@@ -103,7 +102,7 @@ def of_decided(
         "adjudicated_by": decision.decided_by.get_username(),
         "reason": decision.reason or None,
         "answers": labels,  # the dissent is kept whole
-        "guideline_version": decision.guideline.version,
+        "decided_under": decision.guideline.version,
     }
     if isinstance(decision.why, Fact):
         provenance["reason_code"] = decision.why.code
@@ -170,11 +169,7 @@ class Who(TypedDict):
 
 def _who(answers: Answers) -> Who:
     return {
-        "annotators": [
-            _answered_by(assignment, assignment.annotation.submitted_at)
-            for assignment in answers.submitted
-            if assignment.annotation.submitted_at
-        ],
+        "annotators": [_answered_by(assignment) for assignment in answers.submitted],
         "skipped": [
             {
                 "username": assignment.annotator.get_username(),
@@ -187,11 +182,10 @@ def _who(answers: Answers) -> Who:
     }
 
 
-def _answered_by(assignment: Assignment, submitted_at: datetime) -> AnsweredBy:
+def _answered_by(assignment: Assignment) -> AnsweredBy:
     row: AnsweredBy = {
         "username": assignment.annotator.get_username(),
         "guideline_version": assignment.annotation.guideline.version,
-        "submitted_at": submitted_at.isoformat(),
     }
     if fix := fix_of(assignment.annotation):
         row["fixed_by"] = fix.reviewer.get_username()

@@ -25,6 +25,7 @@ from labeling.models import (
     Review,
     Round,
 )
+from labeling.services import pseudonyms
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
@@ -109,8 +110,10 @@ def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Co
 def made_by(user: User, project: Project, conversation: int) -> bool:
     """Whether a gold item of the conversation names the user: imported gold knows more people."""
     items = GoldItem.objects.filter(release__project=project, conversation=conversation)
+    names = pseudonyms.names_of(project)
     return any(
-        user.get_username() in people_in(item.content.get("provenance")) for item in items.all()
+        user.get_username() in people_in(pseudonyms.content_of(item, names)["provenance"])
+        for item in items.select_related("release")
     )
 
 

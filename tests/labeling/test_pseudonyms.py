@@ -1,0 +1,141 @@
+"""Gold names nobody, unless the project says that it may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Event, GoldRelease, Project, Pseudonym
+from labeling.services import project_settings
+from labeling.services.exchange.export import FORMATS, export
+from labeling.services.gold import gold
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, check_turns
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db
+NAMES = ("ana", "ben", "cleo", "rita")
+
+
+def freeze(project: Project) -> GoldRelease:
+    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+
+@pytest.fixture
+def release(project: Project, rita: User) -> GoldRelease:
+    """One item that Rita decided, one that Cleo skipped, one with dissent."""
+    round_ = factories.open_full(project, 3)
+    decided, skipped, other = (place.conversation for place in round_.places.all())
+    for assignment in round_.assignments.select_related("annotator", "conversation"):
+        is_cleo = assignment.annotator.username == "cleo"
+        if is_cleo and assignment.conversation == skipped:
+            annotations.skip(assignment, factories.save_of({}), reason="Knows the speaker")
+        else:
+            factories.answer(
+                assignment, [] if is_cleo and assignment.conversation == other else [0]
+            )
+    adjudications.decide(
+        conversation=decided,
+        layer="extraction",
+        payload={"requirements": [factories.requirement(sources=[1]) | {"adopted_from": "ben"}]},
+        reason="Message 1 says it",
+        by=rita,
+    )
+    return freeze(project)
+
+
+def test_no_item_and_no_export_names_anybody_or_says_when(
+    release: GoldRelease, tmp_path: Path
+) -> None:
+    items = "".join(release.items.values_list("canonical", flat=True))
+    exported = "".join(
+        path.read_text("utf-8")
+        for format in FORMATS
+        for path in export(release, format=format, folder=tmp_path / format)
+    )
+
+    assert "annotator-1" in items
+    assert [name for name in NAMES if f'"{name}"' in items + exported] == []
+    assert "submitted_at" not in items
+    assert release.items.count() == 3
+
+
+def test_the_numbers_follow_the_names_and_stay(
+    release: GoldRelease, project: Project, rita: User
+) -> None:
+    numbers = dict(Pseudonym.objects.values_list("user__username", "number"))
+    assert numbers == {"ana": 1, "ben": 2, "cleo": 3, "rita": 4}
+
+    factories.answer_all(factories.open_full(project, 1))
+    freeze(project)
+
+    assert dict(Pseudonym.objects.values_list("user__username", "number")) == numbers
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE labeling_pseudonym SET number = 9", "DELETE FROM labeling_pseudonym"]
+)
+def test_a_pseudonym_never_changes(release: GoldRelease, statement: str) -> None:
+    with pytest.raises(DatabaseError, match="pseudonym"), transaction.atomic():
+        connection.cursor().execute(statement)
+
+
+def test_hidden_checks_know_who_had_a_hand_in_an_item(
+    release: GoldRelease, project: Project, people: dict[str, User]
+) -> None:
+    first = release.items.order_by("position")[0].conversation_id
+
+    assert check_turns.made_by(people["rita"], project, first)
+    assert check_turns.made_by(people["ana"], project, first)
+    assert not check_turns.made_by(people["noor"], project, first)
+
+
+def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(
+    project: Project, rita: User
+) -> None:
+    """What people labelled under is one thing, what a decision was taken under another."""
+    round_ = factories.open_full(project, 1)
+    factories.answer_all(round_)
+    project.guidelines.create(version=2, body="# Guide 2")
+    adjudications.decide(
+        conversation=round_.places.get().conversation,
+        layer="extraction",
+        payload=factories.labels([1]),
+        reason="Version 2 says it",
+        by=rita,
+    )
+
+    provenance = freeze(project).items.get().content["provenance"]
+
+    assert {row["guideline_version"] for row in provenance["annotators"]} == {1}
+    assert (provenance["guideline_version"], provenance["decided_under"]) == (1, 2)
+
+
+def test_a_project_may_publish_names_and_the_audit_log_says_since_when(
+    project: Project, rita: User
+) -> None:
+    settings = project_settings.of(project)
+    project_settings.change(
+        project, settings={**settings, "publish_names": True}, base=settings, by=rita
+    )
+    release = factories.make_release(Project.objects.get(), items=1)
+
+    content = release.items.get().content
+    assert [row["username"] for row in content["provenance"]["annotators"]] == [*NAMES[:3]]
+    assert "people" not in content["provenance"]
+    assert Event.objects.get(verb="project.changed").data["now"] == {"publish_names": True}
+    assert not Pseudonym.objects.exists()
+
+
+def test_the_settings_form_has_it(project: Project, rita: User, client: Client) -> None:
+    client.force_login(rita)
+
+    shown = client.get("/projects/orders/settings/").content.decode()
+
+    assert 'name="publish_names"' in shown
