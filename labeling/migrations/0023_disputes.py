@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0021_signed_releases'),
+        ('labeling', '0022_fingerprints'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
