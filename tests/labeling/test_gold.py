@@ -6,6 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,8 +16,17 @@ from django.urls import reverse
 
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import AnnotationRevision, Event, GoldItem, GoldRelease, Guideline, Project
+from labeling.models import (
+    AnnotationRevision,
+    Event,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Message,
+    Project,
+)
 from labeling.services.gold import gold
+from labeling.services.gold.verification import verify
 from labeling.services.settling import adjudications, settling
 from labeling.services.work import annotations, rounds
 from labeling.words import words_of
@@ -311,3 +321,24 @@ def test_the_api_keeps_an_open_calibration_round_blind(
 
     assert response.status_code == 403
     assert "pairs" not in response.json()
+
+
+def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(
+    project: Project,
+) -> None:
+    """ "Café" as one system writes it, and as another one does."""
+    [conversation] = factories.make_conversations(project, 1)
+    Message.objects.create(
+        conversation=conversation,
+        index=conversation.messages.count(),
+        role="user",
+        content="Cafe\u0301",
+    )
+    factories.answer_all(factories.open_full(project, 1))
+
+    release = freeze(project)
+
+    text = release.items.get().canonical
+    assert "Café" in text
+    assert is_normalized("NFC", text)
+    assert verify(release) == []

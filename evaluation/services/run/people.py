@@ -10,6 +10,7 @@ from typing import Any
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent, LabelOrigin
+from labeling.domain.gold.normal import labels_in_normal_form
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
@@ -95,11 +96,12 @@ def _submitted(
         return None
     without = partial(_gold_without, release, content, blind, base, ruler)
     names = [assignment.annotator.get_username() for assignment in blind.submitted]
+    texts = [message.content for message in answers.conversation.messages.all()]
     return Submitted(
         item,
         content,
         {
-            name: _labels_of(release.layer, base, assignment)
+            name: _labels_of(release.layer, base, assignment, texts)
             for name, assignment in zip(names, blind.submitted, strict=True)
         },
         {name: without(name) for name in names},
@@ -115,8 +117,9 @@ def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
     return None if isinstance(base, Fact) else base
 
 
-def _labels_of(layer: str, base: Base, assignment: Assignment) -> Labels:
-    own: Labels = (assignment.annotation.payload or {}).get(LAYERS[layer].key, [])
+def _labels_of(layer: str, base: Base, assignment: Assignment, texts: Sequence[str]) -> Labels:
+    labels: Labels = (assignment.annotation.payload or {}).get(LAYERS[layer].key, [])
+    own = labels_in_normal_form(labels, texts)
     if not LAYERS[layer].needs:
         return own
     return [

@@ -19,7 +19,11 @@ def item_sha256(item: Any) -> str:
     >>> item_sha256({"a": 1, "b": 2}) == item_sha256({"b": 2.0, "a": 1})
     True
     """
-    return hashlib.sha256(canonical_json(item).encode()).hexdigest()
+    return text_sha256(canonical_json(item))
+
+
+def text_sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def release_sha256(header: Mapping[str, object], item_hashes: Sequence[str]) -> str:

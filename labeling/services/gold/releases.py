@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
@@ -16,7 +15,8 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
 from labeling.domain.gold.content import GoldContent, GoldMessage, Provenance
 from labeling.domain.gold.meaning import FIRST, Level, Meaning, higher, of_release, same_words
-from labeling.domain.gold.release import item_sha256
+from labeling.domain.gold.normal import in_normal_form, is_normal
+from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import (
     FORMAT_2,
     AgreementAtFreeze,
@@ -160,7 +160,7 @@ class Draft(NamedTuple):
             left_out=list(left_out),
             waivers=list(waivers),
             header=text,
-            sha256=hashlib.sha256(text.encode()).hexdigest(),
+            sha256=text_sha256(text),
             frozen_by=self.by,
             frozen_at=frozen_at,
             **signing.sign(text)._asdict(),
@@ -226,13 +226,16 @@ def item_of(
     }
     if base_payload:
         document["given"] = base_payload
+    text = canonical_json(document)
+    if not is_normal(text):
+        text = canonical_json(in_normal_form(document))
     return FrozenItem(
         conversation.external_id,
         conversation.pk,
         conversation.split,
         provenance["how"],
-        canonical_json(document),
-        item_sha256(document),
+        text,
+        text_sha256(text),
     )
 
 

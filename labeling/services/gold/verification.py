@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -10,7 +9,9 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
 from labeling.domain.facts import Fact
 from labeling.domain.gold import signatures
-from labeling.domain.gold.release import release_sha256
+from labeling.domain.gold.content import GoldMessage
+from labeling.domain.gold.normal import messages_in_normal_form
+from labeling.domain.gold.release import release_sha256, text_sha256
 from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, parsed
 from labeling.domain.gold.tree import Tree
 from labeling.domain.matching.references import unresolved
@@ -57,7 +58,7 @@ def faults_of(release: GoldRelease) -> Iterator[ReleaseFault]:
 
 
 def _faults_of_statement(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
-    if _text_sha256(release.header) != release.sha256:
+    if text_sha256(release.header) != release.sha256:
         yield Fact("verify.statement_hash")
     signed = signatures.is_signed(
         release.header, signature=release.signature, public_key=release.public_key
@@ -171,15 +172,20 @@ def _items(release: GoldRelease) -> Iterator[GoldItem]:
 
 def _item_faults(item: GoldItem) -> Iterator[ReleaseFault]:
     document = parsed(item.canonical)
-    if _text_sha256(item.canonical) != item.sha256:
+    if text_sha256(item.canonical) != item.sha256:
         yield ReleaseFault(item.item_id, Fact("verify.content"))
     named = (document.get("item_id"), document.get("split"), _how(document))
     if named != (item.item_id, item.split, item.how):
         yield ReleaseFault(item.item_id, Fact("verify.columns"))
-    if document.get("conversation") != messages_of(item.conversation):
+    if not _is_said(document.get("conversation"), messages_of(item.conversation)):
         yield ReleaseFault(item.item_id, Fact("verify.conversation"))
     if lost := _lost_references(document):
         yield ReleaseFault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
+
+
+def _is_said(frozen: Any, messages: list[GoldMessage]) -> bool:
+    """Items are in normal form; those of format 1 hold the messages as they are."""
+    return frozen == messages or frozen == messages_in_normal_form(messages)
 
 
 def _lost_references(document: Mapping[str, Any]) -> list[str]:
@@ -194,7 +200,3 @@ def _lost_references(document: Mapping[str, Any]) -> list[str]:
 
 def _how(document: Mapping[str, Any]) -> Any:
     return document.get("provenance", {}).get("how")
-
-
-def _text_sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
