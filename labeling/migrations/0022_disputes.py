@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0022_fingerprints'),
+        ('labeling', '0021_signed_releases'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
