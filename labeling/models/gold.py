@@ -135,6 +135,7 @@ class GoldItem(models.Model):
     how = models.CharField(max_length=11, choices=How)
     canonical = models.TextField()
     sha256 = models.CharField(max_length=64)
+    signature = models.CharField(max_length=88, blank=True, help_text="Over the hash, in Base64")
 
     SYNTHETIC = models.Q(conversation__origin=Conversation.Origin.SYNTHETIC) | models.Q(
         how=How.GENERATED

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.names import in_figures
-from labeling.domain.gold.statement import LeftOutRow
+from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, format_of
 from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
 from labeling.models import (
@@ -30,7 +30,7 @@ from labeling.models import (
     Project,
 )
 from labeling.services import blindness, pseudonyms
-from labeling.services.exchange.export import export, export_lines, formats_for
+from labeling.services.exchange.export import export, export_lines, formats_for, proof_text
 from labeling.services.gold import corrections, gold_requests
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.verification import verify
@@ -97,8 +97,13 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
 
 @require_GET
 def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
-    """The items alone as lines, or with ``format`` all that the command writes, as one file."""
+    """The items alone as lines, or with ``format`` all that the command writes, as one file.
+
+    With ``item``, one item and its proof.
+    """
     release = release_of(request.user, slug, name, version)
+    if item_id := request.GET.get("item"):
+        return _proof(request, release, item_id)
     frozen = Conversation.objects.filter(gold_items__release=release)
     blindness.refuse(request.user, frozen)
     if format := request.GET.get("format"):
@@ -107,6 +112,20 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Htt
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+    )
+
+
+def _proof(request: HttpRequest, release: GoldRelease, item_id: str) -> HttpResponse:
+    item = get_object_or_404(release.items.select_related("release"), item_id=item_id)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    if format_of(release.header) != FORMAT_2:
+        raise Http404
+    return HttpResponse(
+        proof_text(item),
+        content_type="application/json; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{release}-{item.position}.proof.json"'
+        },
     )
 
 

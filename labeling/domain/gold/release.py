@@ -23,7 +23,8 @@ def item_sha256(item: Any) -> str:
 
 
 def text_sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    """A file of somebody else may hold half a surrogate pair, which no item has."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def release_sha256(header: Mapping[str, object], item_hashes: Sequence[str]) -> str:

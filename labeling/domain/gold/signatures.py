@@ -12,6 +12,9 @@ from base64 import b64decode, b64encode
 
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 
+ITEM = "assay-gold item "
+"""Before the hash of an item where that is signed, so that it can be taken for nothing else."""
+
 
 def make_key() -> str:
     """A new private key: 32 random bytes."""
@@ -29,43 +32,55 @@ def is_key(text: str) -> bool:
     return _bytes(text, KEY_BYTES) is not None
 
 
-def public_key_of(private_key: str) -> str:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    public = Ed25519PrivateKey.from_private_bytes(b64decode(private_key)).public_key()
-    return b64encode(public.public_bytes_raw()).decode()
-
-
-def sign(text: str, private_key: str) -> str:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    signing = Ed25519PrivateKey.from_private_bytes(b64decode(private_key))
-    return b64encode(signing.sign(text.encode())).decode()
-
-
-def is_signed(text: str, *, signature: str, public_key: str) -> bool:
-    """Whether the owner of the key signed exactly this text.
+class Signer:
+    """Signs texts with one private key.
 
     Examples
     --------
-    >>> key = make_key()
-    >>> signature, public_key = sign("gold", key), public_key_of(key)
-    >>> is_signed("gold", signature=signature, public_key=public_key)
-    True
-    >>> is_signed("Gold", signature=signature, public_key=public_key)
-    False
+    >>> signer = Signer(make_key())
+    >>> signature = signer.sign("gold")
+    >>> checker = Checker(signer.public_key)
+    >>> checker.is_signed("gold", signature), checker.is_signed("Gold", signature)
+    (True, False)
     """
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    key, signed = _bytes(public_key, KEY_BYTES), _bytes(signature, SIGNATURE_BYTES)
-    if key is None or signed is None:
-        return False
-    try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signed, text.encode())
-    except InvalidSignature:
-        return False
-    return True
+    def __init__(self, private_key: str) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        self._key = Ed25519PrivateKey.from_private_bytes(b64decode(private_key))
+        self.public_key = b64encode(self._key.public_key().public_bytes_raw()).decode()
+
+    def sign(self, text: str) -> str:
+        return b64encode(self._key.sign(text.encode())).decode()
+
+    def sign_item(self, sha256: str) -> str:
+        return self.sign(ITEM + sha256)
+
+
+class Checker:
+    """Checks signatures of one public key; of what is not a key, no signature is right."""
+
+    def __init__(self, public_key: str) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        key = _bytes(public_key, KEY_BYTES)
+        self._key = None if key is None else Ed25519PublicKey.from_public_bytes(key)
+
+    def is_signed(self, text: str, signature: str) -> bool:
+        """Whether the owner of the key signed exactly this text."""
+        from cryptography.exceptions import InvalidSignature
+
+        signed = _bytes(signature, SIGNATURE_BYTES)
+        if self._key is None or signed is None:
+            return False
+        try:
+            self._key.verify(signed, text.encode("utf-8", "surrogatepass"))
+        except InvalidSignature:
+            return False
+        return True
+
+    def is_signed_item(self, sha256: str, signature: str) -> bool:
+        return self.is_signed(ITEM + sha256, signature)
 
 
 def fingerprint(public_key: str) -> str:

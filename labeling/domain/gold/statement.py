@@ -142,6 +142,21 @@ def parsed(text: str) -> Mapping[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
+def guideline_texts(stated: Mapping[str, Any]) -> dict[int, str]:
+    """The texts by version; what a forged statement holds in their place is left out."""
+    rows = stated.get("guidelines")
+    pairs = [
+        (row.get("version"), row.get("body"))
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict)
+    ]
+    return {
+        version: body
+        for version, body in pairs
+        if isinstance(version, int) and isinstance(body, str)
+    }
+
+
 # --- exports --------------------------------------------------------------------------------------
 
 
@@ -150,6 +165,7 @@ class ManifestItem(TypedDict):
     sha256: str
     split: str
     how: str
+    signature: NotRequired[str]
 
 
 class Manifest(TypedDict):

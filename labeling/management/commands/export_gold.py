@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import release_named
+from labeling.models import GoldRelease
 from labeling.services.exchange import export
 from labeling.words import in_english
 
@@ -20,7 +21,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name or name@version")
         parser.add_argument("--format", default="native", choices=export.FORMATS)
-        parser.add_argument("--output", required=True, type=Path, metavar="DIR")
+        parser.add_argument(
+            "--output", required=True, type=Path, metavar="DIR", help="with --item, a file"
+        )
+        parser.add_argument(
+            "--item",
+            default="",
+            metavar="ID",
+            help="instead of the release, one item with its proof, for verify_gold --proof",
+        )
         parser.add_argument(
             "--license",
             default="",
@@ -31,15 +40,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         release = release_named(options["release"])
         try:
-            written = export.export(
-                release,
-                format=options["format"],
-                folder=options["output"],
-                license=options["license"],
-            )
+            written = self._write(release, options)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
         except OSError as error:
             raise CommandError(str(error)) from error
         for path in written:
             self.stdout.write(str(path))
+
+    def _write(self, release: GoldRelease, options: dict[str, Any]) -> list[Path]:
+        output: Path = options["output"]
+        if not options["item"]:
+            return export.export(
+                release, format=options["format"], folder=output, license=options["license"]
+            )
+        item = release.items.filter(item_id=options["item"]).first()
+        if item is None:
+            raise CommandError(f"{release} has no item “{options['item']}”.")
+        output.write_text(export.proof_text(item), encoding="utf-8")
+        return [output]

@@ -1,33 +1,90 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
+from labeling.domain.gold.proofs import ReleaseFault
+from labeling.management import refusals
 from labeling.management.arguments import release_named
-from labeling.services.gold.verification import verify
+from labeling.services.gold import signing
+from labeling.services.gold.exported import Exported, ExportedFolder, ExportedProof
+from labeling.services.gold.verification import faults_of
 from labeling.words import in_english
 
 
 class Command(BaseCommand):
     help = (
-        "Recompute every hash of a gold release and compare its conversations. "
-        "Exit status 1 names each item that is not as it was frozen."
+        "Recompute every hash of a gold release, check its signature, and compare it with what "
+        "pages show, its conversations and the audit log; or check an exported folder, or the "
+        "proof of one item, without a database. Exit status 1 names each item and each column that "
+        "is not as it was frozen."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("release", metavar="RELEASE", help="name or name@version")
+        parser.add_argument(
+            "release",
+            metavar="RELEASE",
+            nargs="?",
+            default="",
+            help="name, name@3 or name@1.2.0; or the folder of a native export",
+        )
+        parser.add_argument("--proof", type=Path, metavar="FILE", help="one item with its proof")
+        parser.add_argument(
+            "--key",
+            default="",
+            metavar="FINGERPRINT",
+            help="the key that the publisher told you: anything else is a fault",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        release = release_named(options["release"])
-        faults = verify(release)
+        address, key = options["release"], options["key"].lower()
+        if bool(address) == bool(options["proof"]):
+            raise CommandError("Name a release, a folder, or a file with --proof.")
+        if options["proof"] or Path(address).is_dir():
+            self._verify_files(options["proof"], Path(address), key)
+        else:
+            self._verify_release(address, key)
+
+    def _verify_release(self, address: str, key: str) -> None:
+        release = release_named(address)
+        self._report(str(release), faults_of(release, trusted={key} if key else None))
+        n_items = release.items.count()
+        self.stdout.write(f"{release} is intact: {n_items} items, sha256 {release.sha256}")
+
+    def _verify_files(self, proof: Path | None, folder: Path, key: str) -> None:
+        with refusals.said_on(self.stderr):
+            exported = ExportedProof(proof) if proof else ExportedFolder(folder)
+            described = exported.described
+            name = described.release or str(proof or folder)
+            self._report(name, exported.faults(trusted={key} if key else None))
+        if isinstance(exported, ExportedProof):
+            self.stdout.write(f"{exported.item_id} is in {name}, sha256 {described.sha256}")
+        else:
+            n_items = described.items
+            self.stdout.write(f"{name} is intact: {n_items} items, sha256 {described.sha256}")
+        if not key:
+            self.stdout.write(_about_key(described))
+
+    def _report(self, name: str, faults: Iterable[ReleaseFault]) -> None:
+        """Write each fault as it is found; fails if there were any."""
+        number = 0
         for fault in faults:
-            self.stderr.write(f"{release} {fault.item_id or '(release)'}: {in_english(fault.fact)}")
-        if faults:
-            raise CommandError(
-                f"{release} is not intact: {len(faults)} fault{pluralize(len(faults))}."
-            )
-        self.stdout.write(
-            f"{release} is intact: {release.items.count()} items, sha256 {release.sha256}"
-        )
+            number += 1
+            self.stderr.write(f"{name} {fault.item_id or '(release)'}: {in_english(fault.fact)}")
+        if number:
+            raise CommandError(f"{name} is not intact: {number} fault{pluralize(number)}.")
+
+
+def _about_key(exported: Exported) -> str:
+    if not exported.key:
+        return "It is not signed: releases of format 1 have hashes alone."
+    if exported.key in signing.trusted():
+        return f"Signed with {exported.key}, a key that this installation trusts."
+    return (
+        f"Signed with {exported.key}, which this installation does not know: ask the publisher for "
+        "the fingerprint, and check it with --key."
+    )

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labeling.domain.errors import RuleError
+from labeling.domain.gold.proofs import PROOF_FORMAT, ItemProof
 from labeling.domain.gold.statement import FORMAT_2, Manifest, SignedManifest, format_of
+from labeling.domain.gold.tree import path_of
 from labeling.domain.schema import LAYERS
-from labeling.models import GoldRelease
+from labeling.models import GoldItem, GoldRelease
 from labeling.services.exchange.gold_formats import WRITERS
 from labeling.words import worded_in_english
 
@@ -35,6 +37,12 @@ def formats_for(release: GoldRelease) -> list[str]:
     return [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
 
 
+class NotProvable(RuleError):
+    """Releases of format 1 have no tree, so none of their items can be proven alone."""
+
+    code = "not_provable"
+
+
 def export_lines(release: GoldRelease) -> Iterator[str]:
     """The native export: one item per line, each the exact text its hash was computed from."""
     for canonical in release.items.values_list("canonical", flat=True).iterator(chunk_size=500):
@@ -53,6 +61,30 @@ def manifest(release: GoldRelease) -> Manifest:
         "left_out": worded_in_english(release.left_out, with_codes=True),
         "frozen_at": release.frozen_at.isoformat(),
     }
+
+
+def proof_of(item: GoldItem) -> ItemProof:
+    """One item with what proves it alone: the signed statement, and its way up the tree."""
+    release = item.release
+    if format_of(release.header) != FORMAT_2:
+        raise NotProvable("export.no_proof", release=str(release))
+    hashes = release.items.order_by("position").values_list("sha256", flat=True)
+    position = release.items.filter(position__lt=item.position).count()
+    return {
+        "format": PROOF_FORMAT,
+        "release": str(release),
+        "item": item.canonical,
+        "position": position,
+        "path": path_of(hashes.iterator(chunk_size=2000), position),
+        "statement": release.header,
+        "sha256": release.sha256,
+        "signature": release.signature,
+        "public_key": release.public_key,
+    }
+
+
+def proof_text(item: GoldItem) -> str:
+    return json.dumps(proof_of(item), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:
@@ -78,7 +110,7 @@ def signed_manifest(release: GoldRelease) -> SignedManifest:
         "sha256": release.sha256,
         "signature": release.signature,
         "public_key": release.public_key,
-        "items": list(release.items.values("item_id", "sha256", "split", "how")),
+        "items": list(release.items.values("item_id", "sha256", "split", "how", "signature")),
         "left_out": worded_in_english(release.left_out, with_codes=True),
     }
 

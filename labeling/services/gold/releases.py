@@ -146,6 +146,7 @@ class Draft(NamedTuple):
             "key": signing.fingerprint(),
         }
         text = canonical_json(stated)
+        signer = signing.signer()
         release = GoldRelease.objects.create(
             project=self.project,
             layer=self.layer,
@@ -163,7 +164,8 @@ class Draft(NamedTuple):
             sha256=text_sha256(text),
             frozen_by=self.by,
             frozen_at=frozen_at,
-            **signing.sign(text)._asdict(),
+            signature=signer.sign(text),
+            public_key=signer.public_key,
         )
         rows = (
             GoldItem(release=release, position=position, **item._asdict())

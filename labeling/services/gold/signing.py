@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from django.conf import settings
 
 from labeling.domain.gold import signatures
 
 
-class Signed(NamedTuple):
-    signature: str
-    public_key: str
-
-
-def sign(text: str) -> Signed:
-    return Signed(signatures.sign(text, settings.GOLD_KEY), public_key())
-
-
-def public_key() -> str:
-    return signatures.public_key_of(settings.GOLD_KEY)
+def signer() -> signatures.Signer:
+    return signatures.Signer(settings.GOLD_KEY)
 
 
 def fingerprint() -> str:
-    return signatures.fingerprint(public_key())
+    return signatures.fingerprint(signer().public_key)
 
 
 def trusted() -> frozenset[str]:

@@ -8,6 +8,8 @@ from itertools import islice
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, Self, TypeVar
 
+from labeling.services.gold import signing
+
 Row = TypeVar("Row")
 
 BATCH = 500
@@ -23,15 +25,17 @@ class FrozenItem(NamedTuple):
     how: str
     canonical: str
     sha256: str
+    signature: str = ""
 
 
 class StagedItems:
     """Items in a nameless file of the system; of each only its id and its place are in memory.
 
-    They come back in the order in which they were added, or in that of ``sort``.
+    They come back signed, in the order in which they were added, or in that of ``sort``.
     """
 
     def __init__(self) -> None:
+        self._signer = signing.signer()
         self._file = TemporaryFile("w+b")  # noqa: SIM115  # closed by __exit__
         self._places: dict[str, int] = {}
         self._end = 0
@@ -51,7 +55,8 @@ class StagedItems:
     def add(self, item: FrozenItem) -> None:
         """An item of the same id takes the place of the one that was added before."""
         text = item.canonical.encode()
-        head = json.dumps([*item._replace(canonical=""), len(text)]).encode() + b"\n"
+        signed = item._replace(canonical="", signature=self._signer.sign_item(item.sha256))
+        head = json.dumps([*signed, len(text)]).encode() + b"\n"
         self._file.seek(self._end)
         self._places[item.item_id] = self._end
         self._end += self._file.write(head) + self._file.write(text)

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
 from labeling.domain.facts import Fact
-from labeling.domain.gold import signatures
 from labeling.domain.gold.content import GoldMessage
 from labeling.domain.gold.normal import messages_in_normal_form
-from labeling.domain.gold.release import release_sha256, text_sha256
-from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, parsed
+from labeling.domain.gold.proofs import (
+    ItemColumns,
+    ReleaseFault,
+    SignedStatement,
+    faults_of_item,
+)
+from labeling.domain.gold.release import release_sha256
+from labeling.domain.gold.signatures import Checker
+from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
 from labeling.domain.gold.tree import Tree
-from labeling.domain.matching.references import unresolved
-from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END
 from labeling.models import Event, GoldItem, GoldRelease
 from labeling.services.gold import signing
 from labeling.services.gold.releases import messages_of, parent_row, written_time
-
-
-class ReleaseFault(NamedTuple):
-    """A change to a release since it was frozen; ``item_id`` "" means the release itself."""
-
-    item_id: str
-    fact: Fact
-
 
 FREEZING = ("gold.frozen", "gold.imported", "gold.corrected")
 AT_A_TIME = 100
@@ -39,12 +34,18 @@ def verify(release: GoldRelease) -> list[ReleaseFault]:
     return list(faults_of(release))
 
 
-def faults_of(release: GoldRelease) -> Iterator[ReleaseFault]:
-    """One fault after the other; memory does not grow with the release."""
+def faults_of(
+    release: GoldRelease, *, trusted: Collection[str] | None = None
+) -> Iterator[ReleaseFault]:
+    """One fault after the other; memory does not grow with the release.
+
+    ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
+    this installation trusts.
+    """
     stated = parsed(release.header)
     format = str(stated.get("format", FORMAT_1))
     if format == FORMAT_2:
-        facts = _faults_of_statement(release, stated)
+        facts = _faults_of_statement(release, stated, trusted or signing.trusted())
         yield from (ReleaseFault("", fact) for fact in facts)
         yield from _faults_of_items(release, stated)
     elif format == FORMAT_1 and not (release.signature or release.public_key or release.meaning):
@@ -57,20 +58,13 @@ def faults_of(release: GoldRelease) -> Iterator[ReleaseFault]:
 # --- the statement --------------------------------------------------------------------------------
 
 
-def _faults_of_statement(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
-    if text_sha256(release.header) != release.sha256:
-        yield Fact("verify.statement_hash")
-    signed = signatures.is_signed(
-        release.header, signature=release.signature, public_key=release.public_key
-    )
-    fingerprint = signatures.fingerprint(release.public_key)
-    if not signed:
-        yield Fact("verify.signature")
-    elif fingerprint != stated.get("key"):
-        yield Fact("verify.other_key")
-    elif fingerprint not in signing.trusted():
-        yield Fact("verify.unknown_key", key=fingerprint)
+def _faults_of_statement(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str]
+) -> Iterator[Fact]:
+    signed = SignedStatement(release.header, release.sha256, release.signature, release.public_key)
+    yield from signed.faults(trusted=trusted)
     yield from _faults_of_columns(_shown(release), stated)
+    yield from _faults_of_guidelines(release, stated)
 
 
 def _faults_of_columns(shown: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[Fact]:
@@ -108,10 +102,10 @@ def _is_same(value: Any, stated: Any) -> bool:
 
 
 def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
-    texts = dict(release.project.guidelines.values_list("version", "body"))
-    for row in stated.get("guidelines", []):
-        if texts.get(row["version"]) != row["body"]:
-            yield Fact("verify.guideline", version=row["version"])
+    stored = dict(release.project.guidelines.values_list("version", "body"))
+    for version, body in guideline_texts(stated).items():
+        if stored.get(version) != body:
+            yield Fact("verify.guideline", version=version)
 
 
 def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
@@ -131,18 +125,17 @@ def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
 
 def _faults_of_items(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[ReleaseFault]:
     tree, counted = Tree(), {"synthetic": 0, "generated": 0}
+    checker = Checker(release.public_key)
     for item in _items(release):
         tree.add(item.sha256)
         counted["synthetic"] += item.conversation.is_synthetic
         counted["generated"] += item.how == GoldItem.How.GENERATED
-        yield from _item_faults(item)
+        yield from _item_faults(item, checker)
     if (tree.size, tree.root) != (stated.get("items"), stated.get("root")):
         yield ReleaseFault("", Fact("verify.tree", items=tree.size))
     for name, number in counted.items():
         if number != stated.get(name, 0):
             yield ReleaseFault("", Fact("verify.column", column=name))
-    for fact in _faults_of_guidelines(release, stated):
-        yield ReleaseFault("", fact)
 
 
 def _faults_of_format_1(release: GoldRelease, header: Mapping[str, Any]) -> Iterator[ReleaseFault]:
@@ -150,7 +143,7 @@ def _faults_of_format_1(release: GoldRelease, header: Mapping[str, Any]) -> Iter
     hashes = []
     for item in _items(release):
         hashes.append(item.sha256)
-        yield from _item_faults(item)
+        yield from _item_faults(item, None)
     if release_sha256(header, hashes) != release.sha256:
         yield ReleaseFault("", Fact("verify.release_hash"))
     shown = _shown(release)
@@ -170,33 +163,14 @@ def _items(release: GoldRelease) -> Iterator[GoldItem]:
     return items.iterator(chunk_size=AT_A_TIME)
 
 
-def _item_faults(item: GoldItem) -> Iterator[ReleaseFault]:
-    document = parsed(item.canonical)
-    if text_sha256(item.canonical) != item.sha256:
-        yield ReleaseFault(item.item_id, Fact("verify.content"))
-    named = (document.get("item_id"), document.get("split"), _how(document))
-    if named != (item.item_id, item.split, item.how):
-        yield ReleaseFault(item.item_id, Fact("verify.columns"))
-    if not _is_said(document.get("conversation"), messages_of(item.conversation)):
+def _item_faults(item: GoldItem, checker: Checker | None) -> Iterator[ReleaseFault]:
+    columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
+    yield from faults_of_item(item.canonical, columns, checker=checker)
+    frozen = parsed(item.canonical).get("conversation")
+    if not _is_said(frozen, messages_of(item.conversation)):
         yield ReleaseFault(item.item_id, Fact("verify.conversation"))
-    if lost := _lost_references(document):
-        yield ReleaseFault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
 def _is_said(frozen: Any, messages: list[GoldMessage]) -> bool:
     """Items are in normal form; those of format 1 hold the messages as they are."""
     return frozen == messages or frozen == messages_in_normal_form(messages)
-
-
-def _lost_references(document: Mapping[str, Any]) -> list[str]:
-    """Uids that labels refer to but the item lacks. Only items made here are complete."""
-    gold, base = document.get("gold", {}), document.get("given", {})
-    if not base and document.get("layer") != END_TO_END:
-        return []
-    known = [label["uid"] for labels in [*gold.values(), *base.values()] for label in labels]
-    layers = [name for name, layer in LAYERS.items() if layer.key in gold]
-    return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
-
-
-def _how(document: Mapping[str, Any]) -> Any:
-    return document.get("provenance", {}).get("how")

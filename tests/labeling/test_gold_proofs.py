@@ -1,0 +1,465 @@
+"""Whatever is changed of a release, in the database or in a file, verify_gold names it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+
+from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.signatures import Signer, fingerprint, make_key
+from labeling.domain.gold.tree import root_of
+from labeling.models import Event, GoldItem, GoldRelease, Guideline, Project, guards
+from labeling.services.exchange.export import export, proof_text
+from labeling.services.gold import signing
+from labeling.services.gold.verification import verify
+from tests import factories
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+FOREIGN = Signer(make_key())
+
+
+@pytest.fixture
+def release(project: Project, rita: Any) -> GoldRelease:
+    return factories.make_release(project, by=rita, message="For the first study")
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def change(table: str, pk: int, **columns: Any) -> None:
+    """As somebody with full power over the database would."""
+    guards.remove(connection)
+    names = ", ".join(f'"{name}" = %s' for name in columns)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET {names} WHERE id = %s",
+            [*columns.values(), pk],
+        )
+
+
+def forge(release: GoldRelease, signer: Signer | None, **stated: Any) -> None:
+    """Another statement with the right hash, signed anew if there is a key."""
+    text = canonical_json(json.loads(release.header) | stated)
+    columns = {"header": text, "sha256": sha256(text)}
+    if signer:
+        columns |= {"signature": signer.sign(text), "public_key": signer.public_key}
+    change("labeling_goldrelease", release.pk, **columns)
+
+
+def forge_item(release: GoldRelease, signer: Signer | None = None) -> GoldItem:
+    """The second item in other words, with its hash and the root recomputed."""
+    item = release.items.get(position=1)
+    text = item.canonical.replace("must", "could")
+    columns = {"canonical": text, "sha256": sha256(text)}
+    if signer:
+        columns["signature"] = signer.sign_item(columns["sha256"])
+    change("labeling_golditem", item.pk, **columns)
+    return item
+
+
+def named(release: GoldRelease) -> set[tuple[str, str]]:
+    """The faults as pairs of an item and a code, with the column where one is named."""
+    faults = verify(GoldRelease.objects.get(pk=release.pk))
+    return {
+        (fault.item_id, str(fault.fact.values.get("column", fault.fact.code))) for fault in faults
+    }
+
+
+# --- in the database ------------------------------------------------------------------------------
+
+
+def test_an_intact_release_has_no_fault(release: GoldRelease) -> None:
+    assert named(release) == set()
+
+
+def test_a_forged_item_with_all_hashes_recomputed_is_named(release: GoldRelease) -> None:
+    item = forge_item(release)
+    root = root_of(release.items.order_by("position").values_list("sha256", flat=True))
+    forge(release, None, root=root)
+
+    assert named(release) == {
+        (item.item_id, "verify.forged"),
+        ("", "verify.signature"),
+        ("", "verify.event_hash"),
+    }
+
+
+def test_a_release_that_somebody_else_signed_is_named_with_their_key(release: GoldRelease) -> None:
+    for item in release.items.all():
+        change("labeling_golditem", item.pk, signature=FOREIGN.sign_item(item.sha256))
+    forge_item(release, FOREIGN)
+    root = root_of(release.items.order_by("position").values_list("sha256", flat=True))
+    forge(release, FOREIGN, root=root, key=fingerprint(FOREIGN.public_key))
+
+    assert named(release) == {("", "verify.unknown_key"), ("", "verify.event_hash")}
+
+
+def test_the_signature_of_another_release_is_named(release: GoldRelease) -> None:
+    factories.answer_all(factories.open_full(release.project, 1))
+    following = factories.make_release(release.project, items=1)
+    change("labeling_goldrelease", release.pk, signature=following.signature)
+
+    assert named(release) == {("", "verify.signature")}
+    assert named(following) == set()
+
+
+def test_a_signature_of_another_key_than_the_statement_names_is_named(release: GoldRelease) -> None:
+    change(
+        "labeling_goldrelease",
+        release.pk,
+        signature=FOREIGN.sign(release.header),
+        public_key=FOREIGN.public_key,
+    )
+
+    assert ("", "verify.other_key") in named(release)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("message", "For another study"),
+        ("name", "other"),
+        ("layer", "arc"),
+        ("version", 7),
+        ("meaning", "9.0.0"),
+        ("agreement", '{"rounds": []}'),
+        ("overrides", "[]"),
+        ("left_out", '[{"conversation": "c-009", "reason": {"code": "a.b", "values": {}}}]'),
+        ("waivers", '[{"key": "x", "reason": "y", "by": null}]'),
+        ("frozen_at", "2020-01-01 00:00:00+00:00"),
+    ],
+)
+def test_every_column_that_pages_show_is_compared(
+    release: GoldRelease, column: str, value: Any
+) -> None:
+    change("labeling_goldrelease", release.pk, **{column: value})
+
+    assert named(release) == {("", column)}
+
+
+def test_who_froze_it_what_came_before_and_the_guidelines_are_compared(
+    release: GoldRelease, ana: Any
+) -> None:
+    other = Guideline.objects.create(project=release.project, version=2, body="Something else")
+    foreign = factories.make_release(factories.make_project("other"), items=1)
+    change(
+        "labeling_goldrelease",
+        release.pk,
+        frozen_by_id=ana.pk,
+        parent_id=foreign.pk,
+        guideline_id=other.pk,
+        project_id=foreign.project_id,
+    )
+
+    assert {("", "frozen_by"), ("", "parent"), ("", "guideline_version"), ("", "project")} <= named(
+        release
+    )
+
+
+def test_a_rewritten_guideline_is_named_by_its_version(release: GoldRelease) -> None:
+    change("labeling_guideline", release.guideline_id, body="Label nothing.")
+
+    [fault] = verify(release)
+    assert (fault.fact.code, fault.fact.values["version"]) == ("verify.guideline", 1)
+
+
+def test_a_parent_that_was_changed_no_longer_is_the_parent(release: GoldRelease) -> None:
+    factories.answer_all(factories.open_full(release.project, 1))
+    following = factories.make_release(release.project, items=1)
+    forge(release, None, message="x")
+
+    assert ("", "parent") in named(following)
+
+
+def test_an_item_of_another_release_in_its_place_is_noticed(release: GoldRelease) -> None:
+    """It is signed, but it is not in the tree."""
+    other = factories.make_release(factories.make_project("other"), items=1, sources=(1,))
+    mine, theirs = release.items.get(position=0), other.items.get()
+    change(
+        "labeling_golditem",
+        mine.pk,
+        canonical=theirs.canonical,
+        sha256=theirs.sha256,
+        signature=theirs.signature,
+    )
+
+    assert ("", "verify.tree") in named(release)
+
+
+def test_a_signed_release_cannot_pass_as_an_old_one(release: GoldRelease) -> None:
+    change("labeling_goldrelease", release.pk, header="{}")
+    assert ("", "verify.format") in named(release)
+
+    columns = {"signature": "", "public_key": "", "meaning": ""}
+    change("labeling_goldrelease", release.pk, **columns)
+    assert ("", "verify.event_hash") not in named(release)  # its hash is as it was …
+    assert ("", "verify.release_hash") in named(release)  # … and so is no longer that of its text
+
+
+def test_a_release_that_the_audit_log_does_not_know_is_named(release: GoldRelease) -> None:
+    event = Event.objects.get(verb="gold.frozen")
+    change("labeling_event", event.pk, verb="gold.thawed")
+
+    assert named(release) == {("", "verify.no_event")}
+
+
+def test_former_keys_stay_trusted_where_the_settings_say_so(
+    release: GoldRelease, settings: Any
+) -> None:
+    former = signing.fingerprint()
+    settings.GOLD_KEY = make_key()
+    assert named(release) == {("", "verify.unknown_key")}
+
+    settings.GOLD_TRUSTED_KEYS = [former]
+
+    assert named(release) == set()
+
+
+def test_the_command_holds_a_release_to_the_key_that_was_told(
+    release: GoldRelease, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("verify_gold", "orders@1.0.0", key=signing.fingerprint())
+
+    with pytest.raises(CommandError, match="is not intact: 1 fault"):
+        call_command("verify_gold", "orders", key="0" * 64)
+    assert f"Signed with {signing.fingerprint()}" in capsys.readouterr().err
+
+
+# --- in a folder ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(release: GoldRelease, tmp_path: Path) -> Path:
+    export(release, format="native", folder=tmp_path)
+    return tmp_path
+
+
+def edit(path: Path, change: Callable[[Any], Any]) -> None:
+    document = change(json.loads(path.read_text("utf-8")))
+    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: Any, **options: Any) -> str:
+    with pytest.raises(CommandError, match="is not intact"):
+        call_command("verify_gold", *map(str, arguments), **options)
+    return capsys.readouterr().err
+
+
+def test_a_folder_is_checked_with_its_signature(
+    release: GoldRelease, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("verify_gold", str(folder))
+
+    assert capsys.readouterr().out == (
+        f"orders@1 is intact: 3 items, sha256 {release.sha256}\n"
+        f"Signed with {signing.fingerprint()}, a key that this installation trusts.\n"
+    )
+
+
+def test_an_edited_item_of_a_folder_is_named(folder: Path, capsys: Any) -> None:
+    items = folder / "items.jsonl"
+    first, second, third = items.read_text("utf-8").splitlines()
+    items.write_text("\n".join([first, second.replace("must", "could"), third, ""]))
+
+    errors = refused(capsys, folder)
+
+    assert "orders@1 c-002: The content does not match its hash" in errors
+    assert "c-001" not in errors
+    assert "do not lead to the root" in errors
+
+
+def test_an_item_of_a_folder_that_was_forged_with_its_hash_is_named(
+    folder: Path, capsys: Any
+) -> None:
+    items, changed = folder / "items.jsonl", ""
+    first, second, third = items.read_text("utf-8").splitlines()
+    changed = second.replace("must", "could")
+    items.write_text("\n".join([first, changed, third, ""]))
+    edit(
+        folder / "manifest.json",
+        lambda manifest: (
+            manifest
+            | {
+                "items": [
+                    row | ({"sha256": sha256(changed)} if row["item_id"] == "c-002" else {})
+                    for row in manifest["items"]
+                ]
+            }
+        ),
+    )
+
+    assert "orders@1 c-002: The item fits its hash, but the hash was never signed" in refused(
+        capsys, folder
+    )
+
+
+def test_dropped_added_and_swapped_items_of_a_folder_are_named(folder: Path, capsys: Any) -> None:
+    items = folder / "items.jsonl"
+    first, second, third = items.read_text("utf-8").splitlines()
+
+    items.write_text("\n".join([first, third, ""]))
+    assert "c-002: The manifest names this item, but it is not there" in refused(capsys, folder)
+    items.write_text("\n".join([first, second, second, third, ""]))
+    assert "c-002: The manifest does not name this item" in refused(capsys, folder)
+    items.write_text("\n".join([second, first, third, ""]))
+    assert refused(capsys, folder).count("orders@1") == 1  # the tree alone: both are themselves
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("manifest.json", {"sha256": "0" * 64}, "does not match the release's hash"),
+        ("manifest.json", {"release": "orders@2"}, "“release” is not what"),
+        ("manifest.json", {"signature": ""}, "The signature does not fit"),
+        ("manifest.json", {"public_key": FOREIGN.public_key}, "The signature does not fit"),
+        (
+            "manifest.json",
+            {"left_out": [{"conversation": "c-009", "reason": "x", "code": "a.b"}]},
+            "“left_out” is not what",
+        ),
+        ("statement.json", {"message": "For another study"}, "The signature does not fit"),
+    ],
+)
+def test_an_edited_manifest_or_statement_is_named(
+    folder: Path, capsys: Any, file: str, changes: dict[str, Any], message: str
+) -> None:
+    edit(folder / file, lambda document: document | changes)
+
+    assert message in refused(capsys, folder)
+
+
+def test_edited_guidelines_of_a_folder_are_named(folder: Path, capsys: Any) -> None:
+    (folder / "guidelines.md").write_text("Label nothing.")
+    assert "Version 1 of the guidelines is not the text that was frozen" in refused(capsys, folder)
+
+    (folder / "guidelines.md").unlink()
+    assert "Version 1 of the guidelines" in refused(capsys, folder)
+
+
+def test_a_folder_that_somebody_else_signed_is_known_by_the_key(
+    release: GoldRelease, folder: Path, capsys: Any
+) -> None:
+    text = canonical_json(
+        json.loads(release.header) | {"key": fingerprint(FOREIGN.public_key), "message": "Forged"}
+    )
+    (folder / "statement.json").write_text(text, encoding="utf-8")
+    edit(
+        folder / "manifest.json",
+        lambda manifest: (
+            manifest
+            | {
+                "sha256": sha256(text),
+                "signature": FOREIGN.sign(text),
+                "public_key": FOREIGN.public_key,
+                "items": [
+                    row | {"signature": FOREIGN.sign_item(row["sha256"])}
+                    for row in manifest["items"]
+                ],
+            }
+        ),
+    )
+
+    call_command("verify_gold", str(folder))
+    assert "which this installation does not know" in capsys.readouterr().out
+    errors = refused(capsys, folder, key=signing.fingerprint())
+    assert f"Signed with {fingerprint(FOREIGN.public_key)}, which is not a key" in errors
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"format": "assay-gold/9"}'])
+def test_what_is_not_an_export_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+
+    with pytest.raises(CommandError, match=r"manifest\.json is not"):
+        call_command("verify_gold", str(tmp_path))
+
+
+def test_a_file_full_of_something_else_ends_in_faults_and_not_in_a_traceback(
+    folder: Path, capsys: Any
+) -> None:
+    """Signed by a stranger, so that every check of the shape is reached."""
+    item = canonical_json({"item_id": 7, "gold": [1], "given": "x", "provenance": "?"})
+    text = canonical_json({"guidelines": [{"version": "x"}, 3], "left_out": 7, "items": "many"})
+    (folder / "items.jsonl").write_text(item + "\n\n{\n")
+    (folder / "statement.json").write_text(text)
+    document = {
+        "format": "assay-gold/2",
+        "sha256": sha256(text),
+        "signature": FOREIGN.sign(text),
+        "public_key": FOREIGN.public_key,
+        "left_out": "x",
+        "items": [
+            {"sha256": sha256(item), "signature": FOREIGN.sign_item(sha256(item))},
+            "x",
+            {"item_id": "c-001"},
+        ],
+    }
+    edit(folder / "manifest.json", lambda _: document)
+
+    assert "not of the shape" in refused(capsys, folder)
+
+
+# --- one item -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def proof(release: GoldRelease, tmp_path: Path) -> Path:
+    path = tmp_path / "c-002.proof.json"
+    call_command("export_gold", "orders", item="c-002", output=path)
+    return path
+
+
+def test_one_item_is_proven_alone(release: GoldRelease, proof: Path, capsys: Any) -> None:
+    call_command("verify_gold", proof=proof)
+
+    assert f"c-002 is in orders@1, sha256 {release.sha256}" in capsys.readouterr().out
+    document = json.loads(proof.read_text("utf-8"))
+    assert "c-001" not in document["item"]
+    assert len(document["path"]) == 2  # three items: two levels
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"position": 0}, "c-002: The item is not in the release"),
+        ({"path": []}, "c-002: The item is not in the release"),
+        ({"release": "orders@2"}, "“release” is not what"),
+        ({"signature": "x"}, "The signature does not fit"),
+        ({"statement": "{}"}, "The signature does not fit"),
+        ({"format": "x"}, "This is not the proof of an item"),
+        ({"path": ["zz"]}, "This is not the proof of an item"),
+    ],
+)
+def test_a_proof_proves_nothing_else(
+    proof: Path, capsys: Any, changes: dict[str, Any], message: str
+) -> None:
+    edit(proof, lambda document: document | changes)
+
+    assert message in refused(capsys, proof=proof)
+
+
+def test_an_item_in_other_words_is_not_proven(proof: Path, capsys: Any) -> None:
+    edit(proof, lambda document: document | {"item": document["item"].replace("must", "could")})
+
+    assert "c-002: The item is not in the release" in refused(capsys, proof=proof)
+
+
+def test_every_item_of_a_release_can_be_proven(release: GoldRelease, tmp_path: Path) -> None:
+    for item in release.items.all():
+        path = tmp_path / f"{item.position}.json"
+        path.write_text(proof_text(item), encoding="utf-8")
+        call_command("verify_gold", proof=path)
+
+
+def test_the_command_wants_one_thing_to_verify(db: None, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="Name a release, a folder, or a file"):
+        call_command("verify_gold")
+    with pytest.raises(CommandError, match=r"c\.json cannot be read"):
+        call_command("verify_gold", proof=tmp_path / "c.json")
