@@ -413,6 +413,21 @@ WORDS: dict[str, Text] = {
     "file.not_utf8": _("the file is not UTF-8; save it as UTF-8"),
     "file.too_deep": _("nested too deeply"),
     "import.problem": _("{place}: {why}; nothing was stored"),
+    "import.note": "{place}: {why}",
+    "import.gets_split": _("had no split and is {split} from now on"),
+    "import.inherits_split": _("is {split}: it is the same conversation as {same}"),
+    "import.copy": _("{same} ({split})"),
+    "import.of_project": _("{name} of project {project}"),
+    "import.of_a_project": _("one of another project"),
+    "import.copy_of_other_split": _("is the same conversation as {copy}, so it cannot be {wanted}"),
+    "import.copies_in_two_splits": _(
+        "is the same conversation as {copies:,}: whether it may be trained on is undecided"
+    ),
+    "import.split_is_frozen": _("is in {release} without a split, so it cannot get one now"),
+    "import.not_fingerprinted": _(
+        "Copies of stored conversations can’t be recognised yet: a worker is computing the "
+        "fingerprints of those stored before this version. Import again in some minutes."
+    ),
     "import.other_split": _(
         'conversation "{conversation}" names split "{split}", and "{wanted}" was asked for'
     ),

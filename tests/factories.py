@@ -28,7 +28,7 @@ from labeling.models import (
     Suggestion,
     SuggestionRequest,
 )
-from labeling.services import pending, processing, pseudonyms
+from labeling.services import near_duplicates, pending, processing, pseudonyms
 from labeling.services.agreement import measurements
 from labeling.services.gold import gold
 from labeling.services.work import annotations, rounds, suggestion_requests
@@ -78,6 +78,7 @@ def make_conversations(
         for conversation in conversations
         for index, turn in enumerate(_turns(conversation.external_id, messages))
     )
+    near_duplicates.catch_up()
     return conversations
 
 

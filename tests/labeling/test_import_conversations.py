@@ -126,6 +126,8 @@ def test_the_audit_log_says_what_came_from_where(write):
         "unchanged": 0,
         "messages": 4,
         "project_created": True,
+        "inherited": {},
+        "given": {},
     }
 
 

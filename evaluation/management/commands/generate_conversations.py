@@ -13,6 +13,7 @@ from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
+from labeling.services import near_duplicates
 from labeling.words import in_english
 
 
@@ -50,6 +51,7 @@ class Command(BaseCommand):
         )
         try:
             generated = generating.make(synthetic, wish, options, else_="Templates")
+            near_duplicates.catch_up()
             stored = synthetic.store(options["project"], generated, wish, gold=gold)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error

@@ -174,8 +174,11 @@ def content_sha256(turns: Sequence[Turn]) -> str:
 def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:
     """Why ``new`` cannot have an id that is taken by ``known``; None if it can.
 
+    A split that ``known`` does not have is not a conflict: it may get one.
+
     Examples
     --------
+    >>> conflict(Fingerprint("1", "", "", ""), Fingerprint("1", "", "", "test"))
     >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", ""))
     >>> why = conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
     >>> print(why)
@@ -185,7 +188,7 @@ def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:
         return Fact("import.known_with_other_text")
     for name in ("domain", "difficulty", "split", "origin"):
         old, wanted = getattr(known, name), getattr(new, name)
-        if wanted and wanted != old:
+        if wanted and wanted != old and not (name == "split" and not old):
             return Fact("import.known_otherwise", key=name, known=old, wanted=wanted)
     return None
 

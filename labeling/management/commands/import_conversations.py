@@ -16,7 +16,9 @@ from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import READERS
 from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, project_message
+from labeling.services import near_duplicates
 from labeling.services.exchange import chats, conversations
+from labeling.words import in_english
 
 FORMATS = (*READERS, *CHAT_FORMATS)
 
@@ -41,7 +43,10 @@ class Command(BaseCommand):
             help=f"How the files are written: {', '.join(FORMATS)} (default: native).",
         )
         parser.add_argument(
-            "--split", choices=SPLITS, default="", help="For conversations that name none."
+            "--split",
+            choices=SPLITS,
+            default="",
+            help="For conversations that name none; a copy of one in another split is refused.",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="Check and report, and store nothing."
@@ -54,6 +59,7 @@ class Command(BaseCommand):
             )
         if options["project"] is None:
             options["project"] = _project_of(options["format"])
+        near_duplicates.catch_up()
         started = time.perf_counter()
         outcome = self._import(options)
         self._say(outcome.done, options, seconds=time.perf_counter() - started)
@@ -82,6 +88,15 @@ class Command(BaseCommand):
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"
         )
+        if report.inherited or report.given:
+            self.stdout.write(
+                f"Splits: {len(report.inherited)} inherited from the same conversation, "
+                f"{len(report.given)} given to stored conversations"
+            )
+        for note in report.notes:
+            self.stdout.write(f"  {in_english(note)}")
+        if len(report.notes) < len(report.inherited) + len(report.given):
+            self.stdout.write("  …")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
 

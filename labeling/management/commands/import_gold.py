@@ -9,7 +9,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from labeling.domain.schema import LAYERS
 from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, project_message
+from labeling.services import near_duplicates
 from labeling.services.exchange import gold_files
+from labeling.words import in_english
 
 LAYERS_TO_IMPORT = [name for name, layer in LAYERS.items() if layer.is_gold]
 
@@ -45,12 +47,15 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        near_duplicates.catch_up()
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
         if outcome.project_created:
             self.stdout.write(project_message(options["project"], dry_run=options["dry_run"]))
         if outcome.new:
             self.stdout.write(f"{outcome.new} new conversations")
+        for note in outcome.notes:
+            self.stdout.write(f"  {in_english(note)}")
         release = outcome.release
         self.stdout.write(
             f"{release}, sha256 {release.sha256}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 from django.conf import settings
@@ -67,8 +67,8 @@ def import_chats(
 ) -> Outcome:
     """Store chats that are not stored yet, and their questions as gold.
 
-    The split of a chat follows from the number in its file's name. Importing the same files again
-    changes nothing.
+    The number in a file's name proposes the split of a chat; a copy of a stored conversation gets
+    the split of that one. Importing the same files again changes nothing.
     """
     splits = read_splits(settings.CHAT_SPLITS)
     with transaction.atomic():
@@ -79,10 +79,12 @@ def import_chats(
         )
         chat_files = _read(files, format, splits)
         records = ((file.source.file, _record(file)) for file in chat_files)
-        done = conversations.store_records(project=project, records=records, split=split)
+        done = conversations.store_records(
+            project=project, records=records, split=split, proposed=not split, actor=actor
+        )
         done.project_created = created
         outcome = _with_gold(project, chat_files, format, done, actor)
-        if done.new:
+        if done.has_changes:
             _record_event(project, chat_files, done, actor)
         if dry_run:
             transaction.set_rollback(True)
@@ -162,10 +164,12 @@ def _with_gold(
 ) -> Outcome:
     outcome = Outcome(done)
     imported = []
+    stored = project.conversations.filter(external_id__in=[file.chat.id for file in chat_files])
+    splits = dict(stored.values_list("external_id", "split"))
     for file in chat_files:
         labelled = question_labels(file.chat, file.chat.questions)
         faults = (*file.chat.faults, *labelled.faults)
-        outcome.counts.append(_counts(file, faults))
+        outcome.counts.append(_counts(file, splits[file.chat.id], faults))
         outcome.faults += rows_of(file.source.file, faults)
         if labelled.labels:
             gold = {"questions": labelled.labels}
@@ -193,11 +197,11 @@ class FileCounts(ChatCounts):
     faults: dict[str, int]
 
 
-def _counts(file: ChatFile, faults: Sequence[ChatFault]) -> FileCounts:
+def _counts(file: ChatFile, split: str, faults: Sequence[ChatFault]) -> FileCounts:
     kinds = Counter(fault.kind for fault in faults)
     return {
         "file": file.source.file,
-        "split": file.split,
+        "split": split,
         **count_of(file.chat),
         "faults": dict(sorted(kinds.items())),
     }
@@ -213,7 +217,7 @@ def _record_event(
         project=project,
         actor=actor,
         files=files,
-        **asdict(done),
+        **done.as_json(),
     )
 
 

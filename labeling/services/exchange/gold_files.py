@@ -68,6 +68,7 @@ class GoldOutcome:
     report: ImportReport | None = None
     new: int = 0
     project_created: bool = False
+    notes: list[Fact] = field(default_factory=list)
 
 
 @transaction.atomic
@@ -130,8 +131,10 @@ class _GoldImport:
             self._refuse(file.source.file, refused.fact)
 
     def store(self, *, name: str, message: str, actor: Any) -> None:
-        stored = conversations.store_records(project=self.project, records=self.records)
-        self.outcome.new = stored.new
+        stored = conversations.store_records(
+            project=self.project, records=self.records, actor=actor
+        )
+        self.outcome.new, self.outcome.notes = stored.new, stored.notes
         self.outcome.release = freeze_imported(
             project=self.project,
             layer=self.layer,

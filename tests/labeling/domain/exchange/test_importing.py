@@ -298,8 +298,9 @@ def test_only_what_is_said_anew_can_contradict():
     assert conflict(known, Fingerprint("1", "", "", "")) is None
     other_text = conflict(known, Fingerprint("2", "retail", "easy", ""))
     assert other_text == Fact("import.known_with_other_text")
-    assert conflict(known, Fingerprint("1", "", "", "dev")) == Fact(
-        "import.known_otherwise", key="split", known="", wanted="dev"
+    assert conflict(known, Fingerprint("1", "", "", "dev")) is None  # it gets one
+    assert conflict(known._replace(split="dev"), Fingerprint("1", "", "", "test")) == Fact(
+        "import.known_otherwise", key="split", known="dev", wanted="test"
     )
     assert conflict(known, Fingerprint("1", "x", "", "")) == Fact(
         "import.known_otherwise", key="domain", known="retail", wanted="x"

@@ -1,0 +1,207 @@
+"""The split of a conversation follows its text, not its name."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO, StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from labeling.models import Conversation, ConversationFingerprint, Event, Project
+from labeling.services.exchange import splits
+from labeling.services.exchange.conversations import ImportRefused, import_files
+from labeling.words import in_english
+from tests import factories
+from tests.talks import Line, copies, talk
+
+pytestmark = pytest.mark.django_db
+
+CHAT = talk(8)
+
+
+def native(*rows: tuple[str, list[Line], str]) -> BytesIO:
+    lines = []
+    for name, talk_lines, split in rows:
+        messages = [
+            {"role": "user", "speaker": line.speaker, "content": line.text} for line in talk_lines
+        ]
+        lines.append(json.dumps({"id": name, "messages": messages, "split": split or None}))
+    return BytesIO("\n".join(lines).encode())
+
+
+def load(project: str, *rows: tuple[str, list[Line], str], **options: Any) -> Any:
+    return import_files(project_slug=project, files=[("talks.jsonl", native(*rows))], **options)
+
+
+def refusal(project: str, *rows: tuple[str, list[Line], str], **options: Any) -> str:
+    with pytest.raises(ImportRefused) as refused:
+        load(project, *rows, **options)
+    return "\n".join(in_english(problem) for problem in refused.value.problems)
+
+
+def split_of(name: str) -> str:
+    return Conversation.objects.get(external_id=name).split
+
+
+@pytest.mark.parametrize("change", list(copies(CHAT)))
+def test_a_copy_is_in_the_split_of_the_original_in_every_project(change: str) -> None:
+    load("one", ("Chat_8", CHAT, "test"))
+
+    report = load("two", ("akib", copies(CHAT)[change], ""))
+
+    assert split_of("akib") == "test"
+    assert report.inherited == {"akib": "test"}
+    assert [in_english(note) for note in report.notes] == [
+        'talks.jsonl:1: conversation "akib" is test: it is the same conversation as Chat_8 of '
+        "project one"
+    ]
+
+
+@pytest.mark.parametrize("change", list(copies(CHAT)))
+def test_a_copy_is_refused_in_another_split_with_file_and_line(change: str) -> None:
+    load("one", ("Chat_8", CHAT, "test"))
+    other = ("other", talk(9, messages=40), "train")
+
+    said = refusal("two", other, ("Chat_3_x", copies(CHAT)[change], "train"))
+
+    assert said == (
+        'talks.jsonl:2: conversation "Chat_3_x" is the same conversation as Chat_8 of project one '
+        "(test), so it cannot be train; nothing was stored"
+    )
+    assert Conversation.objects.count() == 1
+
+
+def test_the_split_of_the_command_is_refused_as_well() -> None:
+    load("one", ("Chat_8", CHAT, "test"))
+
+    assert "so it cannot be dev" in refusal("one", ("copy", CHAT[:400], ""), split="dev")
+
+
+def test_copies_within_one_file_are_in_one_split() -> None:
+    same = load("one", ("a", CHAT, "test"), ("b", CHAT[:400], ""), ("c", talk(9), "train"))
+
+    assert (same.inherited, split_of("c")) == ({"b": "test"}, "train")
+    said = refusal("two", ("d", talk(10), "dev"), ("e", copies(talk(10))["a mark"], "train"))
+    assert "talks.jsonl:2" in said
+    assert "as d (dev), so it cannot be train" in said
+
+
+def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:
+    load("one", ("a", CHAT, "test"))
+    load("one", ("b", talk(9), "train"))
+    Conversation.objects.filter(external_id="b").update(external_id="was-b")
+    half = [*CHAT[:300], *talk(9)[:300]]
+
+    said = refusal("one", ("c", half, ""))
+
+    assert "(test)" in said
+    assert "(train)" in said
+    assert "undecided" in said
+
+
+def test_a_project_that_one_may_not_see_is_not_named(people: dict[str, User]) -> None:
+    load("secret", ("Chat_8", CHAT, "test"))
+    project = factories.make_project("mine")
+
+    report = load("mine", ("copy", CHAT, ""), actor=people["rita"])
+
+    (note,) = report.notes
+    assert in_english(note).endswith("it is the same conversation as one of another project")
+    assert project.conversations.get().split == "test"
+
+
+def test_synthetic_conversations_share_templates_and_decide_nothing_about_each_other() -> None:
+    def line(name: str, split: str, **keys: str) -> BytesIO:
+        row = json.loads(native((name, CHAT[:20], split)).read())
+        return BytesIO(json.dumps({**row, **keys}).encode())
+
+    made = {"origin": "synthetic"}
+    for name, split in [("a", "train"), ("b", "test")]:
+        import_files(project_slug="one", files=[("f", line(name, split, **made))])
+    with pytest.raises(ImportRefused):
+        import_files(project_slug="one", files=[("f", line("c", "train"))])
+
+
+def test_a_stored_conversation_without_a_split_gets_the_one_of_the_file_again() -> None:
+    load("one", ("a", CHAT, ""), ("b", talk(9), "dev"))
+
+    report = load("one", ("a", CHAT, "train"), ("b", talk(9), "dev"))
+
+    assert (report.new, report.given, report.unchanged) == (0, {"a": "train"}, 1)
+    assert split_of("a") == "train"
+    event = Event.objects.filter(verb="conversations.imported").first()
+    assert event is not None
+    assert event.data["given"] == {"a": "train"}
+    assert "is known with split" in refusal("one", ("a", CHAT, "test"))
+
+
+def test_no_split_is_given_against_a_copy_or_a_release(people: dict[str, User]) -> None:
+    load("one", ("a", CHAT, ""))
+    load("two", ("b", CHAT[:400], "test"))
+    project = factories.make_project()
+    release = factories.make_release(project, items=1)
+    frozen = release.items.get().conversation
+    Conversation.objects.filter(pk=frozen.pk).update(split="")
+    row = {
+        "id": frozen.external_id,
+        "split": "train",
+        "messages": [
+            {"role": line.role, "content": line.content} for line in frozen.messages.all()
+        ],
+    }
+
+    assert "as b of project two (test)" in refusal("one", ("a", CHAT, "dev"))
+    with pytest.raises(ImportRefused) as refused:
+        import_files(project_slug="orders", files=[("f", BytesIO(json.dumps(row).encode()))])
+    (problem,) = refused.value.problems
+    assert f"is in {release} without a split, so it cannot get one now" in in_english(problem)
+    assert split_of("a") == ""
+
+
+def test_a_request_waits_for_the_fingerprints_of_older_conversations(
+    people: dict[str, User],
+) -> None:
+    load("one", ("a", CHAT, "test"))
+    ConversationFingerprint.objects.all().delete()
+    factories.make_project("mine")
+    client = Client()
+    client.force_login(people["rita"])
+    upload = native(("b", CHAT, ""))
+    upload.name = "talks.jsonl"
+
+    with pytest.raises(splits.NotFingerprinted):
+        load("mine", ("b", CHAT, ""))
+    page = client.post(
+        reverse("conversations-preview", args=["mine"]), {"file": upload, "format": "native"}
+    )
+
+    assert page.status_code == 400
+    assert "a worker is computing the fingerprints" in page.content.decode()
+
+
+def test_the_page_and_the_command_say_which_split_was_inherited(
+    people: dict[str, User], tmp_path: Any
+) -> None:
+    load("one", ("Chat_8", CHAT, "test"))
+    Project.objects.filter(slug="one").update(name="One")
+    factories.make_project("mine")
+    client = Client()
+    client.force_login(people["rita"])
+    upload = native(("b", CHAT, ""))
+    upload.name = "talks.jsonl"
+
+    page = client.post(
+        reverse("conversations-preview", args=["mine"]), {"file": upload, "format": "native"}
+    )
+    (tmp_path / "talks.jsonl").write_bytes(native(("b", CHAT, "")).read())
+    out = StringIO()
+    call_command("import_conversations", tmp_path / "talks.jsonl", project="mine", stdout=out)
+
+    assert "is the same conversation as one of another project" in page.content.decode()
+    assert "Splits: 1 inherited from the same conversation" in out.getvalue()
+    assert "as Chat_8 of project one" in out.getvalue()
