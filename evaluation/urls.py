@@ -27,11 +27,19 @@ from evaluation.views.panel import (
 from evaluation.views.planning import release_planning
 from evaluation.views.predictions import run_predictions
 from evaluation.views.ratings import rating, rating_label, rating_list
-from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
+from evaluation.views.run import (
+    run_carry,
+    run_cases_csv,
+    run_control,
+    run_page,
+    run_progress,
+    run_results,
+)
 from evaluation.views.runs import run_list, run_new, run_planning, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
+from evaluation.views.suspects import case_dispute, run_suspects
 
 urlpatterns = [
     path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
@@ -101,6 +109,9 @@ urlpatterns = [
     path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/", judge_page, name="judge"),
     path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/ask/", judge_ask, name="judge-ask"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
+    path("runs/<int:pk>/suspects/", run_suspects, name="run-suspects"),
+    path("runs/<int:pk>/carry/", run_carry, name="run-carry"),
+    path("runs/<int:run_pk>/cases/<int:pk>/dispute/", case_dispute, name="run-case-dispute"),
     path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(

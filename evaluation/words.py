@@ -691,8 +691,29 @@ VIOLATIONS: dict[str, Text] = {
     "violation.unknown_type": _("There is no event type {type}."),
 }
 
+DOUBTS: dict[str, Text] = {
+    "carry.nothing_fits": _("{release} asks no case of run {pk:d} in the same way."),
+    "carry.other_layer": _(
+        "{release} is not gold of the same project and layer as that of run {pk:d}."
+    ),
+    "carry.same_gold": _("Run {pk:d} was measured on {release} itself."),
+    "compare.carry_first": _(
+        "Run {pk2:d} was measured on {release}: score the outputs of run {pk:d} on it first."
+    ),
+    "suspect.beside": _("a message {distance} away from the evidence has rank {rank}"),
+    "suspect.confident": _(
+        "no evidence among the first {high}, and the first is returned with confidence {confidence}"
+    ),
+    "suspect.contradicted": _("returned in other words with confidence {confidence}"),
+    "suspect.missing": _("returned with confidence {confidence}, and gold has no such label"),
+    "suspect.mistyped": _("gold cites {cited}, and {returned} has rank {rank}"),
+    "suspect.nothing_ranked_high": _("no evidence among the first {high}"),
+}
+"""Gold that is doubted, and runs that are scored on another version of it."""
+
 WORDS = (
-    PREDICTIONS
+    DOUBTS
+    | PREDICTIONS
     | CONFIGURATIONS
     | GENERATED
     | VIOLATIONS

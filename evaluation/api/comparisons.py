@@ -14,6 +14,7 @@ from evaluation.access import require_reader
 from evaluation.models import Run
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, compare_with
+from evaluation.services.run.gold_changes import is_other_gold, split
 from labeling.api.errors import ErrorOut
 from labeling.domain.numbers import whole_number
 
@@ -69,11 +70,32 @@ class ComparedOut(ComparedRunOut):
     metrics = serializers.DictField(child=MetricComparisonOut())
 
 
+class SplitMetricOut(serializers.Serializer[Any]):
+    """A difference between gold and gold, and between pipeline and pipeline, on the same cases."""
+
+    metric = serializers.CharField()
+    direction = serializers.CharField()
+    total = serializers.FloatField(allow_null=True)
+    gold_changed = serializers.DictField(help_text="The baseline on its gold and on that of RUN")
+    pipeline_changed = serializers.DictField(help_text="The baseline and RUN on the gold of RUN")
+
+
+class SplitOut(serializers.Serializer[Any]):
+    baseline = serializers.IntegerField()
+    baseline_gold = serializers.CharField()
+    carried = serializers.IntegerField(help_text="The run that took over the baseline's outputs")
+    run = serializers.IntegerField()
+    gold = serializers.CharField()
+    cases = serializers.IntegerField()
+    metrics = SplitMetricOut(many=True)
+
+
 class ComparisonOut(serializers.Serializer[Any]):
     baseline = ComparedRunOut()
     gold = serializers.CharField()
     metrics_version = serializers.CharField()
     runs = ComparedOut(many=True)
+    splits = SplitOut(many=True, help_text="Of the runs that were measured on other gold")
 
 
 class ComparisonView(APIView):
@@ -89,8 +111,11 @@ class ComparisonView(APIView):
         require_reader(request.user)
         baseline = _run(request, request.query_params.get("baseline", ""))
         numbers = request.query_params.getlist("run")[:MOST_RUNS]
-        compared = compare_with(baseline, [_run(request, number) for number in numbers])
-        return Response(ComparisonOut(conclusions.document(compared)).data)
+        runs = [_run(request, number) for number in numbers]
+        splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
+        same = [run for run in runs if not is_other_gold(baseline, run)]
+        compared = compare_with(baseline, same) if same or not splits else []
+        return Response(ComparisonOut(conclusions.document(baseline, compared, splits)).data)
 
 
 def _run(request: Request, text: str) -> Run:

@@ -15,7 +15,7 @@ from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import corrections
-from evaluation.services.launch import launch, predictions
+from evaluation.services.launch import carrying, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import planning, results
 from evaluation.services.work import steering
@@ -269,6 +269,25 @@ class RunCasesView(APIView):
         rows = run.cases.select_related("item").defer("output", "item__canonical")
         after = position(request, "after") or 0
         return page(rows.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
+
+
+class CarryIn(serializers.Serializer[Any]):
+    gold = serializers.CharField(help_text="The release to score on: name or name@version")
+    reason = serializers.CharField(required=False, default="", help_text="For the test split")
+
+
+class RunCarryView(APIView):
+    @extend_schema(request=CarryIn, responses={201: RunDetailOut, 400: ErrorOut, 404: ErrorOut})
+    def post(self, request: Request, pk: int) -> Response:
+        """Score the outputs of a run on other gold; no pipeline runs and no model is asked."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        fields = CarryIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        release = gold.find(fields.validated_data["gold"], among=visible)
+        reason = fields.validated_data["reason"]
+        carried = carrying.carry(run, release, reason=reason, by=request.user)
+        return Response(_detail(request, carried.pk), status=201)
 
 
 class RunControlView(APIView):

@@ -4,6 +4,7 @@ from evaluation.api.comparisons import ComparisonView
 from evaluation.api.judges import JudgeView
 from evaluation.api.primary_metrics import PrimaryMetricsView
 from evaluation.api.runs import (
+    RunCarryView,
     RunCasesView,
     RunControlView,
     RunEstimateView,
@@ -17,6 +18,7 @@ urlpatterns = [
     path("runs/estimate/", RunEstimateView.as_view(), name="api-run-estimate"),
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
+    path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
     path(
         "projects/<slug:slug>/primary-metrics/",

@@ -117,6 +117,13 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    carried_from = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        related_name="carried",
+        help_text="The run on other gold whose outputs this one took over: no pipeline ran",
+    )
     budget_cost = models.FloatField(
         null=True, help_text="Money that language models may cost; empty: no limit"
     )

@@ -63,6 +63,20 @@ class AnswersSpec(_Part):
     judge: ModelDescription | None = None
 
 
+class CarriedSpec(_Part):
+    """A run whose outputs were taken over from a run on other gold.
+
+    ``left_out`` are its cases that the new gold asks otherwise or not at all, ``unanswered`` those
+    that only the new gold asks.
+    """
+
+    run: int = 0
+    gold: str = ""
+    taken: int = 0
+    left_out: list[str] = []
+    unanswered: list[str] = []
+
+
 class RunSpec(_Part):
     """Never the environment: it holds keys and passwords."""
 
@@ -96,6 +110,7 @@ class RunSpec(_Part):
     """None: the run was launched without answers."""
     predictions: PredictionsSpec | None = None
     configuration: dict[str, str] | None = None
+    carried: CarriedSpec | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The keys that the run has, and no defaults."""

@@ -36,6 +36,12 @@ from evaluation.services.run.comparisons import (
     why_not,
 )
 from evaluation.services.run.conclusions import conclusion
+from evaluation.services.run.gold_changes import (
+    GoldSplit,
+    SplitDifference,
+    is_other_gold,
+    split,
+)
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views import present
 from evaluation.views.compared_case import column_of, units_of
@@ -230,11 +236,13 @@ def _picker(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
 def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
     """The newest finished runs that fit, and one more than are offered if there are more.
 
-    Only those on the same gold once one is chosen. The run with the number searched for is first.
+    Only those on the same gold, in any version, once one is chosen. The run with the number
+    searched for is first.
     """
     runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if chosen:
-        runs = runs.filter(release=chosen[0].release_id)
+        gold = chosen[0].release
+        runs = runs.filter(release__name=gold.name, release__layer=gold.layer)
         runs = runs.exclude(pk__in=[run.pk for run in chosen])
     light = runs.select_related("release").defer("spec", "config", "release__header")
     number = whole_number(search)
@@ -250,9 +258,16 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
 def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str, Any]:
     """Runs that cannot be compared are left out, each with its reason."""
     reasons = {run.pk: why_not(baseline, run) for run in runs}
-    refused = [Refused(run, words(why)) for run in runs if (why := reasons[run.pk])]
+    refused = [
+        Refused(run, words(why))
+        for run in runs
+        if (why := reasons[run.pk]) and not is_other_gold(baseline, run)
+    ]
     able = [run for run in runs if not reasons[run.pk]]
-    context: dict[str, Any] = {"refused": refused}
+    context: dict[str, Any] = {
+        "refused": refused,
+        "splits": [_split(baseline, run) for run in runs if is_other_gold(baseline, run)],
+    }
     if not able:
         return context
     try:
@@ -272,6 +287,59 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         "keys": translated_keys(COMPARISON_KEYS),
         **_cases(request, baseline, compared),
     }
+
+
+class SplitRow(NamedTuple):
+    """One metric of a split difference, as texts."""
+
+    metric: Metric
+    before: str
+    gold_changed: str
+    gold_interval: str
+    carried: str
+    pipeline_changed: str
+    pipeline_interval: str
+    after: str
+    total: str
+    n: int
+    conversations: int
+
+
+class ShownSplit(NamedTuple):
+    """Runs on two releases; ``problem`` says what is missing, ``carry`` that it can be made."""
+
+    before: Run
+    after: Run
+    split: SplitDifference | None
+    rows: list[SplitRow]
+    problem: str
+    carry: bool
+
+
+def _split(before: Run, after: Run) -> ShownSplit:
+    try:
+        result = split(before, after)
+    except RuleError as error:
+        may_carry = error.fact.code == "compare.carry_first"
+        return ShownSplit(before, after, None, [], words(error.fact), may_carry)
+    return ShownSplit(before, after, result, [_split_row(row) for row in result.rows], "", False)
+
+
+def _split_row(row: GoldSplit) -> SplitRow:
+    gold, pipeline = row.gold_changed, row.pipeline_changed
+    return SplitRow(
+        metric=row.metric,
+        before=figure(gold.before),
+        gold_changed=present.signed(gold.difference),
+        gold_interval=present.signed_interval(gold.ci_low, gold.ci_high),
+        carried=figure(gold.after),
+        pipeline_changed=present.signed(pipeline.difference),
+        pipeline_interval=present.signed_interval(pipeline.ci_low, pipeline.ci_high),
+        after=figure(pipeline.after),
+        total=present.signed(row.total),
+        n=gold.n,
+        conversations=gold.conversations,
+    )
 
 
 class Table(NamedTuple):

@@ -43,6 +43,7 @@ class Shown(NamedTuple):
     fields: Sequence[tuple[str, str]]
     synonyms: Sequence[Sequence[str]]
     names: Mapping[str, str]
+    layer: str
 
 
 class FieldRow(NamedTuple):
@@ -70,6 +71,14 @@ class PairRow(NamedTuple):
     predicted: Label | None
     fields: list[FieldRow]
     sources: list[int]
+    layer: str
+    place: int | None
+    """Of the predicted label in the output."""
+
+    @property
+    def uid(self) -> str:
+        """Of the label of gold; empty: gold has none."""
+        return str(self.gold["uid"]) if self.gold else ""
 
     def label(self, side: str) -> Label | None:
         return self.gold if side == "gold" else self.predicted
@@ -130,7 +139,8 @@ def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[PairRow]:
     gold = layer.gold(adapters.content_of(case), case.part)
     predicted = layer.predicted(case.output)
     synonyms = case.run.spec.matching.synonyms
-    shown = Shown(_shown_fields(layer), synonyms, _names(case, layer))
+    (name,) = [each.name for each in LAYERS.values() if each.key == layer.key]
+    shown = Shown(_shown_fields(layer), synonyms, _names(case, layer), name)
     return [
         _row(number, pair, gold, predicted, shown)
         for number, pair in enumerate(_pairs(scores, len(gold), len(predicted)), start=1)
@@ -192,6 +202,8 @@ def _row(
         predicted=right,
         fields=_fields(left, right, shown),
         sources=sorted(_sources(left) | _sources(right)),
+        layer=shown.layer,
+        place=pair["predicted"],
     )
 
 

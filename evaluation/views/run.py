@@ -20,7 +20,7 @@ from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import launch
+from evaluation.services.launch import carrying, launch
 from evaluation.services.run import gates, results
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
@@ -33,8 +33,9 @@ from evaluation.views.answers import (
 )
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Conversation
+from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness
+from labeling.services.gold import gold
 from labeling.words import words
 from pipelines.registry import PIPELINES
 
@@ -86,6 +87,8 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
+        "carried": run.spec.carried,
+        "newer_gold": _newer_gold(run),
         **_details(run, aggregates),
         **_evidence(layer, aggregates),
         **_standing(run),
@@ -95,6 +98,32 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         **_cases(request, run, metrics),
     }
     return render(request, "evaluation/run.html", context)
+
+
+def _newer_gold(run: Run) -> GoldRelease | None:
+    """The newest version of the run's gold, if this run was not carried to it yet."""
+    newer = GoldRelease.objects.filter(
+        name=run.release.name, version__gt=run.release.version
+    ).light()
+    newest = newer.order_by("-version").first()
+    if newest is None or run.status != Run.Status.FINISHED:
+        return None
+    return None if carrying.carried_to(run, newest.pk) else newest
+
+
+@require_POST
+def run_carry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Score the outputs of a run on other gold, without running its pipeline."""
+    run = get_run(request, pk)
+    visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+    reason = request.POST.get("reason", "")
+    try:
+        release = gold.find(request.POST.get("gold", ""), among=visible)
+        carried = carrying.carry(run, release, reason=reason, by=request.user)
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        return redirect(run)
+    return redirect(carried)
 
 
 @require_GET

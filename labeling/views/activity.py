@@ -109,6 +109,7 @@ WORDS = {
     "round.opened": _("opened a round ({kind}) of {conversations} conversations"),
     "round.passed": _("A calibration round passed: κ {kappa}"),
     "run.answers_called_off": _("called off the answers left in run {object_id}"),
+    "run.carried": _("had the outputs of run {source} scored on {gold}"),
     "run.cancelled": _("cancelled run {object_id}"),
     "run.judged": _("had the answers of run {object_id} judged again"),
     "run.launched": _("launched {pipeline} on {gold}"),

@@ -228,9 +228,12 @@ def opening_page(
     reason: str = "",
     origin: str,
     source: DisputeSource | None = None,
-    crumbs: Mapping[str, str] | None = None,
+    back: tuple[str, str] | None = None,
 ) -> HttpResponse:
-    """The form of a new dispute; ``proposal`` fills it in where something is known to propose."""
+    """The form of a new dispute; ``proposal`` fills it in where something is known to propose.
+
+    ``back`` is the address and the name of the page that led here.
+    """
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
     gold = service.label_of(item.content, layer, uid) if uid else None
     if uid and gold is None:
@@ -264,7 +267,7 @@ def opening_page(
         "layer": LAYERS[layer],
         "form": form,
         "label_form": label,
-        "crumbs": crumbs or {},
+        "back": back,
         **_beside(request, item, layer, {_("Gold"): gold, _("Proposal"): proposal}),
     }
     status = 400 if request.method == "POST" else 200

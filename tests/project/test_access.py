@@ -135,6 +135,9 @@ EXPECTED = {
     "run": READERS,
     "run-case": READERS,
     "run-case-answer": READERS,
+    "run-suspects": READERS,
+    "run-carry": Row(302, 404, 404, 302, 302, post=True),
+    "run-case-dispute": READERS,
     "run-judge": Row(302, 404, 404, 302, 302),  # it has no answers to judge
     "run-case-document": READERS,
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written
@@ -217,6 +220,7 @@ EXPECTED = {
     "api-run-cases": API_READERS,
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,
+    "api-run-carry": Row(403, 404, 404, 400, 400, post=True),
     "api-run-control": Row(403, 404, 404, 400, 400, post=True),
 }
 

@@ -11,9 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.metrics.comparison import Comparison
 from evaluation.models import Run
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
+from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
@@ -48,14 +50,17 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         baseline = _run(options["baseline"])
         try:
-            compared = compare_with(baseline, [_run(number) for number in options["runs"]])
+            runs = [_run(number) for number in options["runs"]]
+            splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
+            same = [run for run in runs if not is_other_gold(baseline, run)]
+            compared = compare_with(baseline, same) if same or not splits else []
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=2) from error
         if options["format"] == "json":
-            document = conclusions.document(compared)
+            document = conclusions.document(baseline, compared, splits)
             text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         else:
-            text = _rendered(compared)
+            text = _rendered(compared, splits)
         self.stdout.write(text)
 
 
@@ -66,9 +71,11 @@ def _run(number: int) -> Run:
     return run
 
 
-def _rendered(compared: Sequence[Compared]) -> str:
+def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -> str:
     console = Console(width=WIDTH, no_color=True)
     with console.capture() as captured:
+        for difference in splits:
+            console.print(_split_table(difference))
         for comparison in compared:
             console.print(_table(comparison))
             said = conclusions.sentence(comparison.primary, comparison)
@@ -95,6 +102,42 @@ def _table(comparison: Compared) -> Table:
     return table
 
 
+def _split_table(difference: SplitDifference) -> Table:
+    before, carried, after = difference.before, difference.carried, difference.after
+    table = Table(
+        title=f"Run {after.pk} on {after.release} against run {before.pk} on {before.release}, "
+        f"{difference.shared:,} cases; run {carried.pk} has the outputs of run {before.pk}"
+    )
+    table.add_column("metric")
+    for name in (
+        f"run {before.pk}, {before.release}",
+        "gold changed",
+        "interval",
+        f"run {carried.pk}, {carried.release}",
+        "pipeline changed",
+        "interval",
+        f"run {after.pk}, {after.release}",
+        "together",
+        "n",
+    ):
+        table.add_column(name, justify="right")
+    for row in difference.rows:
+        gold, pipeline = row.gold_changed, row.pipeline_changed
+        table.add_row(
+            f"{row.metric.id} {'↑' if row.metric.direction == 'higher' else '↓'}",
+            _figure(gold.before),
+            _signed(gold.difference),
+            _interval(gold),
+            _figure(gold.after),
+            _signed(pipeline.difference),
+            _interval(pipeline),
+            _figure(pipeline.after),
+            _signed(row.total),
+            f"{gold.n:,}",
+        )
+    return table
+
+
 def _notes(comparison: Compared) -> Iterator[str]:
     yield from sentences(comparison.declared, comparison.declared_after)
     if comparison.judges_differ:
@@ -111,17 +154,12 @@ def _notes(comparison: Compared) -> Iterator[str]:
 
 def _cells(row: MetricComparison) -> list[str]:
     comparison = row.comparison
-    interval = (
-        "–"
-        if comparison.ci_low is None
-        else f"{comparison.ci_low:+z.3f} – {comparison.ci_high:+z.3f}"
-    )
     return [
         f"{row.metric.id} {'↑' if row.metric.direction == 'higher' else '↓'}",
         _figure(comparison.before),
         _figure(comparison.after),
-        "–" if comparison.difference is None else f"{comparison.difference:+z.3f}",
-        interval,
+        _signed(comparison.difference),
+        _interval(comparison),
         _figure(comparison.p_value, digits=4),
         _figure(row.corrected_p, digits=4),
         f"{comparison.wins}/{comparison.losses}/{comparison.ties}",
@@ -130,6 +168,16 @@ def _cells(row: MetricComparison) -> list[str]:
         f"{comparison.conversations:,}",
         row.verdict.replace("_", " "),
     ]
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+z.3f}"
+
+
+def _interval(comparison: Comparison) -> str:
+    if comparison.ci_low is None or comparison.ci_high is None:
+        return "–"
+    return f"{comparison.ci_low:+z.3f} – {comparison.ci_high:+z.3f}"
 
 
 def _figure(value: float | None, *, digits: int = 3) -> str:

@@ -6,7 +6,7 @@ and show each fault at the field that it names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -380,14 +380,14 @@ def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool
     stored = CaseRun.objects.bulk_create(cases, batch_size=500)
     if run.spec.has_answers:
         answers.prepare(run, stored)
-    _count_test_access(run, items)
+    count_test_access(run, items)
     gold = str(run.release)
     steering.record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
     if queue:
         transaction.on_commit(lambda: steering.wake(run.pk))
 
 
-def _count_test_access(run: Run, items: list[GoldItem]) -> None:
+def count_test_access(run: Run, items: Collection[GoldItem]) -> None:
     """Every look at the test split is counted, whichever way it was requested."""
     tested = sum(item.split == Conversation.Split.TEST for item in items)
     if tested:

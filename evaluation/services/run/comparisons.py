@@ -169,7 +169,7 @@ def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") 
     shared = {key: owners[key] for key in _cases(before, split) if key in owners}
     if split and len(set(shared.values())) < 2:
         return compare_metric(before, after, metric)
-    old, new = (_shares(run, [metric])[metric.id] for run in (before, after))
+    old, new = (shares_by_metric(run, [metric])[metric.id] for run in (before, after))
     comparison = compare(
         [old.get(key) for key in shared],
         [new.get(key) for key in shared],
@@ -184,7 +184,7 @@ def shares_of(run: Run, metric: Metric, *, split: str = "") -> tuple[list[Share 
     owners = _cases(run, split)
     if split and len(set(owners.values())) < 2:
         return shares_of(run, metric)
-    shares = _shares(run, [metric])[metric.id]
+    shares = shares_by_metric(run, [metric])[metric.id]
     return [shares.get(key) for key in owners], list(owners.values())
 
 
@@ -230,7 +230,7 @@ def _measured(
 ) -> list[tuple[Metric, Comparison]]:
     """Every metric that both runs have, in the order of their roles."""
     metrics = _by_role(before, after, primary.metric.id)
-    old, new = _shares(before, metrics), _shares(after, metrics)
+    old, new = shares_by_metric(before, metrics), shares_by_metric(after, metrics)
     owners = _cases(after)
     shared = [key for key in _cases(before) if key in owners]
     return [
@@ -259,7 +259,7 @@ def why_not(baseline: Run, run: Run) -> Fact | None:
 
 def case_values(run: Run, metric: Metric) -> dict[CaseKey, float | None]:
     """The value of each case by one metric, the mean of its repetitions; None is undefined."""
-    shares = _shares(run, [metric])[metric.id]
+    shares = shares_by_metric(run, [metric])[metric.id]
     return {
         key: share.numerator / share.denominator
         if (share := shares.get(key)) and share.denominator > 0
@@ -348,7 +348,7 @@ def _basis(run: Run) -> str | None:
     return rows.values_list("detail__basis", flat=True).first()
 
 
-def _shares(run: Run, metrics: list[Metric]) -> dict[str, dict[CaseKey, Share]]:
+def shares_by_metric(run: Run, metrics: list[Metric]) -> dict[str, dict[CaseKey, Share]]:
     """By metric, what each case adds to the run's figure: the mean over its repetitions."""
     versions = {metric.id: metric.version for metric in metrics}
     sums: dict[str, dict[CaseKey, Share]] = {metric.id: {} for metric in metrics}

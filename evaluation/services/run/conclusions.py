@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.metrics.comparison import Comparison, margin_of
 from evaluation.models import Run
 from evaluation.services.run.comparisons import Compared, MetricComparison
+from evaluation.services.run.gold_changes import SplitDifference
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 
@@ -37,14 +38,16 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     return said
 
 
-def document(compared: Sequence[Compared]) -> dict[str, Any]:
+def document(
+    baseline: Run, compared: Sequence[Compared], splits: Sequence[SplitDifference] = ()
+) -> dict[str, Any]:
     """All comparisons with one baseline, as the API and the command write them."""
-    baseline = compared[0].before
     return {
         "baseline": _run(baseline),
         "gold": str(baseline.release),
         "metrics_version": baseline.spec.metrics_version,
         "runs": [_compared(each) for each in compared],
+        "splits": [each.as_json() for each in splits],
     }
 
 

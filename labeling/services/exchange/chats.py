@@ -93,7 +93,7 @@ def import_chats(
 
 def stored_chat(project: Project, conversation: Conversation) -> Chat | None:
     """A chat as it was imported, with the published id of each message; None if it was not."""
-    ids = _ids_of(project, conversation.external_id)
+    ids = dia_ids_of(project, conversation.external_id)
     if ids is None:
         return None
     messages = conversation.messages.values_list("speaker", "content", "time")
@@ -221,7 +221,7 @@ def _record_event(
     )
 
 
-def _ids_of(project: Project, conversation: str) -> list[str] | None:
+def dia_ids_of(project: Project, conversation: str) -> list[str] | None:
     """From the newest report about the conversation."""
     reports = project.import_reports.filter(dia_ids__has_key=conversation).order_by("-pk")
     for dia_ids in reports.values_list("dia_ids", flat=True)[:1]:

@@ -109,18 +109,15 @@ def open_dispute(
 def check_label(
     item: GoldItem, layer: str, label: Mapping[str, Any], *, like: Mapping[str, Any] | None
 ) -> None:
-    """Raise if the label breaks the schema, or lacks something that the label of gold has."""
-    problems = _problems(item, layer, label, complete=True)
-    if problems and like is not None and _problems(item, layer, like, complete=True):
-        problems = _problems(item, layer, label, complete=False)  # gold itself is incomplete
+    """Raise if the label breaks the schema where the label of gold does not."""
+    known = _problems(item, layer, like) if like is not None else []
+    problems = [problem for problem in _problems(item, layer, label) if problem not in known]
     if problems:
         path, fact = problems[0]
         raise DisputeRefused("dispute.broken_label", path=path, why=fact)
 
 
-def _problems(
-    item: GoldItem, layer: str, label: Mapping[str, Any], *, complete: bool
-) -> list[tuple[str, Fact]]:
+def _problems(item: GoldItem, layer: str, label: Mapping[str, Any]) -> list[tuple[str, Fact]]:
     content, key = item.content, LAYERS[layer].key
     around = {**content.get("given", {}), **content["gold"], key: [label]}
     by_key = {known.key: name for name, known in LAYERS.items()}
@@ -128,7 +125,7 @@ def _problems(
         around,
         layers=[by_key[name] for name in around],
         message_count=len(content["conversation"]),
-        complete=complete,
+        complete=True,
         messages=[message["content"] for message in content["conversation"]],
         event_schema=item.release.project.event_schema,
     )

@@ -1,0 +1,123 @@
+"""Suspects of a run, and “the gold looks wrong” on one of its cases."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluation import adapters
+from evaluation.layers import gold_layer
+from evaluation.layers.memory import Memory
+from evaluation.models import CaseRun, Run
+from evaluation.services.run import suspects as service
+from evaluation.services.run.suspects import Suspect
+from evaluation.views.run import get_run
+from labeling.domain.errors import RuleError
+from labeling.domain.schema.labels import StoredLabel
+from labeling.models import Conversation, Dispute
+from labeling.services import blindness
+from labeling.services.settling.settling import stages_of
+from labeling.translation import lazy
+from labeling.views.disputes import opening_page
+from labeling.views.paging import part_of
+from labeling.words import words
+
+KINDS = {
+    "beside": lazy("a few messages beside"),
+    "mistyped": lazy("mistyped id"),
+    "contradicted": lazy("contradicted"),
+    "missing": lazy("missing in gold"),
+}
+
+
+class SuspectRow(NamedTuple):
+    suspect: Suspect
+    kind: str
+    why: str
+
+
+@require_GET
+def run_suspects(request: HttpRequest, pk: int) -> HttpResponse:
+    """Where gold may be wrong, by what this run says with confidence."""
+    run = get_run(request, pk)
+    context: dict[str, Any] = {"run": run}
+    try:
+        everything = service.suspects_of(run)
+    except RuleError as error:
+        return render(request, "evaluation/suspects.html", context | {"problem": words(error.fact)})
+    blind = set(
+        run.release.items.filter(conversation__in=blindness.again(request.user)).values_list(
+            "pk", flat=True
+        )
+    )
+    shown = [suspect for suspect in everything if suspect.item not in blind]
+    kind = request.GET.get("kind", "")
+    chosen = [suspect for suspect in shown if kind in ("", suspect.kind)]
+    page = part_of(chosen, start=request.GET.get("after"))
+    context |= {
+        "page": page,
+        "rows": [SuspectRow(each, KINDS[each.kind], words(each.why)) for each in page.rows],
+        "chosen": kind,
+        "kinds": [
+            (name, title, sum(each.kind == name for each in shown)) for name, title in KINDS.items()
+        ],
+        "total": len(shown),
+    }
+    return render(request, "evaluation/suspects.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def case_dispute(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    """The form of a dispute about gold of a case, filled with what the pipeline returned.
+
+    ``label`` names the label of gold, ``predicted`` the place of what was returned.
+    """
+    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    related = ("item__release__project", "run__release__project")
+    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+    layers = stages_of(case.run.release.layer)
+    layer = request.GET.get("layer") or layers[0]
+    if layer not in layers:
+        raise Http404
+    uid = request.GET.get("label", case.part)
+    return opening_page(
+        request,
+        case.item,
+        layer,
+        uid,
+        proposal=_proposal(request, case, uid),
+        origin=Dispute.Origin.SUSPECT if request.GET.get("suspect") else Dispute.Origin.CASE,
+        source={"run": case.run_id, "case": case.pk}
+        | ({"suspect": request.GET["suspect"][:20]} if request.GET.get("suspect") else {}),
+        back=(case.get_absolute_url(), _("Case {case}").format(case=case.case_id)),
+    )
+
+
+def _proposal(request: HttpRequest, case: CaseRun, uid: str) -> StoredLabel | None:
+    """What the pipeline returned instead, in the shape of the layer's labels."""
+    if kind := request.GET.get("suspect"):
+        same = [
+            each for each in service.suspects_of_case(case) if (each.uid, each.kind) == (uid, kind)
+        ]
+        return same[0].proposal if same else None
+    layer = gold_layer(case.run.release.layer)
+    if isinstance(layer, Memory):
+        return _evidence(case, layer)
+    predicted, place = layer.predicted(case.output), request.GET.get("predicted", "")
+    if place.isdecimal() and int(place) < len(predicted):
+        return {**predicted[int(place)], "uid": uid}
+    return None
+
+
+def _evidence(case: CaseRun, layer: Memory) -> StoredLabel | None:
+    example = adapters.to_example(case, layer)
+    if len(example.gold) != 1 or "evidence" not in example.gold[0]:
+        return None
+    size = len(example.messages)
+    returned = {local_id - 1 for local_id in layer.returned_ids(example) if 1 <= local_id <= size}
+    return {**example.gold[0], "evidence": sorted(returned)} if returned else None

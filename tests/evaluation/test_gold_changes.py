@@ -1,0 +1,316 @@
+"""Gold that was corrected: suspects, runs that are scored on it, and what each part changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.services.launch import carrying
+from evaluation.services.run import comparisons, gold_changes, suspects
+from evaluation.services.work.steering import RunRefused
+from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.release import item_sha256
+from labeling.models import Dispute, GoldItem, GoldRelease
+from pipelines.types import Case, Output
+from tests.evaluation.chat_gold import answer, where_and_when
+from tests.evaluation.conftest import requirement, work
+from tests.pages import queries, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def corrected(release: GoldRelease, change: Callable[[dict[str, Any]], None]) -> GoldRelease:
+    """The next version, with one thing changed in its items."""
+    items = list(release.items.order_by("position"))
+    newer = GoldRelease.objects.get(pk=release.pk)
+    newer.pk, newer.version, newer.parent = None, release.version + 1, release
+    newer.save(force_insert=True)
+    for item in items:
+        content = item.content
+        change(content)
+        item.pk, item.release = None, newer
+        item.canonical, item.sha256 = canonical_json(content), item_sha256(content)
+    GoldItem.objects.bulk_create(items)
+    return newer
+
+
+def evidence(content: dict[str, Any]) -> None:
+    """“When?” is answered by message 11, which the pipeline returns, not by message 0."""
+    content["gold"]["questions"][1]["evidence"] = [11]
+
+
+def other_question(content: dict[str, Any]) -> None:
+    content["gold"]["questions"][0]["question"] = "Where was it?"
+
+
+def another_message(content: dict[str, Any]) -> None:
+    content["conversation"][0]["content"] = "Something else."
+
+
+@pytest.fixture
+def run(chat: Any, script: Any, finished: Any) -> Run:
+    script(where_and_when)
+    done: Run = finished(release=chat())
+    return done
+
+
+# --- carrying -------------------------------------------------------------------------------------
+
+
+def test_outputs_are_scored_on_other_gold_and_no_pipeline_runs(
+    run: Run, script: Any, people: Any
+) -> None:
+    def refuse(case: Case) -> Output:
+        raise AssertionError("a pipeline ran")
+
+    script(refuse)
+    newer = corrected(run.release, evidence)
+
+    carried = work(carrying.carry(run, newer, by=people["noor"]))
+
+    assert [case.output for case in carried.cases.order_by("pk")] == [
+        case.output for case in run.cases.order_by("pk")
+    ]
+    recalls = {
+        which.pk: which.aggregates.get(metric="evidence_recall").mean for which in (run, carried)
+    }
+    # “Where?” returns one of two in both; “When?” nothing of one, then one of one
+    assert recalls == {run.pk: 0.25, carried.pk: 0.75}
+    assert carried.carried_from == run
+    assert carried.spec.carried is not None
+    assert carried.spec.carried.taken == 3
+    assert carried.spec.gold.version == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "left_out"),
+    [
+        (other_question, ["Chat_1:QA-001"]),
+        (lambda content: content["gold"]["questions"].pop(0), ["Chat_1:QA-001"]),
+    ],
+)
+def test_cases_that_are_asked_otherwise_are_left_out_and_named(
+    run: Run, change: Any, left_out: list[str]
+) -> None:
+    carried = carrying.carry(run, corrected(run.release, change))
+
+    assert carried.spec.carried is not None
+    assert carried.spec.carried.left_out == left_out
+    assert carried.cases.count() == 2
+
+
+def test_a_run_is_not_carried_to_another_conversation(run: Run) -> None:
+    with pytest.raises(RunRefused) as refused:
+        carrying.carry(run, corrected(run.release, another_message))
+
+    assert refused.value.fact.code == "carry.nothing_fits"
+    assert Run.objects.count() == 1
+
+
+def test_new_questions_have_no_output(run: Run) -> None:
+    def add(content: dict[str, Any]) -> None:
+        content["gold"]["questions"].append(
+            {"uid": "q4", "id": "QA-004", "question": "Why?", "answer": "", "evidence": [1]}
+        )
+
+    carried = carrying.carry(run, corrected(run.release, add))
+
+    assert carried.spec.carried is not None
+    assert carried.spec.carried.unanswered == ["Chat_1:QA-004"]
+
+
+def test_carrying_to_test_gold_is_a_look_at_it(
+    chat: Any, script: Any, finished: Any, people: Any
+) -> None:
+    script(where_and_when)
+    run = finished(release=chat(split="test"), split="test", reason="The last check.")
+
+    carried = carrying.carry(run, corrected(run.release, evidence), by=people["noor"])
+
+    look = SplitAccess.objects.get(run=carried)
+    assert (look.n_items, look.user) == (1, people["noor"])
+    assert carried.reason == "The last check."
+
+
+def test_a_run_is_carried_by_page_and_by_command(signed_in: Any, run: Run) -> None:
+    newer = corrected(run.release, evidence)
+    client = signed_in("noor")
+    shown = text_of(client.get(run.get_absolute_url()))
+
+    response = client.post(reverse("run-carry", args=[run.pk]), {"gold": str(newer)})
+
+    assert "This gold has a newer version, chat@2." in shown
+    carried = Run.objects.get(carried_from=run)
+    assert response.url == carried.get_absolute_url()
+    work(carried)
+    assert f"Carried over from run {run.pk}" in text_of(client.get(carried.get_absolute_url()))
+    assert "newer version" not in text_of(client.get(run.get_absolute_url()))
+    answered = client.post(f"/api/runs/{run.pk}/carry/", {"gold": "chat@2"}, "application/json")
+    assert answered.status_code == 201
+    assert answered.json()["gold"] == "chat@2"
+
+
+# --- what changed ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(run: Run, script: Any, finished: Any) -> tuple[Run, Run, Run]:
+    """A run on the old gold, the same carried to the new, and a better pipeline on the new."""
+    newer = corrected(run.release, evidence)
+    carried = work(carrying.carry(run, newer))
+    script(lambda case: answer([4, 8] if case.question == "Where?" else [12]))
+    return run, carried, finished(release=newer, name="better")
+
+
+def test_a_difference_is_split_into_gold_and_pipeline(two: tuple[Run, Run, Run]) -> None:
+    before, carried, after = two
+
+    result = gold_changes.split(before, after)
+
+    recall = result.rows[0]
+    assert recall.metric.id == "evidence_recall"
+    # .25 → .75 by the gold of “When?”, → 1 by the second message of “Where?”
+    assert recall.gold_changed.difference == pytest.approx(0.5)
+    assert recall.pipeline_changed.difference == pytest.approx(0.25)
+    assert recall.total == pytest.approx(0.75)
+    assert (recall.gold_changed.n, result.shared, result.carried) == (2, 3, carried)
+
+
+def test_the_page_the_api_and_the_command_show_both_parts(
+    signed_in: Any, two: tuple[Run, Run, Run]
+) -> None:
+    before, carried, after = two
+    client = signed_in("noor")
+
+    shown = text_of(client.get(f"/runs/compare/?baseline={before.pk}&run={after.pk}"))
+    api = client.get(f"/api/runs/compare/?baseline={before.pk}&run={after.pk}").json()
+    out = StringIO()
+    call_command("compare", before.pk, after.pk, stdout=out)
+
+    assert "Gold changed" in shown
+    assert "+0.500" in shown
+    assert "+0.250" in shown
+    (part,) = api["splits"]
+    assert (part["carried"], part["cases"]) == (carried.pk, 3)
+    assert part["metrics"][0]["gold_changed"]["difference"] == pytest.approx(0.5)
+    assert "+0.500" in out.getvalue()
+
+
+def test_an_older_run_is_carried_first(
+    signed_in: Any, run: Run, script: Any, finished: Any
+) -> None:
+    script(where_and_when)
+    after = finished(release=corrected(run.release, evidence))
+
+    shown = text_of(signed_in("noor").get(f"/runs/compare/?baseline={run.pk}&run={after.pk}"))
+
+    assert f"Score run {run.pk} on chat@2" in shown
+    with pytest.raises(comparisons.NotComparable):
+        gold_changes.split(run, after)
+
+
+def test_runs_on_gold_of_another_name_are_not_compared(
+    run: Run, make_release: Any, script: Any, finished: Any
+) -> None:
+    other = finished(release=make_release(2, name="other"))
+
+    assert not gold_changes.is_other_gold(run, other)
+    assert comparisons.why_not(run, other) is not None
+
+
+# --- suspects -------------------------------------------------------------------------------------
+
+
+def scored(ids: list[int], scores: list[float]) -> Output:
+    """What was ranked, with confidences; nothing of it is the answer but the first."""
+    held = {"ids": ids, "scores": scores}
+    trace = {"candidates": held, "selected": {"ids": ids[:1], "scores": scores[:1]}}
+    return {"evidence": ids[:1], "ranked": ids, "trace": trace, "model": None}
+
+
+def test_evidence_beside_what_was_returned_is_suspected_first(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    # “Where?” expects 4 and 8 and gets 9, one beside; “When?” expects 1 and gets 12, far away
+    script(lambda case: scored([9], [0.9]) if case.question == "Where?" else scored([12], [0.9]))
+    run = finished(release=chat())
+
+    first, second = suspects.suspects_of(run)
+
+    assert (first.case_id, first.kind) == ("Chat_1:QA-001", "beside")
+    assert first.why.values == {"distance": 1, "rank": 1}
+    assert first.proposal is not None
+    assert first.proposal["evidence"] == [3, 8]  # 7 gave way to its neighbour
+    assert (second.case_id, second.kind) == ("Chat_1:QA-002", "contradicted")
+    assert first.weight > second.weight
+
+
+def test_an_answer_without_confidence_contradicts_nothing(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    script(lambda case: scored([12], [0.05]))
+
+    assert [each.kind for each in suspects.suspects_of(finished(release=chat()))] == ["beside"]
+
+
+def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
+    make_release: Any, script: Any, finished: Any
+) -> None:
+    def unlike(confidence: float) -> Output:
+        label = requirement(1, type="non_functional")
+        return {"requirements": [{**label, "confidence": confidence}], "model": None}
+
+    script(lambda case: unlike(0.9 if case.case_id == "case-000" else 0.3))
+    run = finished(release=make_release(2, name="pair"))
+
+    found = suspects.suspects_of(run)
+
+    assert [each.case_id for each in found] == ["case-000"]
+    assert found[0].kind in ("contradicted", "missing")
+
+
+def test_a_dispute_about_a_suspect_is_opened_and_marked(
+    signed_in: Any, chat: Any, script: Any, finished: Any
+) -> None:
+    script(lambda case: scored([9], [0.9]))
+    run = finished(release=chat())
+    address = reverse("run-suspects", args=[run.pk])
+    client = signed_in("noor")
+    assert "The gold looks wrong" in text_of(client.get(address))
+    few = len(queries(client, address))
+
+    out = StringIO()
+    call_command("suspects", run.pk, "--open", "1", "--by", "noor", stdout=out)
+
+    dispute = Dispute.objects.get()
+    assert "1 disputes opened." in out.getvalue()
+    assert (dispute.origin, dispute.source["suspect"]) == ("suspect", "beside")
+    assert f"Dispute {dispute.pk}" in text_of(client.get(address))
+    assert len(queries(client, address)) == few
+    out = StringIO()
+    call_command("suspects", run.pk, "--format", "json", stdout=out)
+    rows = json.loads(out.getvalue())
+    assert [row["dispute"] for row in rows if row["uid"] == dispute.label_uid] == [dispute.pk]
+
+
+def test_the_form_on_a_case_has_what_the_pipeline_returned(
+    signed_in: Any, run: Run, people: Any
+) -> None:
+    case = CaseRun.objects.get(run=run, part="q2")
+    client = signed_in("noor")
+    assert (
+        reverse("run-case-dispute", args=[run.pk, case.pk])
+        in client.get(case.get_absolute_url()).content.decode()
+    )
+
+    shown = client.get(reverse("run-case-dispute", args=[run.pk, case.pk]))
+
+    assert shown.context["label_form"]["evidence"].value() == "11"
+    assert shown.context["label_form"]["answer"].value() == "May"
