@@ -70,9 +70,9 @@ class SplitDifference:
 
 
 def is_other_gold(before: Run, after: Run) -> bool:
-    """Whether a difference between them may be split."""
+    """Whether they were measured on two versions of one gold, so that their difference is split."""
     old, new = before.release, after.release
-    return old.pk != new.pk and (old.project_id, old.layer) == (new.project_id, new.layer)
+    return old.pk != new.pk and old.name == new.name
 
 
 def split(before: Run, after: Run) -> SplitDifference:
