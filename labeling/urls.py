@@ -46,11 +46,13 @@ from labeling.views.disputes import (
 from labeling.views.docs import docs
 from labeling.views.gold import (
     gold,
+    gold_by_meaning,
     gold_export,
     gold_freeze,
     gold_item,
     gold_release,
     gold_verify,
+    gold_version,
 )
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
@@ -163,7 +165,9 @@ of_a_project = [
     path("review/next/", review_next, name="review-next"),
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
+    path("gold/version/", gold_version, name="gold-version"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
+    path("gold/<str:name>/<str:meaning>/", gold_by_meaning, name="gold-by-meaning"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
     path("gold/<str:name>/<int:version>/dispute/<path:item_id>/", dispute_new, name="dispute-new"),
     path("gold/<str:name>/<int:version>/corrections/", gold_corrections, name="gold-corrections"),

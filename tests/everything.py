@@ -80,6 +80,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "conversation": [*of_project, mine.conversation_id],
         "api-gold-release": of_release,
         "gold-item": of_item,
+        "gold-by-meaning": [*of_item[:2], "1.0.0"],
         "dispute-new": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
@@ -95,7 +96,10 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "rating-label": [panel.code, 1],
     }
     for names, arguments in [
-        ("project guidelines guideline-new conversations gold gold-freeze", of_project),
+        (
+            "project guidelines guideline-new conversations gold gold-freeze gold-version",
+            of_project,
+        ),
         ("round-new member-add api-project", of_project),
         ("progress members audit targets project-settings invitation-new", of_project),
         ("imports webhooks", of_project),

@@ -27,7 +27,10 @@ class GoldOut(serializers.ModelSerializer[GoldRelease]):
 
     class Meta:
         model = GoldRelease
-        fields = ["name", "version", "project", "layer", "n_items", "sha256", "frozen_at"]
+        fields = [
+            *("name", "version", "meaning", "project", "layer"),
+            *("n_items", "sha256", "signature", "public_key", "frozen_at"),
+        ]
 
 
 class GoldDetailOut(GoldOut):

@@ -34,6 +34,15 @@ class FreezeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
+    at_least = forms.ChoiceField(
+        label=_("Version"),
+        choices=[
+            ("patch", _("as it follows from what has changed")),
+            ("minor", _("at least a new middle number")),
+            ("major", _("a new first number")),
+        ],
+        required=False,
+    )
     with_synthetic = forms.BooleanField(
         label=_("with synthetic conversations"),
         required=False,
@@ -42,6 +51,9 @@ class FreezeForm(forms.Form):
             "release."
         ),
     )
+
+    def clean_at_least(self) -> str:
+        return self.cleaned_data["at_least"] or "patch"
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, initial={"name": project.slug})

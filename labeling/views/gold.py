@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, format_of
 from labeling.domain.schema.layers import published_as
@@ -32,6 +33,7 @@ from labeling.models import (
 from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.export import export, export_lines, formats_for, proof_text
 from labeling.services.gold import corrections, gold_requests
+from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.verification import verify
 from labeling.services.settling.settling import TO_DECIDE, stages_of
@@ -83,9 +85,37 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
     return _gold_page(request, project, form, status=400)
 
 
+MOST_TO_SETTLE = 2000
+"""Conversations that a page settles to say the next version; for more, freezing says it."""
+
+
+@require_GET
+def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
+    """A part of the page: the version that the next freeze would get, and why."""
+    project = access.led(request.user, slug)
+    layer, name = request.GET.get("layer", ""), request.GET.get("name", "") or project.slug
+    context: dict[str, Any] = {"project": project}
+    if project.conversations.count() <= MOST_TO_SETTLE:
+        try:
+            context["proposal"] = proposed(project, layer, name)
+        except RuleError as error:
+            context["refusal"] = error.fact
+        context["parent"] = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    return render(request, "labeling/_gold_version.html", context)
+
+
 @require_GET
 def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
     return _release_page(request, release_of(request.user, slug, name, version))
+
+
+@require_GET
+def gold_by_meaning(request: HttpRequest, slug: str, name: str, meaning: str) -> HttpResponse:
+    """``name/1.2.0`` leads to the release of that version."""
+    if Meaning.parse(meaning) is None:
+        raise Http404
+    visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+    return redirect(get_object_or_404(visible, project__slug=slug, name=name, meaning=meaning))
 
 
 @require_POST

@@ -74,7 +74,7 @@ def _chosen(
     if asked is None:
         parents = (candidate for candidate in others if candidate.pk == release.parent_id)
         return next(parents, others[0] if others else None)
-    named = next((candidate for candidate in others if str(candidate) == asked), None)
+    named = next((candidate for candidate in others if asked in candidate.addresses), None)
     if named is None:
         raise Http404
     return named

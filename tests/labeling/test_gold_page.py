@@ -65,7 +65,7 @@ def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
     shown = page(client, URL)
 
     assert "is being frozen" not in shown
-    assert "orders@1 gate overridden Requirements 3 3 unanimous 0 v1" in shown
+    assert "orders@1 1.0.0 gate overridden Requirements 3 3 unanimous 0 v1" in shown
 
 
 @pytest.mark.parametrize("name", ["a b", "a@2", "../x", "", "é"])

@@ -13,6 +13,7 @@ import yaml
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_row
 from labeling.domain.gold.content import GoldContent, GoldMessage
+from labeling.domain.gold.meaning import of_release
 from labeling.domain.gold.statement import Manifest, ReleaseHeader
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
@@ -150,6 +151,7 @@ def _contents(manifest: Manifest, splits: Mapping[str, int]) -> list[str]:
     header = manifest["header"]
     return [
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
+        f"- Version by meaning: {of_release(header.get('meaning', ''), header['version'])}",
         f"- Items: {sum(splits.values())} ({_counts(splits)})",
         f"- How their labels came about: {_counts(_hows(manifest))}",
         f"- Synthetic conversations, which nobody has held: {header.get('synthetic', 0)}",
@@ -265,7 +267,7 @@ def croissant(manifest: Manifest, *, sha256: str, size: int, license: str) -> Js
         "name": f"{header['name']}-{header['version']}",
         "description": (header.get("message") or f"Gold labels ({header['layer']}) by Assay")
         + _synthetic(header),
-        "version": f"{header['version']}.0.0",
+        "version": str(of_release(header.get("meaning", ""), header["version"])),
         "license": license or "unknown",
         "url": f"urn:sha256:{manifest['sha256']}",
         "datePublished": manifest["frozen_at"],

@@ -5,8 +5,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
+from labeling.domain.gold.meaning import LEVELS
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management.arguments import project_named
+from labeling.models import Project
+from labeling.services import processing
 from labeling.services.gold import gold
 from labeling.services.vectors import ruler
 from labeling.words import in_english, words_of
@@ -25,10 +28,25 @@ class Command(BaseCommand):
             action="store_true",
             help="allow synthetic conversations",
         )
+        parser.add_argument(
+            "--at-least",
+            default="patch",
+            choices=LEVELS,
+            help="raise the version by meaning at least so far (default: as it follows from what "
+            "has changed)",
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="Say which version it would be and why, and freeze nothing.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
         try:
+            if options["dry_run"]:
+                self._propose(project, options["layer"], options["name"])
+                return
             release = gold.freeze(
                 project=project,
                 layer=options["layer"],
@@ -36,10 +54,12 @@ class Command(BaseCommand):
                 name=options["name"],
                 message=options["message"],
                 with_synthetic=options["with_synthetic"],
+                at_least=options["at_least"],
             )
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
-        self.stdout.write(f"{release}: {release.items.count()} items, sha256 {release.sha256}")
+        n_items = release.items.count()
+        self.stdout.write(f"{release}, {release.meaning}: {n_items} items, sha256 {release.sha256}")
         synthetic = release.items.filter(conversation__origin="synthetic").count()
         if synthetic:
             self.stdout.write(f"{synthetic} of its conversations are synthetic.")
@@ -47,3 +67,11 @@ class Command(BaseCommand):
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
+
+    def _propose(self, project: Project, layer: str, name: str) -> None:
+        processing.catch_up(project, ruler=ruler, measure=[])
+        proposal = gold.proposed(project, layer, name)
+        if proposal is None:
+            raise CommandError("Answers have just come in: try again.")
+        reasons = "; ".join(in_english(reason) for reason in proposal.reasons)
+        self.stdout.write(f"It would be version {proposal.meaning}: {reasons}.")

@@ -109,6 +109,26 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     return release
 
 
+def proposed(project: Project, layer: str, name: str = "") -> releases.Proposal | None:
+    """The version that a freeze of what is stored now would get, and why.
+
+    None while workers have yet to merge answers: what is settled is then not known.
+    """
+    name = name or project.slug
+    check_name(project, layer, name)
+    fits = merges.fitting(project, _layers_behind(layer))
+    try:
+        splits = {
+            (conversation.external_id, conversation.split)
+            for conversation, outcome in settling.outcomes_of_project(project, layer, fits=fits)
+            if not isinstance(outcome, Fact)
+        }
+    except settling.NotMerged:
+        return None
+    draft = releases.draft(project, layer, name, by=None)
+    return draft.proposal(splits, guideline=project.guidelines.first())
+
+
 ATTEMPTS = 3
 """Answers may arrive between computing and freezing; then it is computed again."""
 

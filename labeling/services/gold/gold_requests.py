@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold.meaning import Level
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, Project
 from labeling.services import events
@@ -39,6 +40,7 @@ def request_freeze(
     name: str = "",
     message: str = "",
     with_synthetic: bool = False,
+    at_least: Level = "patch",
     by: User,
 ) -> None:
     """Freeze in the worker: settling compares texts, which needs the encoder."""
@@ -52,6 +54,7 @@ def request_freeze(
         name=name,
         message=message,
         with_synthetic=with_synthetic,
+        at_least=at_least,
     )
     transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
 
@@ -89,6 +92,7 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
         by=asked.actor,
         request=asked.pk,
         with_synthetic=asked.data.get("with_synthetic", False),
+        at_least=asked.data.get("at_least", "patch"),
         is_wanted=lambda: not is_answered(asked),
     )
 
