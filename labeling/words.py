@@ -367,6 +367,16 @@ WORDS: dict[str, Text] = {
     ),
     "gold_file.other_layer": _('"layer" is {named}, and {layer} was asked for'),
     "gold_file.unknown_context": _('"given" holds "{key}", to which {layer} does not refer'),
+    "gold_file.bad_manifest": _("the manifest is not that of a native export: {why}"),
+    "gold_file.bad_statement": _(
+        "the statement is not the one that the manifest and the items belong to"
+    ),
+    "gold_file.other_number": _("{lines} lines, and the manifest has {items} items"),
+    "gold_file.taken_over_split": _(
+        "{conversation}: its split is “{split}” in the export and “{stored}” here, so its item "
+        "cannot be taken over as it is: import the file items.jsonl instead of the folder"
+    ),
+    "gold_file.wrong_hash": _("the item is not the one that was released: its hash differs"),
     "gold_file.which_conversation": _(
         "which conversation is it about? The file's name fits none; say it with --conversation ID"
     ),

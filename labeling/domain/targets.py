@@ -40,6 +40,17 @@ def target_layers(layers: Sequence[str]) -> list[str]:
     return [*layers, *([END_TO_END] if set(layers) >= set(stages()) else [])]
 
 
+def stages_of(layer: str) -> list[str]:
+    """The layers that gold of this layer is made of.
+
+    Examples
+    --------
+    >>> stages_of("qa"), len(stages_of("end_to_end"))
+    (['qa'], 3)
+    """
+    return stages() if layer == END_TO_END else [layer]
+
+
 def title_of(layer: str) -> str:
     return LAYERS[layer].title if layer in LAYERS else msgid("End to end")
 

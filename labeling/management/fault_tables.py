@@ -20,7 +20,8 @@ MEMBERS = (
     "its page Settings."
 )
 WIDTH = 160
-PLAIN = ("messages", "sessions", "questions")
+PLAIN = ("split", "messages", "sessions", "items", "labels", "questions")
+EVIDENCE = {"tolerant": "fully/partly/none/no evidence", "strict": "by the strict rule"}
 
 
 def project_message(slug: str, *, dry_run: bool) -> str:
@@ -44,29 +45,34 @@ def print_faults(
 
 
 def _files(counts: Sequence[Mapping[str, Any]]) -> Table:
-    """Evidence counts questions of which all, some, or none of the evidence was found."""
+    """A column for whatever any of the files has; evidence counts questions of which all, some,
+    or none of the evidence was found."""
     categories = sorted({name for row in counts for name in row.get("categories", {})})
+    plain = [name for name in PLAIN if any(name in row for row in counts)]
+    rules = [rule for rule in EVIDENCE if any(rule in row for row in counts)]
     table = Table()
     table.add_column("file", no_wrap=True)
-    table.add_column("split")
-    for name in (*PLAIN, *categories):
+    for name in plain:
+        table.add_column(name, justify="left" if name == "split" else "right")
+    for name in categories:
         table.add_column(name, justify="right")
-    table.add_column("fully/partly/none/no evidence", justify="right")
-    table.add_column("by the strict rule", justify="right")
+    for rule in rules:
+        table.add_column(EVIDENCE[rule], justify="right")
     for row in counts:
-        table.add_row(*_cells(row, categories))
+        table.add_row(
+            escape(row["file"]),
+            *(
+                str(row.get(name) or "–") if name == "split" else _number(row, name)
+                for name in plain
+            ),
+            *(_number(row.get("categories", {}), name) for name in categories),
+            *("/".join(map(str, row.get(rule, {}).values())) for rule in rules),
+        )
     return table
 
 
-def _cells(row: Mapping[str, Any], categories: Sequence[str]) -> list[str]:
-    of = row.get("categories", {})
-    return [
-        escape(row["file"]),
-        row.get("split") or "–",
-        *(str(row.get(name, "–")) for name in PLAIN),
-        *(str(of.get(name, "–")) for name in categories),
-        *("/".join(map(str, row.get(rule, {}).values())) for rule in ("tolerant", "strict")),
-    ]
+def _number(row: Mapping[str, Any], name: str) -> str:
+    return str(row.get(name, "–"))
 
 
 def _kinds(faults: Sequence[Mapping[str, str]]) -> Table:

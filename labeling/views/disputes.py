@@ -17,6 +17,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.keys import DISPUTE_KEYS
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
+from labeling.domain.targets import stages_of
 from labeling.forms.disputes import DisputeForm, LabelForm, ReasonForm, VerdictForm, targets_of
 from labeling.models import (
     Conversation,
@@ -32,7 +33,6 @@ from labeling.services.gold import corrections
 from labeling.services.gold import disputes as service
 from labeling.services.gold.disputes import Standing
 from labeling.services.settling.corrections import side_of
-from labeling.services.settling.settling import stages_of
 from labeling.translation import lazy, translated_keys
 from labeling.views import access
 from labeling.views.gold import release_of

@@ -20,6 +20,7 @@ from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, format_of
 from labeling.domain.schema.layers import published_as
+from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
 from labeling.models import (
     Assignment,
@@ -36,7 +37,7 @@ from labeling.services.gold import corrections, gold_requests
 from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.verification import verify
-from labeling.services.settling.settling import TO_DECIDE, stages_of
+from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized, who_labelled

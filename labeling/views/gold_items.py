@@ -24,9 +24,9 @@ from labeling.domain.gold.names import PSEUDONYMS
 from labeling.domain.matching.consensus import Dissent as StoredDissent
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
+from labeling.domain.targets import stages_of
 from labeling.models import GoldItem
 from labeling.services import pseudonyms
-from labeling.services.settling.settling import stages_of
 from labeling.views.labels import Label, Row, Turn, field_row, labels_of, turns
 
 

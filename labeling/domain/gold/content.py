@@ -99,10 +99,16 @@ class SkippedBy(TypedDict):
 
 
 class SourceFile(TypedDict):
-    """A file that gold was read from, or the program that generated it."""
+    """A file that gold was read from, or the program that generated it.
+
+    ``release`` is the one that an export was taken over from, whose statement has the hash
+    ``release_sha256``.
+    """
 
     file: str
     sha256: str
+    release: NotRequired[str]
+    release_sha256: NotRequired[str]
 
 
 class Decided(TypedDict):

@@ -57,16 +57,21 @@ class ItemColumns(NamedTuple):
 
 
 def faults_of_item(
-    text: str, columns: ItemColumns, *, checker: Checker | None
+    text: str, columns: ItemColumns, *, checker: Checker | None, is_imported: bool = False
 ) -> Iterator[ReleaseFault]:
-    """An item by itself; ``checker`` is None in a release without signatures."""
+    """An item by itself; ``checker`` is None in a release without signatures.
+
+    In an imported release an item may have been taken over: it still says how it came about where
+    it was made.
+    """
     document = parsed(text)
     if text_sha256(text) != columns.sha256:
         yield ReleaseFault(columns.item_id, Fact("verify.content"))
     elif checker and not checker.is_signed_item(columns.sha256, columns.signature):
         yield ReleaseFault(columns.item_id, Fact("verify.forged"))
-    named = (document.get("item_id"), document.get("split"), _how(document))
-    if named != (columns.item_id, columns.split, columns.how):
+    named = (document.get("item_id"), document.get("split"))
+    hows = {_how(document), *(("imported",) if is_imported else ())}
+    if named != (columns.item_id, columns.split) or columns.how not in hows:
         yield ReleaseFault(columns.item_id, Fact("verify.columns"))
     try:
         lost = _lost_references(document)

@@ -29,6 +29,7 @@ from labeling.domain.gold.content import LabelOrigin
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
+from labeling.domain.targets import stages_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
 def _context(document: Mapping[str, Any], layer: str) -> Payload:
     """The labels of other layers that the gold refers to."""
     context = as_dict(document.get("given") or {}, '"given"')
-    known = [LAYERS[name].key for name in LAYERS[layer].needs]
+    stages = stages_of(layer)
+    known = [LAYERS[name].key for stage in stages for name in LAYERS[stage].needs]
     if unknown := sorted(set(context) - set(known)):
         raise Unreadable("gold_file.unknown_context", key=unknown[0], layer=layer)
     return context
@@ -126,12 +128,14 @@ def _check(
     event_schema: EventSchema | None,
 ) -> None:
     """Refuse what scoring could not rely on; labels may refer to such of other layers in it."""
-    asked = LAYERS[layer]
-    if not isinstance(gold.get(asked.key), list):
-        raise Unreadable("gold_file.no_list", key=asked.key)
-    needed = [name for name in asked.needs if LAYERS[name].key in gold]
+    asked = stages_of(layer)
+    for stage in asked:
+        if not isinstance(gold.get(LAYERS[stage].key), list):
+            raise Unreadable("gold_file.no_list", key=LAYERS[stage].key)
+    needs = dict.fromkeys(name for stage in asked for name in LAYERS[stage].needs)
+    needed = [name for name in needs if LAYERS[name].key in gold]
     surroundings: dict[str, Any] = {
-        "layers": [layer, *needed],
+        "layers": list(dict.fromkeys([*asked, *needed])),
         "message_count": len(turns),
         "messages": [turn.content for turn in turns],
         "event_schema": event_schema,
@@ -162,7 +166,8 @@ def _origins(
     known = labels if isinstance(labels, dict) else {}
     return {
         str(label["uid"]): _origin(known.get(str(label["uid"])))
-        for label in gold[LAYERS[layer].key]
+        for stage in stages_of(layer)
+        for label in gold[LAYERS[stage].key]
     }
 
 

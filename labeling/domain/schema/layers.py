@@ -160,9 +160,9 @@ class Layer:
     labels of one of the layers in ``needs``.
 
     ``is_stage``: it is part of the whole way from conversation to document. ``wanted``: how many
-    items of gold a project aims at unless it says otherwise. ``is_gold``: gold of it can be
-    imported. ``project_types``: a project names the types of its labels and their roles.
-    ``published``: in which published files its labels are found.
+    items of gold a project aims at unless it says otherwise. ``project_types``: a project names
+    the types of its labels and their roles. ``published``: in which published files its labels
+    are found.
     """
 
     name: str
@@ -180,7 +180,6 @@ class Layer:
     drawing: Drawing | None = None
     is_stage: bool = False
     wanted: int = 0
-    is_gold: bool = True
     project_types: bool = False
     published: frozenset[Literal["question cases", "arc cases", "chat", "duee"]] = frozenset()
 
@@ -346,7 +345,6 @@ _ENTRIES = (
         needs=("inference", "extraction"),
         matching=SameKey(fields=("target",)),
         units=Judged("target", value="score", ordinal=True),
-        is_gold=False,
         words=Words(
             units="The unit is the rated label, matched between the annotators; the rating is the "
             "label.",

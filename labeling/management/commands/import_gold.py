@@ -7,23 +7,26 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandParser
 
 from labeling.domain.schema import LAYERS
+from labeling.domain.targets import END_TO_END
 from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.services import near_duplicates
 from labeling.services.exchange import gold_files
 from labeling.words import in_english
 
-LAYERS_TO_IMPORT = [name for name, layer in LAYERS.items() if layer.is_gold]
+ITEMS = "items.jsonl"
+LAYERS_TO_IMPORT = [*LAYERS, END_TO_END]
 
 
 class Command(BaseCommand):
     help = (
         "Freeze labels that were made elsewhere as a gold release: all of the files or none. Its "
-        "provenance names the files; the same files again change nothing."
+        "provenance names the files; the same files again change nothing. The folder of a native "
+        "export is taken over item by item, as it is."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("files", metavar="FILE|FOLDER", nargs="+", type=Path)
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--layer", required=True, choices=LAYERS_TO_IMPORT)
         parser.add_argument(
@@ -73,6 +76,7 @@ class Command(BaseCommand):
             return gold_files.import_gold(
                 project_slug=options["project"],
                 files=_opened(options["files"]),
+                exports=_exports(options["files"]),
                 conversation=options["conversation"],
                 **arguments,
             )
@@ -80,5 +84,20 @@ class Command(BaseCommand):
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
     for path in paths:
-        with path.open("rb") as file:
-            yield path.name, file
+        with (path / ITEMS if path.is_dir() else path).open("rb") as file:
+            yield _name(path), file
+
+
+def _exports(paths: list[Path]) -> dict[str, gold_files.Export]:
+    """What is next to the items in folders."""
+    exports = {}
+    for folder in (path for path in paths if path.is_dir()):
+        stated = folder / "statement.json"
+        statement = stated.read_bytes() if stated.exists() else b""
+        manifest = (folder / "manifest.json").read_bytes()
+        exports[_name(folder)] = gold_files.Export(manifest, statement)
+    return exports
+
+
+def _name(path: Path) -> str:
+    return f"{path.resolve().name}/{ITEMS}" if path.is_dir() else path.name

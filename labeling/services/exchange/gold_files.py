@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
 
 from django.db import transaction
 
@@ -29,22 +31,47 @@ from labeling.domain.chats import (
 )
 from labeling.domain.chats.counts import EvidenceCounts
 from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
+from labeling.domain.gold_files.exports import ExportedHashes
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
+from labeling.domain.targets import stages_of
 from labeling.models import GoldRelease, ImportReport, Project
 from labeling.services.exchange import chats, conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
+from labeling.services.gold.staging import Spool
 
 GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
 
 
+BEGINNING = 1024 * 1024
+
+
+class Export(NamedTuple):
+    """What an export says of its items, which are taken over as they are if they fit it."""
+
+    manifest: bytes
+    statement: bytes = b""
+
+
 class _File(NamedTuple):
     source: Source
-    raw: bytes
+    stream: BinaryIO  # at its beginning, and can go back there
+
+    def whole(self) -> bytes:
+        """Of files that are one document; what is longer is refused by who reads it."""
+        self.stream.seek(0)
+        return self.stream.read(MAX_FILE_BYTES + 1)
+
+    def begins(self) -> bytes:
+        self.stream.seek(0)
+        head = self.stream.read(BEGINNING)
+        self.stream.seek(0)
+        return head
 
 
 class GoldFileCounts(TypedDict):
@@ -52,7 +79,9 @@ class GoldFileCounts(TypedDict):
 
     file: str
     conversation: str
-    questions: int
+    questions: NotRequired[int]
+    items: NotRequired[int]
+    labels: NotRequired[int]
     faults: dict[str, int]
     strict: NotRequired[dict[str, int]]
     tolerant: NotRequired[dict[str, int]]
@@ -81,6 +110,7 @@ def import_gold(
     name: str = "",
     conversation: str = "",
     message: str = "",
+    exports: Mapping[str, Export] | None = None,
     dry_run: bool = False,
     actor: Any = None,
 ) -> GoldOutcome:
@@ -88,10 +118,12 @@ def import_gold(
 
     Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
     or the one whose speakers are in the file's name. Native and DuEE lines bring their text along;
-    what is stored already under the same id must say the same.
+    what is stored already under the same id must say the same. Items of ``exports``, by the name
+    of their file, are taken over as they are.
     """
-    project, created = conversations.open_project(project_slug, actor, layers=[layer])
-    importing = _GoldImport(project, layer, conversation, GoldOutcome(project_created=created))
+    project, created = conversations.open_project(project_slug, actor, layers=stages_of(layer))
+    outcome = GoldOutcome(project_created=created)
+    importing = _GoldImport(project, layer, conversation, outcome, exports or {})
     for file in _files(files):
         importing.take(file, format)
     if importing.problems:
@@ -104,8 +136,14 @@ def import_gold(
 
 def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
     for name, stream in files:
-        raw = stream.read(MAX_FILE_BYTES + 1)
-        yield _File(Source(name, hashlib.sha256(raw).hexdigest()), raw)
+        with TemporaryFile() as copy:
+            if not stream.seekable():
+                shutil.copyfileobj(stream, copy)
+            file = stream if stream.seekable() else cast(BinaryIO, copy)
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            file.seek(0)
+            yield _File(Source(name, sha256), file)
 
 
 @dataclass(slots=True)
@@ -116,18 +154,24 @@ class _GoldImport:
     layer: str
     conversation: str
     outcome: GoldOutcome
-    imported: list[Imported] = field(default_factory=list)
-    records: list[tuple[str, Record]] = field(default_factory=list)
+    exports: Mapping[str, Export] = field(default_factory=dict)
+    imported: Spool[Imported] = field(default_factory=Spool)
+    records: Spool[tuple[str, Record]] = field(default_factory=Spool)
+    sources: dict[Source, None] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
     problems: list[Fact] = field(default_factory=list)
 
     def take(self, file: _File, format: str) -> None:
-        kind = _kind(file.raw, self.layer) if format == "auto" else format
         try:
+            if export := self.exports.get(file.source.file):
+                self._take_over(file, ExportedHashes.read(export.manifest, export.statement))
+                return
+            kind = _kind(file, self.layer) if format == "auto" else format
             if kind in ("cases", "chat"):
                 self._take_cases(file, kind)
             else:
                 self._take_lines(file, kind)
-        except ChatRefused as refused:
+        except FileFault as refused:
             self._refuse(file.source.file, refused.fact)
 
     def store(self, *, name: str, message: str, actor: Any) -> None:
@@ -146,7 +190,7 @@ class _GoldImport:
         self.outcome.report = chats.store_report(
             project=self.project,
             format=self.layer,
-            sources=[labels.source for labels in self.imported],
+            sources=list(self.sources),
             counts=self.outcome.counts,
             faults=self.outcome.faults,
             dia_ids={},
@@ -157,10 +201,12 @@ class _GoldImport:
         self.problems.append(Fact("import.problem", place=place, why=reason))
 
     def _add(self, place: str, labels: Imported) -> None:
-        if any(labels.conversation == other.conversation for other in self.imported):
+        if labels.conversation in self.names:
             self._refuse(place, Fact("import.second_labels", conversation=labels.conversation))
         else:
             self.imported.append(labels)
+            self.names.add(labels.conversation)
+            self.sources[labels.source] = None
 
     def _take_cases(self, file: _File, kind: str) -> None:
         if not self._is_published("question cases", "arc cases"):
@@ -177,11 +223,12 @@ class _GoldImport:
         self, file: _File, kind: str
     ) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
         odd: list[ChatFault] = []
-        document = parse(file.raw)
+        raw = file.whole()
+        document = parse(raw)
         if kind == "chat":
             if not self._is_published("chat"):
                 raise ChatRefused("gold_file.chat_has_questions", layers=list(published_as("chat")))
-            chat = read_chat(file.source.file, file.raw, format=format_of(document))
+            chat = read_chat(file.source.file, raw, format=format_of(document))
             self._stored(chat.id)
             return chat, question_labels(chat, chat.questions), odd, chat.questions
         chat = self._chat_of(file.source.file)
@@ -193,7 +240,7 @@ class _GoldImport:
         return chat, question_labels(chat, questions), odd, questions
 
     def _is_published(self, *kinds: str) -> bool:
-        return not LAYERS[self.layer].published.isdisjoint(kinds)
+        return self.layer in LAYERS and not LAYERS[self.layer].published.isdisjoint(kinds)
 
     def _chat_of(self, file: str) -> Chat:
         """The stored chat that a file of cases is about."""
@@ -219,7 +266,7 @@ class _GoldImport:
     def _take_lines(self, file: _File, kind: str) -> None:
         if kind == "duee" and not self._is_published("duee"):
             raise ChatRefused("gold_file.duee_of_layers", layers=list(published_as("duee")))
-        number, faults = 0, []
+        items, number, faults = 0, 0, []
         for entry in self._lines(file, kind):
             if isinstance(entry, LineFault):
                 place = f"{file.source.file}:{entry.line}" if entry.line else file.source.file
@@ -228,19 +275,55 @@ class _GoldImport:
                 line, gold_line = entry
                 self._take_line(f"{file.source.file}:{line}", file.source, gold_line)
                 faults += gold_line.faults
-                number += len(gold_line.gold[LAYERS[self.layer].key])
+                number += self._labels_in(gold_line)
+                items += 1
             if len(self.problems) >= conversations.MAX_PROBLEMS:
                 return
         self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(file, "", number, faults)
+        self._count(file, "", number, faults, items=items)
 
     def _lines(self, file: _File, kind: str) -> Iterator[tuple[int, GoldLine] | LineFault]:
         if kind == "duee":
-            return read_duee(BytesIO(file.raw))
+            return read_duee(file.stream)
         schema = self.project.event_schema
-        return read_native_gold(BytesIO(file.raw), self.layer, event_schema=schema)
+        return read_native_gold(file.stream, self.layer, event_schema=schema)
 
-    def _take_line(self, place: str, source: Source, gold_line: GoldLine) -> None:
+    def _take_over(self, file: _File, exported: ExportedHashes) -> None:
+        """Every line of an export as it is, if it has the hash that the manifest says."""
+        source = file.source._replace(release=exported.release, release_sha256=exported.sha256)
+        line, labels = 0, 0
+        for line, raw in enumerate(file.stream, start=1):
+            place = f"{source.file}:{line}"
+            try:
+                gold_line = self._exported_line(raw, exported.hash_of(line))
+            except FileFault as fault:
+                self._refuse(place, fault.fact)
+            else:
+                self._take_line(place, source, gold_line, canonical=raw.decode().rstrip("\n"))
+                labels += self._labels_in(gold_line)
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        if line != len(exported):
+            why = Fact("gold_file.other_number", lines=line, items=len(exported))
+            self._refuse(source.file, why)
+        self._count(file._replace(source=source), "", labels, [], items=line)
+
+    def _exported_line(self, raw: bytes, sha256: str) -> GoldLine:
+        text = raw.removesuffix(b"\n")
+        if hashlib.sha256(text).hexdigest() != sha256:
+            raise FileFault("gold_file.wrong_hash")
+        schema = self.project.event_schema
+        (entry,) = read_native_gold(BytesIO(text), self.layer, event_schema=schema)
+        if isinstance(entry, LineFault):
+            raise FileFault(entry.reason)
+        return entry[1]
+
+    def _labels_in(self, line: GoldLine) -> int:
+        return sum(len(line.gold[LAYERS[stage].key]) for stage in stages_of(self.layer))
+
+    def _take_line(
+        self, place: str, source: Source, gold_line: GoldLine, *, canonical: str = ""
+    ) -> None:
         self.records.append((place, gold_line.record))
         imported = Imported(
             gold_line.record.id,
@@ -249,6 +332,7 @@ class _GoldImport:
             gold_line.origins,
             gold_line.published,
             gold_line.context,
+            canonical,
         )
         self._add(place, imported)
 
@@ -259,31 +343,40 @@ class _GoldImport:
         labels: int,
         faults: Sequence[ChatFault],
         evidence: EvidenceCounts | None = None,
+        *,
+        items: int | None = None,
     ) -> None:
         kinds = Counter(fault.kind for fault in faults)
         counted: GoldFileCounts = {
             "file": file.source.file,
             "conversation": name,
-            "questions": labels,
             "faults": dict(sorted(kinds.items())),
         }
+        if items is not None:
+            counted["items"] = items
+        counted["questions" if self._is_published("question cases", "arc cases") else "labels"] = (
+            labels
+        )
         if evidence:
             counted["strict"], counted["tolerant"] = evidence["strict"], evidence["tolerant"]
         self.outcome.counts.append(counted)
 
 
-def _kind(raw: bytes, layer: str) -> str:
+def _kind(file: _File, layer: str) -> str:
     """How a file is written, by its first bytes."""
+    raw = file.begins()
     if raw.lstrip().startswith(b"["):
         return "cases"
-    published = LAYERS[layer].published
+    published = LAYERS[layer].published if layer in LAYERS else frozenset()
     if "duee" in published and b'"event_list"' in raw.split(b"\n", 1)[0]:
         return "duee"
     if published & {"question cases", "arc cases"}:
         try:
-            return "chat" if format_of(parse(raw)) else "native"
+            return "chat" if format_of(parse(file.whole())) else "native"
         except ChatRefused:  # several lines are not one document
             return "native"
+        finally:
+            file.stream.seek(0)
     return "native"
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 
 from labeling.domain.chats import natural_key
+from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
+from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit_chain, events, projects
+from labeling.services.exchange.conversations import ImportRefused
 from labeling.services.gold import releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
@@ -26,16 +30,24 @@ class Source(NamedTuple):
     file: str
     sha256: str
     how: str = "imported"
+    release: str = ""
+    release_sha256: str = ""
 
     def __str__(self) -> str:
         return f"{self.how} from {self.file} sha256 {self.sha256}"
 
     def as_json(self) -> SourceFile:
-        return {"file": self.file, "sha256": self.sha256}
+        row: SourceFile = {"file": self.file, "sha256": self.sha256}
+        if self.release:
+            row |= {"release": self.release, "release_sha256": self.release_sha256}
+        return row
 
 
 class Imported(NamedTuple):
-    """The labels of one conversation. ``origins`` says by uid where each label comes from."""
+    """The labels of one conversation. ``origins`` says by uid where each label comes from.
+
+    ``canonical`` is the item itself, where an export is taken over as it is.
+    """
 
     conversation: str  # external id
     source: Source
@@ -43,6 +55,7 @@ class Imported(NamedTuple):
     origins: Mapping[str, LabelOrigin]
     published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
     base_payload: Payload = {}  # labels of other layers that these refer to
+    canonical: str = ""
 
 
 @transaction.atomic
@@ -50,7 +63,7 @@ def freeze_imported(
     *,
     project: Project,
     layer: str,
-    imported: Sequence[Imported],
+    imported: Collection[Imported],
     name: str = "",
     message: str = "",
     by: Any = None,
@@ -96,13 +109,13 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
         raise NameTaken("gold.name_of_other_origin", name=name)
 
 
-def _stage(draft: releases.Draft, imported: Sequence[Imported], items: StagedItems) -> None:
+def _stage(draft: releases.Draft, imported: Collection[Imported], items: StagedItems) -> None:
     """The new items and the unchanged ones, in the natural order of their ids."""
     for kept in _kept(draft.parent) if draft.parent else []:
         items.add(kept)
-    wanted = {labels.conversation: labels for labels in imported}
-    for names in batches(wanted):
-        conversations = draft.project.conversations.filter(external_id__in=names)
+    for batch in batches(imported):
+        wanted = {labels.conversation: labels for labels in batch}
+        conversations = draft.project.conversations.filter(external_id__in=wanted)
         for conversation in conversations.prefetch_related("messages"):
             items.add(_item(conversation, draft.layer, wanted[conversation.external_id]))
     items.sort(natural_key)
@@ -114,12 +127,35 @@ def _kept(parent: GoldRelease) -> Iterator[FrozenItem]:
 
 
 def _item(conversation: Conversation, layer: str, labels: Imported) -> FrozenItem:
+    if labels.canonical:
+        return _taken_over(conversation, labels)
     return releases.item_of(
         conversation,
         layer,
         gold=labels.gold,
         base_payload=labels.base_payload,
         provenance=_provenance(labels),
+    )
+
+
+def _taken_over(conversation: Conversation, labels: Imported) -> FrozenItem:
+    """An item as it was released elsewhere: its hash stays, and what it says of its people."""
+    split = json.loads(labels.canonical)["split"]
+    if split != conversation.split:
+        why = Fact(
+            "gold_file.taken_over_split",
+            conversation=conversation.external_id,
+            split=split,
+            stored=conversation.split,
+        )
+        raise ImportRefused([Fact("import.problem", place=labels.source.file, why=why)])
+    return FrozenItem(
+        conversation.external_id,
+        conversation.pk,
+        conversation.split,
+        GoldItem.How.IMPORTED,
+        labels.canonical,
+        text_sha256(labels.canonical),
     )
 
 

@@ -20,6 +20,7 @@ from labeling.domain.gold.disputes import Ruling, ruling
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import StoredLabel
+from labeling.domain.targets import stages_of
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -34,7 +35,6 @@ from labeling.models import (
 from labeling.models.disputes import DisputeSource
 from labeling.services import blindness, events, pending, projects
 from labeling.services.settling.corrections import MADE_ELSEWHERE, votes_of
-from labeling.services.settling.settling import stages_of
 
 JUDGES = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 

@@ -98,6 +98,7 @@ class ExportedFolder:
     def _faults_of_items(self, tree: Tree, checker: Checker | None) -> Iterator[ReleaseFault]:
         """Each line with the row of the manifest that has its id, in whatever order they are."""
         by_id = {row.item_id: row for row in self.rows}
+        is_imported = "imported_from" in parsed(self.statement)
         waiting = dict(by_id)
         for number, line in enumerate(_lines(self.folder / "items.jsonl")):
             text = line.decode("utf-8", "replace")
@@ -109,7 +110,7 @@ class ExportedFolder:
                 yield ReleaseFault(item_id or f"line {number + 1}", Fact("verify.extra_item"))
                 continue
             waiting.pop(row.item_id, None)
-            yield from faults_of_item(text, row, checker=checker)
+            yield from faults_of_item(text, row, checker=checker, is_imported=is_imported)
         for item_id in waiting:
             yield ReleaseFault(item_id, Fact("verify.missing_item"))
 

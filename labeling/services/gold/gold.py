@@ -26,7 +26,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
-from labeling.domain.targets import END_TO_END, target_layers
+from labeling.domain.targets import END_TO_END, stages_of, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
@@ -319,7 +319,7 @@ def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> Fr
 
 def check_name(project: Project, layer: str, name: str) -> None:
     if layer == END_TO_END and not set(project.layers) >= set(stages()):
-        needed = [Fact(f"layer_within.{stage}") for stage in settling.stages_of(layer)]
+        needed = [Fact(f"layer_within.{stage}") for stage in stages_of(layer)]
         raise UnknownLayer("gold.no_whole", slug=project.slug, needed=needed)
     if layer not in target_layers(project.layers):
         raise UnknownLayer(
@@ -373,7 +373,7 @@ def _measured_rounds(project: Project) -> list[Round]:
 
 def _layers_behind(layer: str) -> list[str]:
     """The layers that gold of this layer holds or refers to."""
-    stages = settling.stages_of(layer)
+    stages = stages_of(layer)
     return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
 
 
@@ -399,7 +399,5 @@ def _agreement_on(measured: Round, layer: str) -> AgreementFigures | AgreementSu
     """The figures of one layer; of the whole, those of each of its stages."""
     if layer != END_TO_END:
         return measurements.figures_of(measured, layer)
-    stages = {
-        stage: measurements.figures_of(measured, stage) for stage in settling.stages_of(layer)
-    }
+    stages = {stage: measurements.figures_of(measured, stage) for stage in stages_of(layer)}
     return agreement.summary({stage: figures for stage, figures in stages.items() if figures})

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from os import SEEK_END
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from labeling.services.gold import signing
 
@@ -26,6 +29,31 @@ class FrozenItem(NamedTuple):
     canonical: str
     sha256: str
     signature: str = ""
+
+
+class Spool(Generic[Row]):
+    """Values in a nameless file of the system, to be read in their order any number of times."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile("w+b")  # noqa: SIM115  # closed with the object
+        weakref.finalize(self, self._file.close)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, row: Row) -> None:
+        self._file.seek(0, SEEK_END)
+        pickle.dump(row, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._size += 1
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for _ in range(self._size):
+            self._file.seek(place)
+            row: Row = pickle.load(self._file)  # noqa: S301  # what this process has written
+            place = self._file.tell()
+            yield row
 
 
 class StagedItems:

@@ -165,7 +165,8 @@ def _items(release: GoldRelease) -> Iterator[GoldItem]:
 
 def _item_faults(item: GoldItem, checker: Checker | None) -> Iterator[ReleaseFault]:
     columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
-    yield from faults_of_item(item.canonical, columns, checker=checker)
+    is_imported = item.release.is_imported
+    yield from faults_of_item(item.canonical, columns, checker=checker, is_imported=is_imported)
     frozen = parsed(item.canonical).get("conversation")
     if not _is_said(frozen, messages_of(item.conversation)):
         yield ReleaseFault(item.item_id, Fact("verify.conversation"))

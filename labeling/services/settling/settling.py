@@ -21,8 +21,7 @@ from labeling.domain.matching.references import Base, heading_of, quoting, unres
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
-from labeling.domain.schema.layers import stages
-from labeling.domain.targets import END_TO_END
+from labeling.domain.targets import END_TO_END, stages_of
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -135,11 +134,6 @@ def settle_answers(
         threshold=project.match_threshold,
         order=list(base.labels),
     )
-
-
-def stages_of(layer: str) -> list[str]:
-    """The layers that gold of this layer is made of."""
-    return stages() if layer == END_TO_END else [layer]
 
 
 def needs_of(project: Project, layer: str) -> list[str]:

@@ -1,0 +1,158 @@
+"""An export of gold in another, empty project: the same items, down to their hashes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from labeling.models import Conversation, GoldRelease, Project, Pseudonym
+from labeling.services.exchange.export import export
+from labeling.services.gold.verification import verify
+from tests import factories
+from tests.labeling.test_import_gold import refused, run
+from tests.labeling.test_layer_gold import GIVEN, freeze, labelled
+from tests.pages import page
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[[User], Client]
+
+
+@pytest.fixture
+def release(people: dict[str, User]) -> GoldRelease:
+    return factories.make_release(name="demo", items=2)
+
+
+def taken(folder: Path, release: GoldRelease) -> GoldRelease:
+    export(release, format="native", folder=folder)
+    run(folder, project="elsewhere", layer=release.layer)
+    return GoldRelease.objects.get(project__slug="elsewhere")
+
+
+def hashes(release: GoldRelease) -> list[str]:
+    return list(release.items.order_by("position").values_list("sha256", flat=True))
+
+
+@pytest.mark.parametrize("layer", GIVEN)
+def test_items_of_every_layer_keep_their_hashes(
+    layer: str, people: dict[str, User], tmp_path: Path
+) -> None:
+    release = freeze(labelled(*GIVEN[layer]), layer)
+
+    back = taken(tmp_path / "export", release)
+
+    assert hashes(back) == hashes(release)
+    assert [item.canonical for item in back.items.all()] == [
+        item.canonical for item in release.items.all()
+    ]
+    assert verify(back) == []
+
+
+def test_the_release_says_where_its_items_were_taken_from(
+    release: GoldRelease, tmp_path: Path
+) -> None:
+    back = taken(tmp_path / "export", release)
+
+    (source,) = json.loads(back.header)["imported_from"]
+    assert source["file"] == "export/items.jsonl"
+    assert (source["release"], source["release_sha256"]) == (str(release), release.sha256)
+    assert {item.how for item in back.items.all()} == {"imported"}
+    assert json.loads(back.header)["root"] == json.loads(release.header)["root"]
+
+
+def test_the_same_export_again_is_nothing_new_and_exports_the_same_lines(
+    release: GoldRelease, tmp_path: Path
+) -> None:
+    back = taken(tmp_path / "export", release)
+
+    said = run(tmp_path / "export", project="elsewhere", layer="extraction")
+    lines, *_ = export(back, format="native", folder=tmp_path / "again")
+
+    assert "Nothing is new" in said
+    assert lines.read_bytes() == (tmp_path / "export" / "items.jsonl").read_bytes()
+
+
+def test_pseudonyms_of_another_project_name_nobody_here(
+    release: GoldRelease, tmp_path: Path, signed_in: SignedIn, people: dict[str, User]
+) -> None:
+    back = taken(tmp_path / "export", release)
+    Pseudonym.objects.create(project=back.project, user=people["noor"], number=1)
+
+    shown = page(signed_in(people["admin"]), f"{back.get_absolute_url()}items/c-001/")
+
+    assert "annotator-1" in shown
+    assert "held by annotator-1, annotator-2, annotator-3" in shown
+
+
+def test_a_changed_item_is_refused_with_its_line(release: GoldRelease, tmp_path: Path) -> None:
+    export(release, format="native", folder=tmp_path)
+    path = tmp_path / "items.jsonl"
+    first, second = path.read_text("utf-8").splitlines()
+    path.write_text(f"{first}\n{second.replace('Message', 'Massage')}\n", encoding="utf-8")
+
+    said = refused(tmp_path, project="elsewhere", layer="extraction")
+
+    assert "items.jsonl:2: the item is not the one that was released" in said
+    assert not Conversation.objects.filter(project__slug="elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "reason"),
+    [
+        ("items.jsonl", lambda text: text.splitlines(True)[0], "1 lines, and the manifest has 2"),
+        ("items.jsonl", lambda text: text * 2, "items.jsonl:3: the item is not the one"),
+        ("manifest.json", lambda text: "{}", "the manifest is not that of a native export"),
+        ("statement.json", lambda text: text.replace("demo", "dema"), "the statement is not the"),
+    ],
+)
+def test_an_export_that_is_not_whole_is_refused(
+    file: str,
+    change: Callable[[str], str],
+    reason: str,
+    release: GoldRelease,
+    tmp_path: Path,
+) -> None:
+    export(release, format="native", folder=tmp_path)
+    path = tmp_path / file
+    path.write_text(change(path.read_text("utf-8")), encoding="utf-8")
+
+    assert reason in refused(tmp_path, project="elsewhere", layer="extraction")
+
+
+def test_a_split_that_only_the_conversation_has_refuses_the_item(
+    project: Project, tmp_path: Path
+) -> None:
+    """The item says what it says: it cannot be taken over and get a split at the same time."""
+    factories.make_conversations(project, 1)
+    Conversation.objects.update(split="")
+    export(factories.make_release(project, items=1), format="native", folder=tmp_path)
+    document = json.loads((tmp_path / "items.jsonl").read_text("utf-8"))
+    messages = [
+        {"role": row["role"], "content": row["content"], "speaker": row["speaker"]}
+        for row in document["conversation"]
+    ]
+    named = {key: document[key] for key in ("domain", "difficulty") if document[key]}
+    stored = {"id": document["item_id"], "split": "test", **named, "messages": messages}
+    (tmp_path / "texts.jsonl").write_text(json.dumps(stored), encoding="utf-8")
+    call_command("import_conversations", tmp_path / "texts.jsonl", project="elsewhere")
+
+    said = refused(tmp_path, project="elsewhere", layer="extraction")
+
+    assert "its split is “” in the export and “test” here" in said
+
+
+def test_the_command_counts_labels_of_label_layers_and_questions_of_question_layers(
+    release: GoldRelease, tmp_path: Path
+) -> None:
+    export(release, format="native", folder=tmp_path)
+
+    said = run(tmp_path / "items.jsonl", project="elsewhere", layer="extraction")
+
+    assert "labels" in said
+    assert "sessions" not in said
+    assert "questions" not in said
