@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "labeling.views.looks.asks_why",  # test items are shown for a reason
 ]
 
 ROOT_URLCONF = "config.urls"

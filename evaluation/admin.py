@@ -39,7 +39,6 @@ from evaluation.models import (
     Run,
     SampledAnswer,
     Score,
-    SplitAccess,
     StageTrace,
     Yardstick,
     YardstickCase,
@@ -48,7 +47,8 @@ from evaluation.services.language_models import bills
 from evaluation.services.run import planning
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, read_only, worded
 from labeling.domain.numbers import whole_number
-from labeling.models import GoldRelease
+from labeling.models import GoldRelease, Look
+from labeling.services.gold import looks
 from labeling.translation import lazy as _
 
 admin.site.unregister(GoldRelease)
@@ -165,7 +165,9 @@ class AggregateInline(ReadOnly, admin.TabularInline):
     readonly_fields = ROW
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
-        return super().get_queryset(request).defer("detail", "yardsticks")
+        sealed = looks.sealed(request.user, Look.Purpose.RESULTS)
+        rows = super().get_queryset(request).defer("detail", "yardsticks")
+        return rows.exclude(run__look__isnull=False, run__release__in=sealed)
 
 
 @admin.register(Run)
@@ -226,6 +228,8 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(Aggregate)
 class AggregateAdmin(ReadOnlyAdmin):
+    sealed_by = ("run__look__isnull", "run__release")
+    sealed_as = False
     list_display = ("id", "run", "metric", *FIGURES, *COUNTS)
     list_filter = ("metric", "run__pipeline")
     search_fields = ("metric", "=run__id")
@@ -236,30 +240,28 @@ read_only(
     "id run item repetition state attempts error_class seconds finished_at",
     "state error_class run__pipeline",
     "item__item_id error =run__id",
+    sealed_by=("item__split", "run__release"),
 )
 read_only(
     Score,
     "id case metric metric_version value reason",
     "metric metric_version",
     "metric case__item__item_id =case__run__id",
-)
-read_only(
-    SplitAccess,
-    "id release run user n_items reason at",
-    "release__name",
-    "reason release__name =run__id",
+    sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
     StageTrace,
     "id case checkpoint set_size corpus_size",
     "checkpoint",
     "=case__run__id case__part_id",
+    sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
     Rating,
     "id case position judge score rated_at",
     "score",
     "note judge__username =case__run__id",
+    sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
     RatingPanel,
@@ -273,10 +275,22 @@ read_only(
     "pipeline",
     "release__name",
 )
-read_only(YardstickCase, "id yardstick item part", search="=yardstick__id")
+read_only(
+    YardstickCase,
+    "id yardstick item part",
+    search="=yardstick__id",
+    sealed_by=("item__split", "yardstick__release"),
+)
 read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
-read_only(GateResult, "id run baseline passed asked_by at", "passed", "=run__id")
+read_only(
+    GateResult,
+    "id run baseline passed asked_by at",
+    "passed",
+    "=run__id",
+    sealed_by=("run__look__isnull", "run__release"),
+    sealed_as=False,
+)
 read_only(
     BuiltLayer,
     "id conversation kind implementation seconds built_at",
@@ -295,6 +309,7 @@ read_only(
     "id case state attempts model error_class finished_at",
     "state error_class model",
     "error =case__run__id case__item__item_id",
+    sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
     Judging,
@@ -307,12 +322,14 @@ read_only(
     "id judging answer kind state score clamped reason",
     "kind state error_class clamped",
     "error =judging__run__id =answer__id",
+    sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
 read_only(
     AnswerRating,
     "id answer kind rater score frozen rated_at",
     "kind score",
     "note rater__username =answer__case__run__id",
+    sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
 read_only(AnswerPanel, "id run opened_by opened_at", search="=run__id")
 read_only(

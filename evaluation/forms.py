@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
-from evaluation.models import Judging, Kind, Run
+from evaluation.models import OPEN, Judging, Kind, Run
 from evaluation.services.judging import judgings
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import launch, predictions
@@ -41,7 +41,11 @@ def _number(least: float | None, most: float | None, *, whole: bool = True) -> f
     return forms.NumberInput({name: limit for name, limit in limits.items() if limit is not None})
 
 
-SPLITS = [("", _("Every split")), *Conversation.Split.choices]
+SPLITS = [
+    (OPEN, _("All but the test split")),
+    *Conversation.Split.choices,
+    ("", _("Every split, test included")),
+]
 
 
 class PipelineFields(PipelineRow):
@@ -63,7 +67,7 @@ class LaunchForm(forms.Form):
         required=False,
         max_length=500,
         help_text=_(
-            "Needed for the test split: why you look at it. It is printed with the result."
+            "Needed for test items, once: why you look at them. It is printed with the result."
         ),
     )
     name = forms.CharField(
@@ -272,7 +276,10 @@ class PredictionsForm(forms.Form):
     file = forms.FileField(label=_("File"), allow_empty_file=True)
     split = forms.ChoiceField(label=_("Split"), choices=SPLITS, required=False)
     reason = forms.CharField(
-        label=_("Reason"), required=False, max_length=500, help_text=_("Needed for the test split.")
+        label=_("Reason"),
+        required=False,
+        max_length=500,
+        help_text=_("Needed for test items, once."),
     )
     name = forms.CharField(
         label=_("Name"),

@@ -80,7 +80,10 @@ LAUNCHES: dict[str, Text] = {
         "Pipeline “{pipeline}” with these settings uses no language model: leave the budget empty."
     ),
     "launch.no_such_split": _("There is no split “{split}”. Known are: {known}."),
-    "launch.reason_missing": _("Say why you look at the test split: it is kept for final figures."),
+    "launch.reason_missing": _(
+        "Say why you look at test items of {release}: they are kept for final figures. Or leave "
+        "the test split out."
+    ),
     "launch.split_empty": _(
         "There is nothing to measure: the split “{split}” of {release} is empty."
     ),
@@ -470,6 +473,10 @@ REFUSALS: dict[str, Text] = {
     "plan.no_run": _(
         "What this gold can show is not known yet: no run on it, or on an earlier version, has "
         "figures of two conversations. Launch one."
+    ),
+    "plan.only_test": _(
+        "What this gold can show is not known before it is used: all of it is test, and no plan "
+        "rests on test figures."
     ),
     "plan.run_unfinished": _(
         "What this gold can show is not known yet: it will be as soon as a run on it is scored."

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import JSONField, Model, Q, QuerySet, TextField
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from labeling.forms.accounts import AccountForm, MembersFormSet
 from labeling.forms.projects import ProjectSetup
@@ -42,6 +43,8 @@ from labeling.models import (
     ImportReport,
     Invitation,
     LogCheck,
+    Look,
+    LookBudget,
     Measurement,
     Membership,
     Merge,
@@ -59,6 +62,7 @@ from labeling.models import (
 )
 from labeling.models.fields import FactField
 from labeling.services import blindness, events, project_settings
+from labeling.services.gold import looks
 from labeling.words import words_of
 
 admin.site.site_header = admin.site.site_title = "Assay"
@@ -104,10 +108,15 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
 
     ``needs`` are the texts that a row needs although no column shows them. ``about`` leads to the
     conversation of a row that shows labels: the staff, too, label blind. ``hides_checks`` leaves
-    hidden checks out: the staff may be checked like everybody else.
+    hidden checks out: the staff may be checked like everybody else. ``sealed_by`` leads to the
+    split (or what else is ``sealed_as``) and to the release of a row that shows test labels or
+    results: it is left out until its reader has said why, on a page of the product.
     """
 
     about = ""
+    sealed_by: tuple[str, str] | None = None
+    sealed_as: Any = looks.TEST
+    purpose = Look.Purpose.RESULTS
     hides_checks = False
     needs: tuple[str, ...] = ()
     show_full_result_count = False
@@ -129,9 +138,21 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
             rows = rows.labelling()
         if self.about:
             rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
+        if self.sealed_by:
+            mark, release = self.sealed_by
+            sealed = looks.sealed(request.user, self.purpose)
+            rows = rows.exclude(Q(**{mark: self.sealed_as}) & Q(**{f"{release}__in": sealed}))
         match = request.resolver_match
         is_list = match is not None and str(match.url_name).endswith("_changelist")
         return rows.defer(*self._left_out()) if is_list else rows
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        if self.sealed_by and looks.sealed(request.user, self.purpose).exists():
+            messages.info(
+                request,
+                _("Test items are left out where you have not said on a page why you look."),
+            )
+        return super().changelist_view(request, extra_context)
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         return list(self._joined())
@@ -439,7 +460,16 @@ read_only(
     "release split how",
     "item_id sha256",
     about="conversation",
+    sealed_by=("split", "release"),
+    purpose=Look.Purpose.LABELS,
 )
+read_only(
+    Look,
+    "at user release purpose subject named reason n_items",
+    "purpose release",
+    "reason user__username release__name",
+)
+read_only(LookBudget, "project looks reason by at", "project")
 read_only(
     Event,
     "at verb actor project object_type object_id",

@@ -67,6 +67,7 @@ from labeling.views.label_files import (
     labels_preview,
 )
 from labeling.views.leases import lease_give_back, lease_renew
+from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
 from labeling.views.projects import project, project_list, project_new, settings_page
@@ -179,6 +180,9 @@ of_a_project = [
     path("disputes/<int:pk>/withdraw/", dispute_withdraw, name="dispute-withdraw"),
     path("gold/<str:name>/<int:version>/verify/", gold_verify, name="gold-verify"),
     path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
+    path("gold/<str:name>/<int:version>/look/", gold_look, name="gold-look"),
+    path("looks/", looks, name="looks"),
+    path("looks/budget/", looks_budget, name="looks-budget"),
     # the ids come from imported files and may hold slashes
     path("gold/<str:name>/<int:version>/items/<path:item_id>/", gold_item, name="gold-item"),
 ]

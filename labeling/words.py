@@ -475,6 +475,13 @@ WORDS: dict[str, Text] = {
         "reason why they count."
     ),
     "labels.no_guidelines": _("Write the guidelines first: labels count under a version."),
+    "look.budget_as_before": _("That is the budget already."),
+    "look.budget_spent": _(
+        "The budget of {looks} looks at the test items of {release} is spent. A lead of the "
+        "project can raise it with a reason, on the page “Looks at test items”."
+    ),
+    "look.budget_without_reason": _("Say why: the reason stays on record."),
+    "look.reason_needed": _("Say why you look at the test items of {releases}."),
     "planning.negative": _("Nobody can get less than nothing: use numbers from 0."),
     "planning.sum_too_large": _(
         "{conversations} conversations by {overlap} are {places} assignments, but the numbers "

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from evaluation.access import require_reader
 from evaluation.models import Run
+from evaluation.services import looks
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, compare_with
 from evaluation.services.run.gold_changes import is_other_gold, split
@@ -104,7 +105,7 @@ class ComparisonView(APIView):
             OpenApiParameter("baseline", OpenApiTypes.INT, required=True),
             OpenApiParameter("run", OpenApiTypes.INT, required=True, many=True),
         ],
-        responses={200: ComparisonOut, 400: ErrorOut, 404: ErrorOut},
+        responses={200: ComparisonOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
     def get(self, request: Request) -> Response:
         """Runs next to a baseline: verdict, sentence, and every metric; corrected together."""
@@ -112,6 +113,7 @@ class ComparisonView(APIView):
         baseline = _run(request, request.query_params.get("baseline", ""))
         numbers = request.query_params.getlist("run")[:MOST_RUNS]
         runs = [_run(request, number) for number in numbers]
+        looks.require_comparison(request.user, [baseline, *runs])
         splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
         same = [run for run in runs if not is_other_gold(baseline, run)]
         compared = compare_with(baseline, same) if same or not splits else []

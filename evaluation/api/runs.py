@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,7 @@ from evaluation.access import require_reader
 from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import looks
 from evaluation.services.judging import corrections
 from evaluation.services.launch import carrying, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
@@ -25,7 +26,7 @@ from labeling.models import Conversation, GoldRelease
 from labeling.services.gold import gold
 from labeling.words import words_of
 
-_SPLITS = f"{', '.join(Conversation.Split.values)}; empty: all of them"
+_SPLITS = f"{', '.join(Conversation.Split.values)}; open: all but test; empty: all of them"
 
 
 class RunIn(serializers.Serializer[Any]):
@@ -43,7 +44,7 @@ class RunIn(serializers.Serializer[Any]):
     config = serializers.DictField(default=dict)
     split = serializers.CharField(default="", allow_blank=True, help_text=_SPLITS)
     reason = serializers.CharField(
-        default="", allow_blank=True, max_length=500, help_text="Needed for the test split"
+        default="", allow_blank=True, max_length=500, help_text="Needed for test items, once"
     )
     repetitions = serializers.IntegerField(default=1, help_text=f"1 to {MOST_REPETITIONS}")
     seed = serializers.IntegerField(default=0, help_text=f"0 to {MAX_SEED}")
@@ -130,14 +131,28 @@ class RunOut(serializers.ModelSerializer[Run]):
         ]
 
 
+class TestLookOut(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    looks = serializers.IntegerField(help_text="At these test items, in whatever release")
+    budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
+
+
 class RunDetailOut(RunOut):
     spec = serializers.DictField(source="spec.as_json")
+    test_look = serializers.SerializerMethodField(
+        help_text="Which look at its test items it was; null: it has none"
+    )
     aggregates = AggregateOut(many=True)
     failure = WordsField()
     pause_reason = WordsField()
     people_corrected = serializers.SerializerMethodField(
         help_text="By metric the judged mean corrected by people, where its judge is certified"
     )
+
+    @extend_schema_field(TestLookOut(allow_null=True))
+    def get_test_look(self, run: Run) -> looks.TestLook | None:
+        return looks.test_look(run)
 
     def get_people_corrected(self, run: Run) -> dict[str, Any]:
         return corrections.as_json(run)
@@ -146,6 +161,7 @@ class RunDetailOut(RunOut):
         fields = [
             *RunOut.Meta.fields,
             "reason",
+            "test_look",
             "failure",
             "pause_reason",
             "budget_cost",
@@ -204,7 +220,7 @@ class RunListView(APIView):
         before = position(request, "before")
         return page(rows.filter(pk__lt=before) if before is not None else rows, RunOut)
 
-    @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
+    @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut})
     def post(self, request: Request) -> Response:
         """Launch a run, of a pipeline or on predictions; a worker carries it out."""
         run = launch.launch(_asked(request))
@@ -254,17 +270,18 @@ class RunEstimateView(APIView):
 
 
 class RunView(APIView):
-    @extend_schema(responses={200: RunDetailOut, 404: ErrorOut})
+    @extend_schema(responses={200: RunDetailOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """One run with its aggregates and everything needed to repeat it."""
         return Response(_detail(request, pk))
 
 
 class RunCasesView(APIView):
-    @extend_schema(parameters=[AFTER], responses={200: CasePageOut, 404: ErrorOut})
+    @extend_schema(parameters=[AFTER], responses={200: CasePageOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
         run = get_object_or_404(_runs(request), pk=pk)
+        looks.require(request.user, run)
         scores = Prefetch("scores", Score.objects.defer("detail", "by_person"))
         rows = run.cases.select_related("item").defer("output", "item__canonical")
         after = position(request, "after") or 0
@@ -277,10 +294,14 @@ class CarryIn(serializers.Serializer[Any]):
 
 
 class RunCarryView(APIView):
-    @extend_schema(request=CarryIn, responses={201: RunDetailOut, 400: ErrorOut, 404: ErrorOut})
+    @extend_schema(
+        request=CarryIn,
+        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Score the outputs of a run on other gold; no pipeline runs and no model is asked."""
         run = get_object_or_404(_runs(request), pk=pk)
+        looks.require(request.user, run)
         fields = CarryIn(data=request.data)
         fields.is_valid(raise_exception=True)
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")
@@ -291,10 +312,14 @@ class RunCarryView(APIView):
 
 
 class RunControlView(APIView):
-    @extend_schema(request=ControlIn, responses={200: RunDetailOut, 400: ErrorOut, 404: ErrorOut})
+    @extend_schema(
+        request=ControlIn,
+        responses={200: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Pause, resume, cancel, or compute the scores again from the stored outputs."""
         run = get_object_or_404(_runs(request), pk=pk)
+        looks.require(request.user, run)  # the answer has its figures
         fields = ControlIn(data=request.data)
         fields.is_valid(raise_exception=True)
         values = dict(fields.validated_data)
@@ -323,10 +348,11 @@ def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> Launch
 def _runs(request: Request) -> Any:
     visible = Run.objects.visible_to(request.user).with_progress()
     heavy = ("release__header", "release__agreement", "release__left_out")
-    return visible.select_related("release__project", "requested_by").defer(*heavy)
+    return visible.select_related("release__project", "requested_by", "look").defer(*heavy)
 
 
 def _detail(request: Request, pk: int) -> dict[str, Any]:
     aggregates = Prefetch("aggregates", Aggregate.objects.defer("detail"))
     run = get_object_or_404(_runs(request).prefetch_related(aggregates), pk=pk)
+    looks.require(request.user, run)
     return dict(RunDetailOut(run).data)

@@ -12,8 +12,8 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, Run
+from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import launch
 from evaluation.services.launch.batches import Launched
 from evaluation.services.run import results
 from labeling.domain.numbers import decimals_apart
@@ -69,11 +69,13 @@ def notes(run: Run) -> list[str]:
 
 
 def _look(run: Run) -> list[str]:
-    look = launch.test_look(run)
+    look = looks.test_look(run)
     if look is None:
         return []
+    limit = "no limit" if look["budget"] is None else f"budget {look['budget']:,}"
     sentence = (
-        f"Look {look['number']} at the test split of {run.release}; items seen: {look['n_items']}."
+        f"Look {look['number']} of {look['looks']} at the test items of {run.release} ({limit}); "
+        f"items seen: {look['n_items']}."
     )
     return [f"{sentence} Why: {run.reason}" if run.reason else sentence]
 

@@ -17,13 +17,14 @@ from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
-from evaluation.models.runs import CaseRun, Run, SplitAccess
+from evaluation.models.runs import OPEN, CaseRun, Run, of_split
 from evaluation.models.spec import RunSpec
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
 
 __all__ = [
+    "OPEN",
     "Aggregate",
     "Answer",
     "AnswerPanel",
@@ -48,10 +49,10 @@ __all__ = [
     "RunSpec",
     "SampledAnswer",
     "Score",
-    "SplitAccess",
     "StageTrace",
     "Work",
     "WorkQuerySet",
     "Yardstick",
     "YardstickCase",
+    "of_split",
 ]

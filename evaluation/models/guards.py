@@ -9,7 +9,6 @@ CLOSED = "The rating of this run is closed: its ratings stay as they are."
 SAMPLE_CLOSED = "The sample is closed: its ratings stay as they are."
 
 GUARDS: list[Guard] = [
-    *never("evaluation_splitaccess", "A look at the test split is never taken back."),
     *never("evaluation_gateresult", "What a gate said is never taken back: ask it again."),
     *never("evaluation_primarymetric", "A primary metric stays on record: declare another one."),
     *never("evaluation_judgecertificate", "A certificate never changes: draw another sample."),

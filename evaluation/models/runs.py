@@ -12,8 +12,18 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.spec import RunSpec, SpecField
 from evaluation.models.work import Work, WorkQuerySet
-from labeling.models import GoldItem, GoldRelease, Membership, Project
+from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, Project
 from labeling.models.fields import FactField
+
+OPEN = "open"
+"""In place of a split: every item that is not a test item."""
+
+
+def of_split(items: models.QuerySet[GoldItem], split: str) -> models.QuerySet[GoldItem]:
+    """The items of a split; empty: of every split."""
+    if split == OPEN:
+        return items.exclude(split=Conversation.Split.TEST)
+    return items.filter(split=split) if split else items
 
 
 def _count_cases(*states: str) -> Coalesce:
@@ -108,8 +118,17 @@ class Run(models.Model):
     name = models.CharField(
         max_length=200, blank=True, help_text="What was changed, for the log of experiments"
     )
-    split = models.CharField(max_length=5, blank=True, help_text="Empty: every split")
-    reason = models.TextField(blank=True, help_text="Why the test split was looked at")
+    split = models.CharField(
+        max_length=5, blank=True, help_text="Empty: every split; open: all but the test split"
+    )
+    reason = models.TextField(blank=True, help_text="Why test items were looked at")
+    look = models.OneToOneField(
+        Look,
+        models.PROTECT,
+        null=True,
+        related_name="run",
+        help_text="At test items, written down when it was launched; empty: it has none",
+    )
     repetitions = models.PositiveSmallIntegerField(default=1)
     seed = models.PositiveIntegerField(default=0)
     spec: RunSpec = SpecField()  # type: ignore[assignment]
@@ -225,21 +244,3 @@ class CaseRun(Work):
     def case_id(self) -> str:
         """The name in files and on pages; needs ``item``."""
         return f"{self.item.item_id}:{self.part_id}" if self.part else self.item.item_id
-
-
-class SplitAccess(models.Model):
-    """One look at the test split: who, when, why. Append-only (triggers), counted in reports."""
-
-    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="test_accesses")
-    run = models.OneToOneField(Run, models.PROTECT, related_name="test_access")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    reason = models.TextField(blank=True, help_text="Empty: the run took every split")
-    n_items = models.PositiveIntegerField(help_text="How many test items were looked at")
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["-pk"]
-        verbose_name_plural = "split accesses"
-
-    def __str__(self) -> str:
-        return f"test split of {self.release} by run {self.run_id}"

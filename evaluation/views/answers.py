@@ -26,6 +26,7 @@ from evaluation.models import (
     Kind,
     Run,
 )
+from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections, judge_marks, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
@@ -201,6 +202,7 @@ def case_answer(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     related = ("item", "run__release__project")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+    looks.require_case(request.user, case)
     return render(request, "evaluation/_answer.html", {"written": answer_of(case), "run": case.run})
 
 

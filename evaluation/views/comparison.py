@@ -19,6 +19,7 @@ from evaluation.access import require_reader
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
+from evaluation.services import looks
 from evaluation.services.judging import judge_marks
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
@@ -156,6 +157,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Target") == "run-choices":
         return render(request, "evaluation/_run_choices.html", context)
     if chosen.baseline and chosen.runs:
+        looks.require_comparison(request.user, chosen.all)
         context |= _compared(request, chosen.baseline, chosen.runs)
     return render(request, "evaluation/compare.html", context)
 
@@ -163,10 +165,13 @@ def run_compare(request: HttpRequest) -> HttpResponse:
 @require_GET
 def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> HttpResponse:
     """One case with both outputs and gold, as part of the page or as a page."""
-    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    visible = Run.objects.visible_to(request.user).select_related("release__project")
+    cases = CaseRun.objects.filter(run__in=visible.values("pk"))
     related = cases.select_related("item", "run__release__project")
     after = get_object_or_404(related, run__pk=run, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=after.item.conversation_id))
+    if after.item.split == Conversation.Split.TEST:
+        looks.require_comparison(request.user, [get_object_or_404(visible, pk=baseline), after.run])
     same = {"item": after.item_id, "part": after.part, "repetition": after.repetition}
     before = get_object_or_404(related, run__pk=baseline, **same)
     metric = _metric(request, after.run, METRICS[gold_layer(after.run.spec.layer).primary])

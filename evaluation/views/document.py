@@ -14,6 +14,7 @@ from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.layers.end_to_end import SCORE, check_document
 from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
+from evaluation.services import looks
 from evaluation.views.present import score_cell
 from labeling.views.markdown import render_section
 from pipelines.requirements.document.markdown import NUMBER, whole
@@ -80,9 +81,10 @@ def document_of(case: CaseRun) -> Document | None:
 
 def _case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
     cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
-    return get_object_or_404(
-        cases.select_related("item", "run__release__project"), run__pk=run_pk, pk=pk
-    )
+    related = cases.select_related("item", "run__release__project")
+    case = get_object_or_404(related, run__pk=run_pk, pk=pk)
+    looks.require_case(request.user, case)
+    return case
 
 
 def _sections(document: Document) -> list[ShownSection]:

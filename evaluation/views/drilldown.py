@@ -17,6 +17,7 @@ from evaluation.layers.memory import Memory
 from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
+from evaluation.services import looks
 from evaluation.views import present
 from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
@@ -287,6 +288,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     related = ("item", "run__release__project", "run__requested_by")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+    looks.require_case(request.user, case)
     scores = current_scores(case)
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)

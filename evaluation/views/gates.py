@@ -19,7 +19,7 @@ from evaluation.models import GateThresholds, Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
-from evaluation.views.run import get_run
+from evaluation.views.run import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
@@ -60,7 +60,7 @@ class PrimaryChoice(NamedTuple):
 
 @require_POST
 def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     number = whole_number(request.POST.get("baseline", ""))
     baseline = None
     if number is not None:

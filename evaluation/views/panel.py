@@ -19,7 +19,7 @@ from evaluation.models import AnswerPanel, JudgeCertificate, Kind, RatingPanel, 
 from evaluation.services.judging import answer_ratings, attempts, certificates, panels, samples
 from evaluation.services.judging.panels import Panel
 from evaluation.services.run import ratings, scoring
-from evaluation.views.run import get_run
+from evaluation.views.run import get_run, opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -47,7 +47,7 @@ class SampleRow(NamedTuple):
 
 @require_GET
 def run_ratings(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     panel = RatingPanel.objects.filter(run=run).select_related("run", "closed_by").first()
     context = {
         **_frame(request, run, panel, ratings.why_not_ratable(run)),
@@ -73,7 +73,7 @@ def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def run_answer_ratings(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     panel = AnswerPanel.objects.filter(run=run).select_related("run__release").first()
     problem = samples.why_not_ratable(run)
     left = {} if problem else samples.available(run)

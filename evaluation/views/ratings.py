@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import gold_layer
 from evaluation.models import AnswerPanel, AnswerRating, CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.services import looks
 from evaluation.services.judging import answer_ratings
 from evaluation.services.run import ratings as service
 from labeling.domain.errors import RuleError
@@ -201,6 +202,7 @@ def get_panel(request: HttpRequest, model: type[P], code: UUID) -> P:
     panel: P = get_object_or_404(light(model.objects.to_rate_by(request.user)), code=code)
     shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
     blindness.refuse(request.user, shown)  # the page shows what was stated, too
+    looks.require_of_readers(request.user, panel.run)
     return panel
 
 

@@ -19,8 +19,9 @@ from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
+from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import carrying, launch
+from evaluation.services.launch import carrying
 from evaluation.services.run import gates, results
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
@@ -73,7 +74,7 @@ class GateCheck(NamedTuple):
 
 @require_GET
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     layer = gold_layer(run.release.layer)
     answered = run.spec.has_answers
     metrics = present.case_columns(layer, answered=answered)
@@ -86,7 +87,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
-        "test_look": launch.test_look(run),
+        "test_look": looks.test_look(run),
         "carried": run.spec.carried,
         "newer_gold": _newer_gold(run),
         **_details(run, aggregates),
@@ -114,7 +115,7 @@ def _newer_gold(run: Run) -> GoldRelease | None:
 @require_POST
 def run_carry(request: HttpRequest, pk: int) -> HttpResponse:
     """Score the outputs of a run on other gold, without running its pipeline."""
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     visible = GoldRelease.objects.visible_to(request.user).select_related("project")
     reason = request.POST.get("reason", "")
     try:
@@ -171,7 +172,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def run_results(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     response = JsonResponse(
         results.results_document(run), json_dumps_params={"indent": 2, "ensure_ascii": False}
     )
@@ -181,7 +182,7 @@ def run_results(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     shown = Conversation.objects.filter(gold_items__case_runs__run=run)
     blindness.refuse(request.user, shown)  # where gold stands is in the table
     response = StreamingHttpResponse(results.case_table(run), content_type="text/csv")
@@ -189,9 +190,17 @@ def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     return response
 
 
+def opened_run(request: HttpRequest, pk: int) -> Run:
+    """For pages with figures or cases: of a run on test items, only for a reason."""
+    run = get_run(request, pk)
+    looks.require(request.user, run)
+    return run
+
+
 def get_run(request: HttpRequest, pk: int) -> Run:
     visible = Run.objects.visible_to(request.user).with_progress()
-    loaded = visible.select_related("release__project", "release__guideline", "requested_by")
+    related = ("release__project", "release__guideline", "requested_by", "look")
+    loaded = visible.select_related(*related)
     return get_object_or_404(loaded, pk=pk)
 
 

@@ -17,12 +17,13 @@ from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
+from evaluation.services import looks
 from evaluation.services.judging import judge_marks
 from evaluation.services.language_models import bills
 from evaluation.services.run import planning
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
-from labeling.models import GoldRelease
+from labeling.models import Conversation, GoldRelease
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
@@ -38,6 +39,8 @@ class RunRow(NamedTuple):
     badge: str
     figures: list[tuple[str, str, str]]
     mark: str
+    sealed: bool
+    """Whether its figures wait for the reader to say why they look at test results."""
 
 
 @require_GET
@@ -47,7 +50,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = {name: _asked(request, name) for name in ("pipeline", "release", "status")}
     page, following = _page(Run.objects.visible_to(request.user), filters, request)
     context = {
-        "runs": _rows(page),
+        "runs": _rows(page, request.user),
         "next": following,
         "filters": filters,
         "filtered": any(filters.values()),
@@ -64,7 +67,7 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
     """The reader's own newest runs, as a part of the home page."""
     require_reader(request.user)
     mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
-    rows = _rows(list(_light(mine.with_progress())[:MINE]))
+    rows = _rows(list(_light(mine.with_progress())[:MINE]), request.user)
     return render(request, "evaluation/_runs_mine.html", {"runs": rows})
 
 
@@ -109,7 +112,14 @@ def run_planning(request: HttpRequest) -> HttpResponse:
     release = releases.filter(pk=number).first() if number is not None else None
     split = request.GET.get("split", "")
     said = planning.said(release, split=split) if release else []
-    return render(request, "evaluation/_launch_planning.html", {"said": said, "release": release})
+    tests = release is not None and split in ("", Conversation.Split.TEST)
+    context = {
+        "said": said,
+        "release": release,
+        "standing": looks.standing_of(release) if release and tests else None,
+        "known_reason": looks.reason_known(request.user, release) if release and tests else "",
+    }
+    return render(request, "evaluation/_launch_planning.html", context)
 
 
 def _estimate(form: LaunchForm) -> str:
@@ -154,12 +164,15 @@ def _light(runs: Any) -> Any:
     )
 
 
-def _rows(runs: list[Run]) -> list[RunRow]:
+def _rows(runs: list[Run], reader: Any) -> list[RunRow]:
     marks = judge_marks.of_runs([run.pk for run in runs])
-    return [_row(run, marks) for run in runs]
+    sealed = looks.sealed_among(reader, runs)
+    return [_row(run, marks, sealed=run.pk in sealed) for run in runs]
 
 
-def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> RunRow:
+def _row(run: Run, marks: Mapping[judge_marks.Figure, str], *, sealed: bool) -> RunRow:
+    if sealed:
+        return RunRow(run, present.BADGES[run.status], [], "", sealed=True)
     rows = {row.metric: row for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in rows]
     metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
@@ -177,4 +190,5 @@ def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> RunRow:
             for name in metrics
         ],
         mark=next(iter(alike)) if len(alike) == 1 else "",
+        sealed=False,
     )

@@ -21,6 +21,8 @@ STATUS = {
     "layer_stays": 409,
     "layer_was_used": 409,
     "locked": 409,
+    "look_reason_needed": 403,
+    "looks_spent": 403,
     "not_measured": 409,
     "not_merged": 409,
     "not_qualified": 409,

@@ -6,6 +6,7 @@ from labeling.api.agreement import AgreementView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, MentionsView, ResolveView
 from labeling.api.gold import GoldListView, GoldView
+from labeling.api.looks import LooksView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.reviews import ReviewView
@@ -81,5 +82,6 @@ urlpatterns = [
     ),
     path("reviews/<int:pk>/", ReviewView.as_view(), name="api-review"),
     path("gold/", GoldListView.as_view(), name="api-gold"),
+    path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
 ]

@@ -10,6 +10,7 @@ from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.imports import ImportReport
+from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
 from labeling.models.processing import Measurement, PendingUpdate
 from labeling.models.projects import Guideline, Membership, Project
@@ -49,6 +50,8 @@ __all__ = [
     "ImportReport",
     "Invitation",
     "LogCheck",
+    "Look",
+    "LookBudget",
     "Measurement",
     "Membership",
     "Merge",

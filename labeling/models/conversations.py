@@ -55,6 +55,10 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["external_id"]
+        indexes = [
+            # the same conversation in another project, or under another name
+            models.Index(name="conversation_by_content", fields=["content_sha256"]),
+        ]
         constraints = [
             models.UniqueConstraint(
                 name="conversation_external_id_once", fields=["project", "external_id"]

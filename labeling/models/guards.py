@@ -43,6 +43,8 @@ GUARDS = [
     *never("labeling_review", "A review never changes: review again."),
     *never("labeling_adjudication", "A decision never changes: decide again."),
     *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
+    *never("labeling_look", "A look at test items is never taken back."),
+    *never("labeling_lookbudget", "A budget of looks stays on record: set another one."),
     *never("labeling_goldcheck", "A comparison with gold never changes: it is compared again."),
     *never("labeling_dispute", "A dispute never changes: withdraw it and open another one."),
     *never("labeling_disputereading", "Which side was gold never changes."),

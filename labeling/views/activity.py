@@ -56,6 +56,7 @@ WORDS = {
     "gold.corrected": _("froze {release} with {corrections} corrections of {parent}"),
     "gold.freeze_refused": _("was refused a gold release: {message}"),
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
+    "gold.looked_at": _("looked at the test items of {release}: {reason}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
     "gold.frozen": _("froze {release} with {items} items"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
@@ -83,6 +84,7 @@ WORDS = {
         "declared that {metric} decides comparisons of {layer} instead of {before}; differences "
         "from {margin} of its range on are of interest"
     ),
+    "looks.budget_set": _("set the budget of looks at test items: {looks} ({reason})"),
     "project.changed": _("changed the project's {fields}"),
     "qualification.begun": _("began try {tries} of the qualification test"),
     "qualification.failed": _("{user} did not pass the qualification test: {value} in try {tries}"),

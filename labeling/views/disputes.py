@@ -29,7 +29,7 @@ from labeling.models import (
 )
 from labeling.models.disputes import DisputeSource
 from labeling.services import blindness
-from labeling.services.gold import corrections
+from labeling.services.gold import corrections, looks
 from labeling.services.gold import disputes as service
 from labeling.services.gold.disputes import Standing
 from labeling.services.settling.corrections import side_of
@@ -130,6 +130,8 @@ def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row, standing = _find(request, slug, pk)
     if not standing.may_see_sides:
         return redirect("dispute-judge", slug, pk)
+    if not row.readings.filter(judge=request.user.pk).exists():  # who judged has read it at work
+        looks.require_item(request.user, row.item)
     return _detail(request, row, standing)
 
 
@@ -235,6 +237,7 @@ def opening_page(
     ``back`` is the address and the name of the page that led here.
     """
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    looks.require_item(request.user, item)
     gold = service.label_of(item.content, layer, uid) if uid else None
     if uid and gold is None:
         raise Http404

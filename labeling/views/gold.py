@@ -29,18 +29,21 @@ from labeling.models import (
     Event,
     GoldItem,
     GoldRelease,
+    Look,
     Project,
 )
 from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.export import export, export_lines, formats_for, proof_text
-from labeling.services.gold import corrections, gold_requests
+from labeling.services.gold import corrections, gold_requests, looks
 from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
+from labeling.services.gold.looks import Sight
 from labeling.services.gold.verification import verify
 from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized, who_labelled
+from labeling.views.looks import address
 from labeling.views.paging import page_of, part_of
 from labeling.views.tables import zipped
 from labeling.words import is_fact, words
@@ -137,6 +140,7 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Htt
         return _proof(request, release, item_id)
     frozen = Conversation.objects.filter(gold_items__release=release)
     blindness.refuse(request.user, frozen)
+    looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
     if format := request.GET.get("format"):
         return _folder(release, format)
     return StreamingHttpResponse(
@@ -151,6 +155,9 @@ def _proof(request: HttpRequest, release: GoldRelease, item_id: str) -> HttpResp
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
     if format_of(release.header) != FORMAT_2:
         raise Http404
+    if item.split == looks.TEST:
+        sight = Sight(Look.Purpose.EXPORT, Look.Subject.ITEM, item.item_id)
+        looks.require(request.user, [release], sight)
     return HttpResponse(
         proof_text(item),
         content_type="application/json; charset=utf-8",
@@ -178,6 +185,8 @@ def gold_item(
     release = release_of(request.user, slug, name, version)
     item = get_object_or_404(release.items.all(), item_id=item_id)
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    item.release = release
+    looks.require_item(request.user, item)
     shown = described(item, names_for(request.user, release.project))
     provenance = shown["provenance"]
     why = provenance.get("reason") or (
@@ -306,11 +315,15 @@ def _release_page(
     rounds = in_figures((release.agreement or {}).get("rounds", []), names)
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
     generated = items.filter(how=GoldItem.How.GENERATED)
+    tested = looks.test_items(release).exists()
+    is_sealed = tested and looks.sealed(request.user, Look.Purpose.LABELS, [release.pk]).exists()
     context = {
         "project": release.project,
         "release": release,
         "page": page,
         "overrides": [{**row, "by": names.get(row["by"], row["by"])} for row in release.overrides],
+        "standing": looks.standing(release) if tested else None,
+        "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "left_out": part_of(_left_out(release), start=request.GET.get("left")),
         "rounds": rounds,
@@ -326,6 +339,10 @@ def _release_page(
         "copied": corrections.is_corrected_by_copy(release),
     }
     return render(request, "labeling/gold_release.html", context)
+
+
+def _ask_url(release: GoldRelease) -> str:
+    return address([release], Sight(Look.Purpose.LABELS), release.get_absolute_url())
 
 
 class ShownLeftOut(LeftOutRow):

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_GET
 from labeling.domain.gold.gold_changes import ItemChanged, LabelChanged
 from labeling.domain.schema import form_fields
 from labeling.domain.targets import title_of
-from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.models import Conversation, GoldItem, GoldRelease, Look
 from labeling.services import blindness
-from labeling.services.gold import gold_diffs
+from labeling.services.gold import gold_diffs, looks
+from labeling.services.gold.looks import Sight
 from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.views.gold import release_of
@@ -61,6 +62,8 @@ def gold_compare(request: HttpRequest, slug: str, name: str, version: int) -> Ht
     if other:
         conversations = Conversation.objects.filter(gold_items__release__in=[release.pk, other.pk])
         blindness.refuse(request.user, conversations)
+        both = sorted((release, other), key=lambda each: -each.pk)
+        looks.require(request.user, both, Sight(Look.Purpose.LABELS))
         context["query"] = urlencode({"with": str(other)})
         context |= _compared(
             *sorted((release, other), key=lambda either: either.pk), request=request

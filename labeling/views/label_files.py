@@ -26,9 +26,11 @@ from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
-from labeling.models import Project
+from labeling.models import Look, Project
 from labeling.services import blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
+from labeling.services.gold import looks
+from labeling.services.gold.looks import Sight
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.tables import zipped
@@ -43,6 +45,7 @@ def label_files(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
     project, viewer = access.readable(request.user, slug), cast(User, request.user)
+    looks.require(viewer, looks.test_sets(project), Sight(Look.Purpose.EXPORT))
     if format == "native":
         return _streamed(label_exports.native_lines(project, viewer), f"{slug}-labels.jsonl")
     if format == "labelstudio":

@@ -18,6 +18,7 @@ from labeling.domain.csv_cells import safe_row
 from labeling.forms.audit import AuditFilter
 from labeling.models import Project
 from labeling.services import progress
+from labeling.services.gold import looks
 from labeling.views import access, activity
 from labeling.views.members import members_of
 from labeling.views.projects import rounds_of
@@ -122,6 +123,15 @@ def _audit(project: Project, request: HttpRequest) -> Rows:
         yield [event.at.isoformat(), actor, event.verb, *what, activity.words(event)]
 
 
+def _looks(project: Project, request: HttpRequest) -> Rows:
+    """Every look at test items, newest first."""
+    yield ["at", "user", "release", "purpose", "subject", "named", "reason", "items"]
+    for look in looks.of_project(project).order_by("-pk").iterator(chunk_size=CHUNK):
+        user = look.user.get_username() if look.user else None
+        what = [str(look.release), look.purpose, look.subject, look.named]
+        yield [look.at.isoformat(), user, *what, look.reason, look.n_items]
+
+
 TABLES: dict[str, Callable[[Project, HttpRequest], Rows]] = {
     "states": _states,
     "people": _people,
@@ -130,6 +140,7 @@ TABLES: dict[str, Callable[[Project, HttpRequest], Rows]] = {
     "members": _members,
     "rounds": _rounds,
     "audit": _audit,
+    "looks": _looks,
 }
 
 

@@ -72,7 +72,7 @@ def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None
 
     response = admin.post(form_page, {"pipeline": "nothing", "split": "test"})
 
-    assert "Say why you look at the test split" in response.content.decode()
+    assert "Say why you look at test items" in response.content.decode()
     assert not Run.objects.exists()
 
 

@@ -13,8 +13,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
-from evaluation.models import Aggregate, GateResult, Run, SplitAccess
-from labeling.models import GoldRelease, Project
+from evaluation.models import Aggregate, GateResult, Run
+from labeling.models import GoldRelease, Look, Project
 from tests.evaluation.answers import questions
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
@@ -125,7 +125,7 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
         ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
         (
             {"datasets": {"x": {"gold": "demo", "split": "test"}}},
-            "config.yaml:4: Say why you look at the test split",
+            "config.yaml:4: Say why you look at test items",
         ),
         ({"agents": {"x": {"pipeline": "noting"}}}, "config.yaml:6: There is no pipeline “noting”"),
         (
@@ -234,11 +234,12 @@ def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
 ) -> None:
     make_release(3, splits=("test",))
     agents = {"good": {"pipeline": "nothing"}, "bad": {"pipeline": "nothing", "repetitions": 500}}
-    path = config(with_changes(agents=agents))
+    datasets = {"final": {"gold": "demo", "reason": "Final figures"}}
+    path = config(with_changes(agents=agents, datasets=datasets))
 
-    assert "config.yaml:9: A run is repeated at least once" in refused("--config", path)
+    assert "config.yaml:10: A run is repeated at least once" in refused("--config", path)
 
-    assert not SplitAccess.objects.exists()
+    assert not Look.objects.exists()
 
 
 def test_a_missing_language_model_is_told_before_anything_runs(

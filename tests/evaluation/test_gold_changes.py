@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.models import CaseRun, Run
 from evaluation.services.launch import carrying
 from evaluation.services.run import comparisons, gold_changes, suspects
 from evaluation.services.work.steering import RunRefused
@@ -134,7 +134,8 @@ def test_carrying_to_test_gold_is_a_look_at_it(
 
     carried = carrying.carry(run, corrected(run.release, evidence), by=people["noor"])
 
-    look = SplitAccess.objects.get(run=carried)
+    look = carried.look
+    assert look is not None
     assert (look.n_items, look.user) == (1, people["noor"])
     assert carried.reason == "The last check."
 

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.django_db
         ({"pipeline": "events-local"}, "these do: everything, nothing, requirements-agent, requ"),
         ({"split": "dve"}, "There is no split “dve”. Known are: train, dev, test."),
         ({"split": "train"}, "There is nothing to measure"),
-        ({"split": "test"}, "Say why you look at the test split"),
-        ({"split": "test", "reason": "  "}, "Say why you look at the test split"),
-        ({"split": "test", "reason": "\u200b \ufeff"}, "Say why you look at the test split"),
+        ({"split": "test"}, "Say why you look at test items"),
+        ({"split": "test", "reason": "  "}, "Say why you look at test items"),
+        ({"split": "test", "reason": "\u200b \ufeff"}, "Say why you look at test items"),
         ({"repetitions": 0}, "at least once"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.management import summary
-from evaluation.models import Run, SplitAccess, StageTrace
+from evaluation.models import Run, StageTrace
 from evaluation.services.run import execution, results
 from labeling.words import in_english
 from pipelines.types import Case, Output
@@ -369,42 +369,3 @@ def test_the_list_of_runs_shows_the_figures_of_the_layer(
 
     assert "Evidence recall" in page
     assert "0.250" in page
-
-
-def test_every_look_at_the_test_split_is_counted(chat: Any, script: Any, launch: Any) -> None:
-    script(where_and_when)
-    release = chat(split="test")
-
-    launch(release=release, split="test", reason="Final figures")
-    launch(release=release)
-
-    looks = SplitAccess.objects.order_by("pk")
-    assert [(look.reason, look.n_items) for look in looks] == [("Final figures", 1), ("", 1)]
-
-
-def test_a_figure_of_the_test_split_says_which_look_it_was(
-    chat: Any, script: Any, launch: Any, finished: Any, signed_in: Any
-) -> None:
-    script(where_and_when)
-    release = chat(split="test")
-    launch(release=release)
-    run = finished(release=release, split="test", reason="Final figures")
-
-    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
-
-    assert results.results_document(run)["test_look"] == {"number": 2, "n_items": 1}
-    assert "look number 2 in this release, 1 item<" in page
-    assert summary.notes(run) == [
-        f"Look 2 at the test split of {release}; items seen: 1. Why: Final figures"
-    ]
-
-
-def test_a_look_at_the_test_split_is_never_taken_back(chat: Any, script: Any, launch: Any) -> None:
-    from django.db import IntegrityError, transaction
-
-    script(where_and_when)
-    launch(release=chat(split="test"))
-
-    for change in (lambda: SplitAccess.objects.update(reason=""), SplitAccess.objects.all().delete):
-        with pytest.raises(IntegrityError, match="never taken back"), transaction.atomic():
-            change()

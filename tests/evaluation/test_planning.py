@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from evaluation.metrics.planning import spread_of_pair, spread_of_run
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Run
+from evaluation.models import Run, Score
 from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.views.planning import chart, rows
@@ -39,7 +39,7 @@ def some(missed: int) -> Any:
 @pytest.fixture
 def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
     """Two that differ from conversation to conversation."""
-    release = make_release(12, name="plan", splits=("dev", "dev", "test"))
+    release = make_release(12, name="plan", splits=("dev", "dev", "train"))
     made = []
     for number, missed in enumerate((2, 3)):
         script(some(missed))
@@ -164,11 +164,39 @@ def test_runs_on_an_earlier_version_tell_of_the_next_one(runs: list[Run]) -> Non
 
 
 def test_a_split_is_planned_by_its_own_conversations(runs: list[Run]) -> None:
-    test, whole = planned(runs[0].release, split="test"), planned(runs[0].release)
+    train, whole = planned(runs[0].release, split="train"), planned(runs[0].release)
 
-    assert (test.conversations, planned(runs[0].release, size=5).conversations) == (4, 5)
-    assert test.effect is None or test.effect > whole.effect  # type: ignore[operator]
-    assert test.basis != whole.basis
+    assert (train.conversations, planned(runs[0].release, size=5).conversations) == (4, 5)
+    assert train.effect is None or train.effect > whole.effect  # type: ignore[operator]
+    assert train.basis != whole.basis
+
+
+def test_no_plan_rests_on_test_figures(script: Any, finished: Any, make_release: Any) -> None:
+    release = make_release(12, name="sealed", splits=("dev", "dev", "test"))
+    for number, missed in enumerate((2, 3)):
+        script(some(missed))
+        finished(release=release, reason="Final", config={"confidence": 0.5 + number / 10})
+    before = [planned(release, split=split).as_json() for split in ("", "test", "open")]
+    assert [plan["conversations"] for plan in before] == [12, 4, 8]
+    assert None not in (before[0]["detectable"], before[2]["detectable"])
+
+    scored = Score.objects.filter(case__item__split="test", value__isnull=False)
+    assert scored.update(value=0, numerator=0)
+
+    assert [planned(release, split=split).as_json() for split in ("", "test", "open")] == before
+
+
+def test_gold_that_is_all_test_has_no_plan_before_it_is_used(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(6, name="all-test", splits=("test",))
+    script(some(2))
+    finished(release=release, reason="Final")
+
+    plan = planned(release)
+
+    assert plan.basis is None
+    assert "no plan rests on test figures" in planning.sentences(plan)[0]
 
 
 def test_what_the_project_declares_is_planned_for(
@@ -220,7 +248,7 @@ def test_gold_and_launch_pages_say_it(runs: list[Run], signed_in: Any) -> None:
     assert launch in form
     assert chosen in form
     assert chosen not in rita.get(reverse("run-new")).content.decode()
-    asked = rita.get(launch, {"release": release.pk, "split": "test"}).content.decode()
+    asked = rita.get(launch, {"release": release.pk, "split": "train"}).content.decode()
     assert "4 conversations" in asked
     assert "Choose a gold release" in rita.get(launch, {"release": ""}).content.decode()
 

@@ -11,12 +11,13 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.models import CaseRun, Run
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
+from labeling.models import Look
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
 from tests.evaluation.figures import mean
@@ -215,7 +216,7 @@ def test_a_look_at_the_test_split_is_counted(make_release, write):
     refused(write(found("case-000", 0)), "--test-only", gold="demo")
     measure(write(found("case-000", 0)), "--test-only", "--reason", "Final", gold="demo")
 
-    assert SplitAccess.objects.get().n_items == 2
+    assert Look.objects.get().n_items == 2
 
 
 # --- what is refused ----------------------------------------------------------------------------

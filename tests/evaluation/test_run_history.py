@@ -113,7 +113,7 @@ def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None
     response = signed_in("noor").post(reverse("run-new"), fields)
 
     assert response.status_code == 422
-    assert "Say why you look at the test split" in text(response)
+    assert "Say why you look at test items" in text(response)
     assert not Run.objects.exists()
 
 

@@ -15,6 +15,7 @@ from labeling.models import GoldItem, GoldRelease, Membership, Project
 from labeling.services.work import rounds
 from labeling.views import paging
 from tests import factories
+from tests.looks import say_why
 from tests.pages import page, queries
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +77,7 @@ def test_the_page_says_how_much_changed_and_what(
 def test_an_item_that_moved_to_another_split_is_a_change(
     signed_in: SignedIn, rita: User, first: GoldRelease
 ) -> None:
-    following(first, lambda document: document.update(split="test"))
+    say_why(following(first, lambda document: document.update(split="test")), rita)
 
     shown = page(signed_in(rita), URL)
 

@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", type=int, nargs="+", metavar="RUN")
         parser.add_argument("--gold", required=True, metavar="RELEASE", help="name or name@version")
-        parser.add_argument("--reason", default="", help="why the test split is looked at")
+        parser.add_argument("--reason", default="", help="why test items are looked at")
 
     def handle(self, **options: Any) -> None:
         for number in options["runs"]:

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.looks import state_comparison
 from evaluation.metrics.comparison import Comparison
 from evaluation.models import Run
 from evaluation.services.run import conclusions
@@ -18,6 +19,7 @@ from evaluation.services.run.comparisons import Compared, MetricComparison, comp
 from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
 from labeling.domain.errors import RuleError
+from labeling.management.looks import add_reason
 from labeling.words import in_english
 
 FIGURES = (
@@ -46,11 +48,12 @@ class Command(BaseCommand):
         parser.add_argument("baseline", type=int, metavar="BASELINE")
         parser.add_argument("runs", type=int, nargs="+", metavar="RUN", help="up to five runs")
         parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_reason(parser)
 
     def handle(self, **options: Any) -> None:
-        baseline = _run(options["baseline"])
+        baseline, *runs = (_run(number) for number in [options["baseline"], *options["runs"]])
+        state_comparison([baseline, *runs], options["reason"], self.stderr)
         try:
-            runs = [_run(number) for number in options["runs"]]
             splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
             same = [run for run in runs if not is_other_gold(baseline, run)]
             compared = compare_with(baseline, same) if same or not splits else []

@@ -11,8 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management import foreground, summary
+from evaluation.management.looks import state_results
 from evaluation.management.settings import read_settings, settings_in
-from evaluation.models import Run
+from evaluation.models import OPEN, Run
 from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
@@ -58,6 +59,8 @@ class Command(BaseCommand):
                 return
             launched = batches.launch(file) if file else []
             started = [launched_run.run for launched_run in launched] or _started(options)
+            others = [run for run in started if run.requested_by_id]  # resumed here
+            state_results(others, options["reason"], self.stderr)
             self._work([run.pk for run in started])
         except LaunchRefused as error:
             raise CommandError(_all_faults(error), returncode=NOT_MEASURABLE) from error
@@ -173,7 +176,16 @@ def _add_what(parser: ArgumentParser) -> None:
             default="",
             help=f"only items of the {split} split",
         )
-    parser.add_argument("--reason", default="", help="why the test split is looked at")
+    splits.add_argument(
+        "--without-test",
+        dest="split",
+        action="store_const",
+        const=OPEN,
+        help="every item that is not a test item",
+    )
+    parser.add_argument(
+        "--reason", default="", help="why test items are looked at: needed where the run has any"
+    )
 
 
 def _add_how(parser: ArgumentParser) -> None:
@@ -229,7 +241,11 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     superfluous = [name for name in left if options[name]]
     superfluous += ["repetitions"] if options["repetitions"] != 1 else []
     if superfluous:
-        named = "--*-only" if superfluous[0] == "split" else f"--{superfluous[0].replace('_', '-')}"
+        named = (
+            "--*-only or --without-test"
+            if superfluous[0] == "split"
+            else f"--{superfluous[0].replace('_', '-')}"
+        )
         raise CommandError(
             f"Leave out {named}: a configuration file says that itself.", returncode=NOT_MEASURABLE
         )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from evaluation.management.looks import state_results
 from evaluation.models import Run
+from evaluation.services import looks
 from evaluation.services.run import experiments
+from labeling.management.looks import add_reason
 
 
 class Command(BaseCommand):
@@ -18,12 +22,21 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--gold", metavar="NAME", help="only runs on gold of this name")
         parser.add_argument("--format", choices=["csv", "json"], default="csv")
+        add_reason(parser, without="figures of test items stay empty")
 
     def handle(self, **options: Any) -> None:
         runs = Run.objects.all()
         if options["gold"]:
             runs = runs.filter(release__name=options["gold"])
-        rows = experiments.rows(runs)
+        if options["reason"]:
+            state_results(
+                list(runs.filter(scored_at__isnull=False).select_related("release__project")),
+                options["reason"],
+                self.stderr,
+            )
+            rows = experiments.rows(runs)
+        else:
+            rows = experiments.rows(runs, sealed=partial(looks.sealed_among, None))
         if options["format"] == "json":
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
         else:

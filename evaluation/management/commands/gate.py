@@ -11,10 +11,12 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.looks import state_results
 from evaluation.management.summary import figure
 from evaluation.models import GateResult, Run
 from evaluation.services.run import gates
 from labeling.domain.errors import RuleError
+from labeling.management.looks import add_reason
 from labeling.words import in_english
 
 FAILED, IMPOSSIBLE = 1, 2
@@ -34,11 +36,14 @@ class Command(BaseCommand):
             "--baseline", type=int, metavar="RUN", help="an earlier run: fails if RUN is worse"
         )
         parser.add_argument("--format", choices=["text", "json"], default="text")
+        add_reason(parser)
 
     def handle(self, **options: Any) -> None:
+        run, earlier = _run(options["run"]), options["baseline"]
+        baseline = _run(earlier) if earlier else None
+        state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
         try:
-            baseline = options["baseline"]
-            result = gates.ask(_run(options["run"]), baseline=_run(baseline) if baseline else None)
+            result = gates.ask(run, baseline=baseline)
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=IMPOSSIBLE) from error
         if options["format"] == "json":

@@ -8,10 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management import foreground, prompts, summary
+from evaluation.management.looks import state_results
 from evaluation.models import Run
 from evaluation.services.judging import judgings
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
+from labeling.management.looks import add_reason
 from labeling.words import in_english
 
 
@@ -25,6 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, metavar="RUN")
         prompts.add_option(parser)
+        add_reason(parser)
         parser.add_argument(
             "--budget", type=float, metavar="MONEY", help="what the run may cost altogether"
         )
@@ -36,6 +39,7 @@ class Command(BaseCommand):
         run = Run.objects.select_related("release__project").filter(pk=options["run"]).first()
         if run is None:
             raise prompts.problem(f"There is no run {options['run']}.")
+        state_results([run], options["reason"], self.stderr)
         try:
             judgings.request(
                 run,

@@ -6,23 +6,33 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.models import Run
+from evaluation.models import OPEN, Run
 from evaluation.services.launch.launch import LaunchRequest, launch
 from labeling.models import GoldRelease, Project
 from labeling.services import demo
+from labeling.services.gold import looks
 from labeling.services.vectors import ruler
 
 FOLDER = settings.BASE_DIR / "fixtures" / "demo"
 RUNS: tuple[dict[str, Any], ...] = (
-    {"pipeline": "nothing"},
-    {"pipeline": "everything"},
-    {"pipeline": "requirements-local"},
+    {"pipeline": "nothing", "split": OPEN},
+    {"pipeline": "everything", "split": OPEN},
+    {"pipeline": "requirements-local", "split": OPEN},
     {
         "pipeline": "requirements-agent",
         "config": {"whole_way": True},
         "name": "with requirements documents",
+        "split": OPEN,
+    },
+    {
+        "pipeline": "requirements-local",
+        "name": "final figure",
+        "split": "test",
+        "reason": "The one final figure of the demo, after everything was chosen on train and dev",
     },
 )
+LOOKS = 20
+"""Enough for everybody who tries the demo, and few enough to see what a budget is."""
 
 
 class Command(BaseCommand):
@@ -46,7 +56,9 @@ class Command(BaseCommand):
             self.stdout.write(f"  {person['username']:<6} {person['password']:<11} {roles}")
 
     def _launch(self, release: GoldRelease) -> None:
-        noor = User.objects.get(username="noor")
+        noor, rita = (User.objects.get(username=name) for name in ("noor", "rita"))
+        reason = "Test items are for final figures"
+        looks.set_budget(release.project, LOOKS, reason=reason, by=rita)
         for settings_of_run in RUNS:
             launch(LaunchRequest(release=release, requested_by=noor, **settings_of_run))
         self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")

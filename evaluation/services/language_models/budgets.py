@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 
 from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
+from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, of_split
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
@@ -261,7 +261,7 @@ def estimate(
     Of a pipeline that may ask several times for a case, the most that it may ask is counted.
     """
     calls = entry_for(pipeline).calls(config, release.layer)
-    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    items = of_split(GoldItem.objects.filter(release=release), split)
     sizes = list(_case_sizes(release, items.order_by("position")[:size], calls.messages))
     cases = len(sizes) * repetitions
     known = _of_earlier_run(release, pipeline, config)
@@ -294,7 +294,7 @@ def estimate_answers(
     release: GoldRelease, *, split: str, repetitions: int, size: int | None = None
 ) -> Estimate:
     """One answer for each case, and one call of the judge for each kind of judgement."""
-    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    items = of_split(GoldItem.objects.filter(release=release), split)
     layer, chosen = gold_layer(release.layer), items.order_by("position")[:size]
     cases = sum(len(layer.parts(item.content)) for item in chosen.iterator(chunk_size=50))
     kinds = len(judge.KINDS)

@@ -11,11 +11,11 @@ from evaluation import adapters
 from evaluation.layers import GoldLayer, Part, gold_layer
 from evaluation.models import CaseRun, Run
 from evaluation.models.spec import CarriedSpec, GoldSpec, RunSpec
-from evaluation.services.launch.launch import SplitRefused, count_test_access
+from evaluation.services import looks
 from evaluation.services.work import steering
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.reasons import reason_in
-from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.models import GoldItem, GoldRelease
 
 MOST_NAMED = 1000
 """Cases that are named in the spec; beyond that their number says enough."""
@@ -44,13 +44,12 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     fit = _fit(run, release)
     if not fit.taken:
         raise RunRefused("carry.nothing_fits", pk=run.pk, release=str(release))
-    if run.split == Conversation.Split.TEST and not carried.reason:
-        raise SplitRefused("launch.reason_missing")
+    carried.reason = looks.check_launch(carried, fit.items.values())
     carried.spec = _spec(run, release, fit)
     carried.save()
     rows = [_case(carried, case, fit.items[case.item_id]) for case in fit.taken]
     CaseRun.objects.bulk_create(rows, batch_size=500)
-    count_test_access(carried, fit.items.values())
+    looks.record_launch(carried, fit.items.values())
     gold = str(release)
     steering.record("run.carried", carried, by, source=run.pk, pipeline=run.pipeline, gold=gold)
     transaction.on_commit(lambda: steering.wake(carried.pk))

@@ -6,7 +6,7 @@ and show each fault at the field that it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -15,8 +15,9 @@ from django.db import transaction
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, gold_layer
-from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.models import OPEN, CaseRun, Run, of_split
 from evaluation.models.spec import ModelDescription
+from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import measuring, predictions, spec, thresholds
@@ -47,7 +48,7 @@ class PipelineRefused(RuleError):
 
 
 class SplitRefused(RuleError):
-    """The split does not exist, is empty, or was asked for without a reason."""
+    """The split does not exist, or is empty."""
 
     code = "split_refused"
 
@@ -62,7 +63,9 @@ class LaunchRequest:
     predictions: Source | None = None
     """Made elsewhere: no pipeline is run."""
     split: str = ""
+    """``open``: all but the test split."""
     reason: str = ""
+    """Why test items are looked at; empty: what the person said before about measuring on them."""
     size: int | None = None
     """Only the first n items."""
     repetitions: int = 1
@@ -161,15 +164,6 @@ def estimate(request: LaunchRequest) -> budgets.Estimate | None:
         return of_cases
     of_answers = budgets.estimate_answers(release, **amount)
     return of_answers + of_cases if of_cases else of_answers
-
-
-def test_look(run: Run) -> dict[str, int] | None:
-    """Which look at the test split of its release this run was; None if it saw no test item."""
-    look = SplitAccess.objects.filter(run=run).first()
-    if look is None:
-        return None
-    number = SplitAccess.objects.filter(release=look.release_id, pk__lte=look.pk).count()
-    return {"number": number, "n_items": look.n_items}
 
 
 def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[Entry, Any]:
@@ -314,21 +308,22 @@ def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> No
 def _select(request: LaunchRequest, examined: _Examined) -> None:
     """The items of the split, in the order of the release."""
     release, split = request.release, request.split
-    known = Conversation.Split.values
+    known = [*Conversation.Split.values, OPEN]
+    items = GoldItem.objects.filter(release=release).order_by("position")
+    selected = list(of_split(items, split)) if split in ("", *known) else []
+    examined.items = selected[: request.size]
     with examined.at("reason"):
-        if split == Conversation.Split.TEST and not examined.run.reason:
-            raise SplitRefused("launch.reason_missing")
+        examined.run.reason = looks.check_launch(examined.run, examined.items)
     with examined.at("split"):
         if split not in ("", *known):
             details = {"split": split}
             raise SplitRefused("launch.no_such_split", split=split, known=known, details=details)
-        items = GoldItem.objects.filter(release=release).order_by("position")
-        selected = list(items.filter(split=split) if split else items)
         if not selected and split:
             raise SplitRefused("launch.split_empty", split=split, release=str(release))
         if not selected:
             raise SplitRefused("launch.release_empty", release=str(release))
-        examined.items = selected[: request.size]
+    if split == OPEN and not looks.has_test(release):
+        examined.run.split = ""  # the same items as those of every split
 
 
 def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
@@ -380,21 +375,8 @@ def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool
     stored = CaseRun.objects.bulk_create(cases, batch_size=500)
     if run.spec.has_answers:
         answers.prepare(run, stored)
-    count_test_access(run, items)
+    looks.record_launch(run, items)
     gold = str(run.release)
     steering.record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
     if queue:
         transaction.on_commit(lambda: steering.wake(run.pk))
-
-
-def count_test_access(run: Run, items: Collection[GoldItem]) -> None:
-    """Every look at the test split is counted, whichever way it was requested."""
-    tested = sum(item.split == Conversation.Split.TEST for item in items)
-    if tested:
-        SplitAccess.objects.create(
-            release=run.release,
-            run=run,
-            user=run.requested_by,
-            reason=run.reason,
-            n_items=tested,
-        )

@@ -19,11 +19,12 @@ from evaluation.metrics.comparison import (
 )
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, metrics_for
-from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.models import OPEN, Aggregate, CaseRun, Run, Score, of_split
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
+from labeling.models import GoldItem
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -164,11 +165,11 @@ class Paired(NamedTuple):
 
 
 def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") -> Paired:
-    """On the cases of the split, if there are two conversations of it, else on all."""
+    """On the cases of the split, if there are two conversations of it, else on all but test."""
     owners = _cases(after, split)
     shared = {key: owners[key] for key in _cases(before, split) if key in owners}
-    if split and len(set(shared.values())) < 2:
-        return compare_metric(before, after, metric)
+    if split not in ("", OPEN) and len(set(shared.values())) < 2:
+        return compare_metric(before, after, metric, split=OPEN)
     old, new = (shares_by_metric(run, [metric])[metric.id] for run in (before, after))
     comparison = compare(
         [old.get(key) for key in shared],
@@ -182,8 +183,8 @@ def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") 
 def shares_of(run: Run, metric: Metric, *, split: str = "") -> tuple[list[Share | None], list[int]]:
     """What each case adds to a figure, and its conversation; of the split as above."""
     owners = _cases(run, split)
-    if split and len(set(owners.values())) < 2:
-        return shares_of(run, metric)
+    if split not in ("", OPEN) and len(set(owners.values())) < 2:
+        return shares_of(run, metric, split=OPEN)
     shares = shares_by_metric(run, [metric])[metric.id]
     return [shares.get(key) for key in owners], list(owners.values())
 
@@ -368,7 +369,9 @@ def _cases(run: Run, split: str = "") -> dict[CaseKey, int]:
     """The conversation of every case, or of those of one split."""
     cases = CaseRun.objects.filter(run=run).order_by("pk")
     if split:
-        cases = cases.filter(item__split=split)
+        cases = cases.filter(
+            item__in=of_split(GoldItem.objects.filter(release=run.release_id), split)
+        )
     rows = cases.values_list("item_id", "part", "item__conversation_id")
     return {(item, part): conversation for item, part, conversation in rows}
 

@@ -13,12 +13,12 @@ from django.utils.translation import gettext, ngettext
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
-from evaluation.models import Run, Yardstick, YardstickCase
+from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
 from evaluation.services.run import comparisons
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
-from labeling.models import GoldItem, GoldRelease
+from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import translated
 from labeling.words import in_english, words
 from pipelines.registry import PIPELINES
@@ -26,6 +26,7 @@ from pipelines.registry import PIPELINES
 LATEST = 5
 """So many runs are looked through for two that can be compared."""
 
+TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
 FLOORS = [entry.name for entry in PIPELINES.values() if entry.floor]
 
 
@@ -96,7 +97,8 @@ def plan(release: GoldRelease, *, split: str = "", size: int | None = None) -> P
         return None
     primary = primary_of(release.project, release.layer)
     conversations = _conversations(release, split, size)
-    basis = _basis(release, split, primary)
+    # test figures are nobody's until they say why, so no plan rests on them
+    basis = _basis(release, split if split in (TRAIN, DEV) else OPEN, primary)
     return Plan(primary, conversations, basis, None if basis else _why_unknown(release))
 
 
@@ -154,13 +156,14 @@ def _n(number: int) -> str:
 
 def _conversations(release: GoldRelease, split: str, size: int | None) -> int:
     items = GoldItem.objects.filter(release=release)
-    if split:
-        items = items.filter(split=split)
-    owners = items.order_by("position").values_list("conversation_id", flat=True)
+    owners = of_split(items, split).order_by("position").values_list("conversation_id", flat=True)
     return len(set(owners[:size]))
 
 
 def _why_unknown(release: GoldRelease) -> Fact:
+    items = GoldItem.objects.filter(release=release)
+    if items.exists() and not of_split(items, OPEN).exists():
+        return Fact("plan.only_test")
     started = Run.objects.filter(release=release, scored_at=None, failure=None, cancelled=False)
     return Fact("plan.run_unfinished" if started.exists() else "plan.no_run")
 
@@ -213,14 +216,15 @@ def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[B
     cases = YardstickCase.objects.filter(yardstick__in=measured)
     rows = cases.values_list("yardstick__pipeline", "item__split", "item__conversation", "shares")
     by_floor: dict[str, list[tuple[str, int, Share | None]]] = {}
-    for floor, of_split, conversation, stored in rows.order_by("yardstick", "pk"):
+    for floor, own, conversation, stored in rows.order_by("yardstick", "pk"):
         share = stored.get(primary.metric.id)
-        case = (of_split, conversation, Share(*share) if share else None)
+        case = (own, conversation, Share(*share) if share else None)
         by_floor.setdefault(floor, []).append(case)
     for floor, told in by_floor.items():
-        asked = [case for case in told if case[0] == split] if split else told
+        unsealed = [case for case in told if case[0] != Conversation.Split.TEST]
+        asked = [case for case in unsealed if split in (OPEN, case[0])]
         if len({conversation for _, conversation, _ in asked}) < 2:
-            asked = told
+            asked = unsealed
         shares, owners = [case[2] for case in asked], [case[1] for case in asked]
         spread = spread_of_run(primary.metric, shares, owners)
         if spread:

@@ -18,9 +18,9 @@ from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import FIGURES
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections
 from evaluation.services.language_models import budgets
-from evaluation.services.launch import launch
 from evaluation.services.run import answer_scoring
 from labeling.domain.csv_cells import safe_row
 from labeling.domain.facts import Fact, StoredFact
@@ -52,7 +52,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "layer": spec["layer"],
         "split": run.split or None,
         "reason": run.reason or None,
-        "test_look": launch.test_look(run),
+        "test_look": looks.test_look(run),
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
         "config": run.config,

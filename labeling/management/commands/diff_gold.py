@@ -7,8 +7,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.gold_changes import ItemChanged
+from labeling.management import looks
 from labeling.management.arguments import release_named
+from labeling.models import Look
 from labeling.services.gold import gold_diffs
+from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
 
@@ -22,6 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("before", metavar="A", help="name or name@version")
         parser.add_argument("after", metavar="B", help="name or name@version")
         parser.add_argument("--format", default="table", choices=["table", "json"])
+        looks.add_reason(parser, without="the test items are left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
         before, after = release_named(options["before"]), release_named(options["after"])
@@ -29,6 +33,12 @@ class Command(BaseCommand):
             comparison = gold_diffs.compare(before, after)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
+        tested = looks.with_test_items([after, before])
+        if options["reason"]:
+            looks.state(tested, Sight(Look.Purpose.LABELS), options["reason"], self.stderr)
+        elif tested:
+            comparison = comparison.without_test()
+            self.stderr.write(f"Test items are left out. {looks.asked(tested)} Say --reason.")
         if options["format"] == "json":
             self.stdout.write(json.dumps(comparison.as_json(), indent=2, ensure_ascii=False))
             return

@@ -6,9 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
+from labeling.management import looks
 from labeling.management.arguments import release_named
-from labeling.models import GoldRelease
+from labeling.models import GoldRelease, Look
 from labeling.services.exchange import export
+from labeling.services.gold.looks import TEST, Sight
 from labeling.words import in_english
 
 
@@ -36,9 +38,13 @@ class Command(BaseCommand):
             metavar="TEXT",
             help="what the metadata of huggingface and croissant say about the licence",
         )
+        looks.add_reason(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         release = release_named(options["release"])
+        others = release.items.filter(item_id=options["item"]).exclude(split=TEST)
+        if not (options["item"] and others.exists()):
+            looks.state([release], Sight(Look.Purpose.EXPORT), options["reason"], self.stderr)
         try:
             written = self._write(release, options)
         except RuleError as error:

@@ -6,8 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
+from labeling.management import looks
 from labeling.management.arguments import project_named
+from labeling.models import Look
 from labeling.services.exchange import label_exports
+from labeling.services.gold.looks import Sight, test_sets
 from labeling.words import in_english
 
 
@@ -21,9 +24,12 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--format", default="native", choices=label_exports.FORMATS)
         parser.add_argument("--output", required=True, type=Path, metavar="DIR")
+        looks.add_reason(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
+        tested = test_sets(project)
+        looks.state(tested, Sight(Look.Purpose.EXPORT), options["reason"], self.stderr)
         try:
             written = label_exports.export_labels(
                 project, format=options["format"], folder=options["output"]

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.gold_changes import ItemChanged, ItemChangeRow, changed
-from labeling.models import GoldRelease
+from labeling.models import Conversation, GoldRelease
 
 
 class NotComparable(RuleError):
@@ -34,6 +34,9 @@ class ReleaseDiffRow(TypedDict):
     after: NamedRelease
     same: int
     items: list[ItemChangeRow]
+
+
+TEST = Conversation.Split.TEST
 
 
 class ReleaseDiff(NamedTuple):
@@ -62,6 +65,15 @@ class ReleaseDiff(NamedTuple):
             for label in item.labels:
                 counts.setdefault(label.layer, Counter())[label.kind] += 1
         return dict(sorted(counts.items()))
+
+    def without_test(self) -> ReleaseDiff:
+        """Without what is a test item in either release."""
+        left = {name: split for name, split in self.splits.items() if split != TEST}
+        items = [
+            item for item in self.items if item.item_id in left and TEST not in (item.split or ())
+        ]
+        differing = {item.item_id for item in self.items}
+        return self._replace(items=items, same=len(left.keys() - differing), splits=left)
 
     def as_json(self) -> ReleaseDiffRow:
         return {

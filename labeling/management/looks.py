@@ -1,0 +1,59 @@
+"""Why test items are looked at, for commands that show any of them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from django.core.management.base import CommandError, OutputWrapper
+
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
+from labeling.services.gold import looks
+from labeling.services.gold.looks import Sight
+from labeling.words import in_english
+
+
+def add_reason(parser: ArgumentParser, *, without: str = "") -> None:
+    said = f"; without it {without}" if without else ""
+    parser.add_argument(
+        "--reason", default="", help=f"why test items are looked at, kept with the look{said}"
+    )
+
+
+def state(
+    releases: Sequence[GoldRelease],
+    sight: Sight,
+    reason: str,
+    notes: OutputWrapper,
+    *,
+    returncode: int = 1,
+) -> None:
+    """Write down why, and say which look it is; refused without a reason or beyond the budget."""
+    tested = with_test_items(releases)
+    if not tested:
+        return
+    if not reason.strip():
+        raise CommandError(f"{asked(tested)} Say --reason.", returncode=returncode)
+    try:
+        looks.state(None, tested, sight, reason)
+    except RuleError as error:
+        raise CommandError(in_english(error.fact), returncode=returncode) from error
+    for release in tested:
+        notes.write(standing(release))
+
+
+def with_test_items(releases: Sequence[GoldRelease]) -> list[GoldRelease]:
+    return [release for release in releases if looks.test_items(release).exists()]
+
+
+def asked(releases: Sequence[GoldRelease]) -> str:
+    names = ", ".join(map(str, releases))
+    counts = " ".join(standing(release) for release in releases)
+    return f"Test items of {names} would be shown: why do you look? {counts}"
+
+
+def standing(release: GoldRelease) -> str:
+    now = looks.standing(release)
+    limit = "no limit" if now.budget is None else f"budget {now.budget:,}"
+    return f"Looks at the test items of {release}: {now.used:,} ({limit})."

@@ -1,0 +1,376 @@
+"""Runs on test items: launched for a reason, and read for one, whichever way somebody comes."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from evaluation.management import summary
+from evaluation.models import CaseRun, Run
+from evaluation.services.launch.launch import LaunchRefused
+from evaluation.services.run import experiments, results
+from labeling.models import Look
+from labeling.services.gold import looks
+from tests.evaluation import launching
+from tests.evaluation.conftest import perfect
+from tests.looks import WHY, say_why
+
+pytestmark = pytest.mark.django_db
+BOTH = ("dev", "test")
+
+
+@pytest.fixture
+def release(make_release: Any) -> Any:
+    """Four cases: two of dev, two of test."""
+    return make_release(4, splits=BOTH)
+
+
+@pytest.fixture
+def run(script: Any, finished: Any, release: Any, people: Any) -> Run:
+    """On every split, launched by rita."""
+    script(some)
+    made: Run = finished(release=release, requested_by=people["rita"], reason="Final figures")
+    return made
+
+
+def some(case: Any) -> Any:
+    """Nothing for the test items, everything for the others."""
+    number = int(case.case_id[-3:])
+    if number % 2:
+        return {"requirements": [], "model": None}
+    return perfect(case)
+
+
+# --- launching ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", ["", "test"])
+def test_a_run_on_test_items_needs_a_reason(release: Any, split: str) -> None:
+    with pytest.raises(LaunchRefused, match=r"launch\.reason_missing") as refused:
+        launching.launch(release, pipeline="nothing", split=split)
+
+    assert [fault.field for fault in refused.value.faults] == ["reason"]
+    assert refused.value.code == "look_reason_needed"
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("split", ["dev", "open"])
+def test_a_run_without_test_items_needs_none(release: Any, split: str) -> None:
+    run = launching.launch(release, pipeline="nothing", split=split)
+
+    assert set(run.cases.values_list("item__split", flat=True)) == {"dev"}
+    assert run.look is None
+    assert not Look.objects.exists()
+
+
+def test_all_but_test_is_every_split_where_there_is_no_test(make_release: Any) -> None:
+    run = launching.launch(make_release(2), pipeline="nothing", split="open")
+
+    assert (run.split, run.cases.count()) == ("", 2)
+
+
+def test_each_launch_is_a_look_and_the_reason_is_asked_once(release: Any, people: Any) -> None:
+    noor = people["noor"]
+    launching.launch(release, pipeline="nothing", reason="Final", requested_by=noor)
+    second = launching.launch(release, pipeline="everything", split="test", requested_by=noor)
+
+    assert second.reason == "Final"
+    assert second.look is not None
+    assert (second.look.subject, second.look.named) == ("run", str(second.pk))
+    assert [look.n_items for look in Look.objects.all()] == [2, 2]
+
+
+def test_the_number_of_a_look_goes_on_in_the_next_release(make_release: Any) -> None:
+    first, second = make_release(2, splits=("test",)), make_release(2, name="b", splits=("test",))
+    launching.launch(first, pipeline="nothing", reason="Before")
+    run = launching.launch(second, pipeline="nothing", reason="After")
+
+    assert second.items.get(position=0).conversation.content_sha256
+    assert results.results_document(_counted(run))["test_look"] == {
+        "number": 2,
+        "n_items": 2,
+        "looks": 2,
+        "budget": None,
+    }
+
+
+def _counted(run: Run) -> Run:
+    return Run.objects.with_progress().get(pk=run.pk)
+
+
+def test_a_spent_budget_refuses_the_run(release: Any, people: Any) -> None:
+    looks.set_budget(release.project, 1, reason=WHY, by=people["rita"])
+    launching.launch(release, pipeline="nothing", reason="Final")
+
+    with pytest.raises(LaunchRefused, match=r"look\.budget_spent") as refused:
+        launching.launch(release, pipeline="nothing", reason="Once more")
+
+    assert refused.value.code == "looks_spent"
+    assert Run.objects.count() == 1
+
+
+def test_the_form_shows_the_budget_before_it_is_spent(
+    release: Any, people: Any, signed_in: Any
+) -> None:
+    looks.set_budget(release.project, 3, reason=WHY, by=people["rita"])
+    launching.launch(release, pipeline="nothing", reason="Final", requested_by=people["noor"])
+    noor, address = signed_in("noor"), reverse("run-planning")
+
+    every = noor.get(address, {"release": release.pk, "split": ""}).content.decode()
+    safe = noor.get(address, {"release": release.pk, "split": "open"}).content.decode()
+
+    assert "1 of 3 looks at these test items are taken; this would be number 2." in every
+    assert "You said why before: “Final”." in every
+    assert "looks at these test items" not in safe
+
+
+def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
+    release: Any, signed_in: Any
+) -> None:
+    page = signed_in("noor").get(reverse("run-new")).content.decode()
+
+    (chosen, *_others) = page.split('id="id_split"')[1].split("<option value=")[1:]
+    assert chosen.startswith('"open">All but the test split<')
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def test_every_page_and_file_with_test_results_asks_why(run: Run, signed_in: Any) -> None:
+    noor, case = signed_in("noor"), _case(run, "test")
+    names = ["run", "run-results", "run-cases-csv", "run-ratings", "run-answer-ratings"]
+    addresses = [reverse(name, args=[run.pk]) for name in names]
+    addresses += [case.get_absolute_url(), reverse("run-case-document", args=[run.pk, case.pk])]
+
+    for address in addresses:
+        asked = noor.get(address, follow=True)
+        assert "why do you look?" in asked.content.decode(), address
+    assert noor.post(reverse("run-gate", args=[run.pk])).status_code == 302
+    assert not run.gate_results.exists()
+
+    last = asked.redirect_chain[-1][0]
+    assert noor.post(last, {"reason": "Reading"}).url == addresses[-1]
+    for address in addresses:
+        assert noor.get(address).status_code == 200, address
+    look = Look.objects.get(purpose="results")
+    assert (look.subject, look.named) == ("run", str(run.pk))
+
+
+def test_a_case_of_another_split_is_shown(run: Run, signed_in: Any) -> None:
+    assert signed_in("noor").get(_case(run, "dev").get_absolute_url()).status_code == 200
+
+
+def test_who_launched_it_reads_what_came_out(run: Run, signed_in: Any) -> None:
+    page = signed_in("rita").get(run.get_absolute_url()).content.decode()
+
+    assert "look 1 of 1 at these test items, 2 items" in page
+    assert summary.notes(run) == [
+        "Look 1 of 1 at the test items of demo@1 (no limit); items seen: 2. Why: Final figures"
+    ]
+
+
+def _case(run: Run, split: str) -> CaseRun:
+    case = run.cases.filter(item__split=split).first()
+    assert case is not None
+    return case
+
+
+def test_comparing_is_a_purpose_of_its_own(
+    run: Run, finished: Any, release: Any, signed_in: Any
+) -> None:
+    other = finished(release=release, pipeline="everything", reason="Final")
+    rita, address = signed_in("rita"), f"{reverse('run-compare')}?baseline={run.pk}&run={other.pk}"
+    part = reverse("run-compare-case", args=[run.pk, other.pk, _case(other, "test").pk])
+
+    assert rita.get(part).status_code == 302
+    asked = rita.get(address)
+    assert rita.post(asked.url, {"reason": "Which is better?"}).url == address
+
+    assert [rita.get(url).status_code for url in (address, part)] == [200, 200]
+    look = Look.objects.get(purpose="compare")
+    assert (look.subject, look.named) == ("runs", f"{run.pk},{other.pk}")
+
+
+def test_lists_keep_test_figures_to_themselves(run: Run, signed_in: Any) -> None:
+    noor, rita = signed_in("noor"), signed_in("rita")
+
+    assert "sealed: say why you look" in noor.get(reverse("runs")).content.decode()
+    assert "sealed: say why you look" not in rita.get(reverse("runs")).content.decode()
+    assert ">sealed</a>" in noor.get(reverse("experiments")).content.decode()
+    assert ">sealed</a>" not in rita.get(reverse("experiments")).content.decode()
+
+
+def test_lists_cost_the_same_for_one_sealed_run_and_for_many(
+    run: Run, finished: Any, release: Any, signed_in: Any, django_assert_num_queries: Any
+) -> None:
+    from tests.pages import queries
+
+    noor = signed_in("noor")
+    few = [len(queries(noor, reverse(name))) for name in ("runs", "experiments")]
+    for _ in range(3):
+        finished(release=release, pipeline="everything", reason="Final")
+
+    assert [len(queries(noor, reverse(name))) for name in ("runs", "experiments")] == few
+
+
+def test_the_api_answers_403_until_it_is_told_why(run: Run, signed_in: Any) -> None:
+    noor = signed_in("noor")
+    addresses = [reverse("api-run", args=[run.pk]), reverse("api-run-cases", args=[run.pk])]
+    for address in addresses:
+        refused = noor.get(address)
+        assert (refused.status_code, refused.json()["code"]) == (403, "look_reason_needed")
+    assert refused.json()["details"] == {"releases": ["demo@1"], "purpose": "results"}
+
+    sent = {"gold": "demo@1", "purpose": "results", "reason": "A table of the paper"}
+    noor.post(reverse("api-looks"), sent, content_type="application/json")
+
+    assert [noor.get(address).status_code for address in addresses] == [200, 200]
+    assert noor.get(addresses[0]).json()["test_look"]["number"] == 1
+
+
+def test_the_api_compares_for_a_reason(
+    run: Run, finished: Any, release: Any, signed_in: Any, people: Any
+) -> None:
+    other = finished(release=release, pipeline="everything", reason="Final")
+    address = f"{reverse('api-compare')}?baseline={run.pk}&run={other.pk}"
+
+    assert signed_in("noor").get(address).status_code == 403
+    say_why(release, people["noor"], purposes=("compare",))
+    assert signed_in("noor").get(address).status_code == 200
+
+
+def test_a_launch_by_api_without_a_reason_is_refused_with_the_code(
+    release: Any, signed_in: Any
+) -> None:
+    sent = {"gold": "demo", "pipeline": "nothing"}
+
+    answer = signed_in("noor").post(reverse("api-runs"), sent, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "look_reason_needed")
+
+
+def test_the_admin_leaves_test_results_out_until_their_reader_says_why(
+    run: Run, release: Any, signed_in: Any, people: Any
+) -> None:
+    admin = signed_in("admin")
+    lists = [reverse(f"admin:evaluation_{name}_changelist") for name in ("aggregate", "score")]
+    page = reverse("admin:evaluation_run_change", args=[run.pk])
+    shown = [admin.get(url).context["cl"].result_count for url in lists]
+    assert shown[0] == 0
+    assert shown[1] > 0
+    assert "0.5000" not in admin.get(page).content.decode()
+
+    say_why(release, people["admin"], purposes=("results",))
+
+    assert admin.get(lists[0]).context["cl"].result_count > 0
+    assert admin.get(lists[1]).context["cl"].result_count > shown[1]
+    assert "0.5000" in admin.get(page).content.decode()
+
+
+# --- the log of experiments -----------------------------------------------------------------------
+
+
+def test_the_test_part_of_every_split_lands_in_the_test_column(run: Run) -> None:
+    (row,) = experiments.rows(Run.objects.all())
+
+    assert (row["dev_exact_recall"], row["test_exact_recall"]) == (1.0, 0.0)
+    assert (row["all_exact_recall"], row["train_exact_recall"]) == (0.5, None)
+    assert (row["split"], row["sealed"]) == ("all", False)
+
+
+def test_a_sealed_row_keeps_only_what_says_nothing_about_test_items(run: Run) -> None:
+    (row,) = experiments.rows(Run.objects.all(), sealed=lambda runs: {run.pk for run in runs})
+
+    assert (row["dev_exact_recall"], row["test_exact_recall"]) == (1.0, None)
+    assert (row["all_exact_recall"], row["recall_ci_low"], row["sealed"]) == (None, None, True)
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def test_commands_show_results_on_test_items_for_a_reason(
+    run: Run, finished: Any, release: Any
+) -> None:
+    other = finished(release=release, pipeline="everything", reason="Final")
+    for command in (("compare", run.pk, other.pk), ("gate", run.pk)):
+        with pytest.raises(CommandError, match="why do you look") as refused:
+            call_command(*command)
+        assert refused.value.returncode == 2
+
+    out, notes = io.StringIO(), io.StringIO()
+    call_command("compare", run.pk, other.pk, reason=WHY, format="json", stdout=out, stderr=notes)
+
+    assert json.loads(out.getvalue())["runs"]
+    assert "Looks at the test items of demo@1: 3 (no limit)." in notes.getvalue()
+
+
+def test_the_log_by_command_leaves_test_figures_empty_without_a_reason(run: Run) -> None:
+    def log(**options: Any) -> list[bool]:
+        out = io.StringIO()
+        call_command("experiments", format="json", stdout=out, stderr=io.StringIO(), **options)
+        return [row["sealed"] for row in json.loads(out.getvalue())]
+
+    assert (log(), log(reason="The yearly report")) == ([True], [False])
+    assert Look.objects.filter(purpose="results", user=None).count() == 1
+
+
+# --- the table that went before -------------------------------------------------------------------
+
+
+def test_runs_from_before_looks_were_counted_come_into_the_ledger(
+    release: Any, people: Any
+) -> None:
+    """The migration, on runs whose look is not known."""
+    move = import_module("evaluation.migrations.0016_looks_in_one_ledger")
+    at = datetime(2026, 3, 4, tzinfo=UTC)
+    counted, before = (
+        launching.launch(release, pipeline="nothing", reason=reason, requested_by=people["noor"])
+        for reason in ("Counted", "Before")
+    )
+    launching.launch(release, pipeline="nothing", split="dev")
+    Run.objects.update(look=None)
+    row = (counted.pk, release.pk, people["rita"].pk, "As it was stored", 1, at)
+
+    move.carry_over(_Before([row]), None)
+
+    for run in (counted, before):
+        run.refresh_from_db()
+    assert counted.look is not None
+    assert before.look is not None
+    assert (counted.look.reason, counted.look.user, counted.look.n_items) == (
+        "As it was stored",
+        people["rita"],
+        1,
+    )
+    assert (before.look.reason, before.look.user, before.look.n_items) == (
+        "Before",
+        people["noor"],
+        2,
+    )
+    assert [look.at for look in (counted.look, before.look)] == [at, before.created_at]
+    assert counted.look.pk < before.look.pk
+    assert Run.objects.filter(look__isnull=True).count() == 1
+
+
+class _Before:
+    """The models as they are, and the rows of the table that is gone."""
+
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+        self.objects, self.rows = self, rows
+
+    def get_model(self, app: str, name: str) -> Any:
+        return self if name == "SplitAccess" else apps.get_model(app, name)
+
+    def order_by(self, *names: str) -> _Before:
+        return self
+
+    def values_list(self, *names: str) -> list[tuple[Any, ...]]:
+        return self.rows

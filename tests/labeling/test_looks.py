@@ -1,0 +1,407 @@
+"""Test items are shown for a reason, which is asked once and written down for good."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from labeling.models import Conversation, Event, GoldRelease, Look, LookBudget, Project
+from labeling.services.gold import looks
+from labeling.services.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
+from tests import factories
+from tests.looks import WHY, say_why
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[[User], Client]
+LABELS, EXPORT, RUN, RESULTS = "labels", "export", "run", "results"
+GOLD = "/projects/orders/gold/orders/1/"
+
+
+@pytest.fixture
+def release(project: Project) -> GoldRelease:
+    """Three items: one of the test split, two of dev."""
+    factories.make_conversations(project, 3)
+    Conversation.objects.filter(external_id="c-001").update(split="test")
+    return factories.make_release(project, items=3)
+
+
+def another_version(release: GoldRelease, *, more: int = 0) -> GoldRelease:
+    """The same test items in the next version, and ``more`` of new conversations."""
+    names = [item.external_id for item in factories.make_conversations(release.project, more)]
+    Conversation.objects.filter(external_id__in=names).update(split="test")
+    factories.answer_all(factories.open_full(release.project, more)) if more else None
+    if not more:
+        changed = Conversation.objects.get(external_id="c-002")
+        changed.domain = "another domain"
+        changed.save(update_fields=["domain"])
+    return factories.make_release(release.project, items=1)
+
+
+# --- who is asked ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["items/c-001/", "export/", "compare/?with=orders@2"])
+def test_a_page_with_test_labels_asks_why_and_then_leads_there(
+    signed_in: SignedIn, noor: User, release: GoldRelease, address: str
+) -> None:
+    another_version(release)
+    client = signed_in(noor)
+
+    between = client.get(GOLD + address, follow=True)
+    assert "These are test items: why do you look?" in text_of(between)
+    assert not Look.objects.exists()
+
+    there = client.post(between.redirect_chain[-1][0], {"reason": " Final figures "})
+    assert there.status_code == 302
+    assert there.url == GOLD + address
+    assert client.get(there.url).status_code == 200
+    look = Look.objects.last()
+    assert look is not None
+    assert (look.user, look.reason) == (noor, "Final figures")
+
+
+def test_dev_items_are_shown_to_everybody_who_may_read(
+    signed_in: SignedIn, noor: User, release: GoldRelease
+) -> None:
+    assert signed_in(noor).get(f"{GOLD}items/c-002/").status_code == 200
+
+
+def test_a_release_without_test_items_asks_nothing(
+    signed_in: SignedIn, noor: User, project: Project
+) -> None:
+    factories.make_release(project, items=2)
+
+    assert signed_in(noor).get(f"{GOLD}export/").status_code == 200
+    assert "Who looked" not in page(signed_in(noor), GOLD)
+
+
+def test_the_list_of_items_keeps_what_test_labels_say_to_itself(
+    signed_in: SignedIn, noor: User, release: GoldRelease
+) -> None:
+    client = signed_in(noor)
+    assert page(client, GOLD).count("sealed: say why you look") == 1
+
+    say_why(release, noor, purposes=(LABELS,))
+
+    assert "sealed" not in page(client, GOLD)
+
+
+def test_one_question_for_each_person_and_purpose(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    say_why(release, noor, purposes=(LABELS,))
+
+    assert signed_in(noor).get(f"{GOLD}items/c-001/").status_code == 200
+    assert signed_in(noor).get(f"{GOLD}export/").status_code == 302
+    assert signed_in(rita).get(f"{GOLD}items/c-001/").status_code == 302
+
+
+def test_a_reason_is_written_down_once(noor: User, release: GoldRelease) -> None:
+    for _ in range(2):
+        looks.state(noor, [release], Sight(LABELS), "Once")
+
+    assert Look.objects.count() == 1
+    event = Event.objects.get(verb="gold.looked_at")
+    assert (event.actor, event.data["reason"]) == (noor, "Once")
+
+
+def test_an_invisible_reason_is_none(signed_in: SignedIn, noor: User, release: GoldRelease) -> None:
+    answer = signed_in(noor).post(f"{GOLD}look/", {"reason": "\u200b"})
+
+    assert answer.status_code == 400
+    assert "Write something that others can read." in text_of(answer)
+    with pytest.raises(ReasonNeeded):
+        looks.state(noor, [release], Sight(LABELS), "\u200b")
+    assert not Look.objects.exists()
+
+
+def test_who_measures_is_not_asked_again_when_reading_results(
+    noor: User, release: GoldRelease
+) -> None:
+    looks.record(noor, release, Sight(RUN), reason="Final", n_items=1)
+
+    assert not looks.sealed(noor, RESULTS).exists()
+    assert looks.sealed(noor, LABELS).get() == release
+    assert looks.reason_of(noor, release, RUN) == "Final"
+
+
+def test_a_forged_address_leads_nowhere(
+    signed_in: SignedIn, noor: User, release: GoldRelease
+) -> None:
+    assert signed_in(noor).get(f"{GOLD}look/?for=forged").status_code == 404
+
+
+def test_a_part_of_a_page_sends_the_whole_page_to_the_question(
+    signed_in: SignedIn, noor: User, release: GoldRelease
+) -> None:
+    around = {"HTTP_HX_REQUEST": "true", "HTTP_HX_CURRENT_URL": f"http://testserver{GOLD}?x=1"}
+    client = signed_in(noor)
+
+    asked = client.get(f"{GOLD}items/c-001/", **around)
+    assert client.post(asked["HX-Redirect"], {"reason": WHY}).url == f"{GOLD}?x=1"
+
+
+# --- the same test items under another name -------------------------------------------------------
+
+
+def test_a_reason_holds_for_another_release_of_the_same_test_items(
+    noor: User, release: GoldRelease
+) -> None:
+    say_why(release, noor, purposes=(LABELS,))
+    newer = another_version(release)
+
+    assert not looks.sealed(noor, LABELS, [newer.pk]).exists()
+
+
+def test_new_test_items_ask_again(noor: User, release: GoldRelease) -> None:
+    say_why(release, noor, purposes=(LABELS,))
+    newer = another_version(release, more=1)
+
+    assert looks.sealed(noor, LABELS, [newer.pk]).exists()
+
+
+def test_looks_count_over_releases_that_share_a_test_conversation(
+    noor: User, rita: User, release: GoldRelease
+) -> None:
+    say_why(release, noor, purposes=(LABELS,))
+    newer = another_version(release, more=1)
+    say_why(newer, rita, purposes=(EXPORT,))
+
+    assert [looks.number(look) for look in Look.objects.order_by("pk")] == [1, 2]
+    assert looks.standing(release).used == looks.standing(newer).used == 2
+
+
+def test_a_copy_in_another_project_counts_as_the_same_test_items(
+    noor: User, release: GoldRelease
+) -> None:
+    other = factories.make_project("other")
+    copied, _second = factories.make_conversations(other, 2)
+    original = Conversation.objects.get(project=release.project, external_id="c-001")
+    Conversation.objects.filter(pk=copied.pk).update(
+        split="test", content_sha256=original.content_sha256, external_id="renamed"
+    )
+    copy = factories.make_release(other, items=2)
+    say_why(release, noor, purposes=(LABELS,))
+
+    assert looks.standing(copy).used == 1
+    assert not looks.sealed(noor, LABELS, [copy.pk]).exists()
+
+
+def test_other_test_items_are_counted_on_their_own(noor: User, release: GoldRelease) -> None:
+    other = factories.make_project("other")
+    (own,) = factories.make_conversations(other, 1, split="test")
+    Conversation.objects.filter(pk=own.pk).update(content_sha256="f" * 64)
+    elsewhere = factories.make_release(other, items=1)
+    say_why(elsewhere, noor, purposes=(LABELS,))
+
+    assert looks.standing(release).used == 0
+    assert looks.sealed(noor, LABELS).get() == release
+
+
+# --- the budget -----------------------------------------------------------------------------------
+
+
+def test_a_spent_budget_refuses_until_a_lead_raises_it_with_a_reason(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    looks.set_budget(release.project, 1, reason="One paper, one look", by=rita)
+    say_why(release, rita, purposes=(LABELS,))
+
+    refused = signed_in(noor).post(f"{GOLD}look/", {"reason": WHY})
+    assert "1 of 1 looks at these test items are taken: none is left." in text_of(refused)
+    with pytest.raises(BudgetSpent):
+        looks.state(noor, [release], Sight(LABELS), WHY)
+
+    raised = {"looks": 2, "reason": "The reviewers asked for it"}
+    assert signed_in(rita).post("/projects/orders/looks/budget/", raised).status_code == 302
+    assert signed_in(noor).post(f"{GOLD}look/", {"reason": WHY}).status_code == 302
+    budget = LookBudget.objects.first()
+    assert budget is not None
+    assert (budget.looks, budget.reason, budget.by) == (2, raised["reason"], rita)
+
+
+def test_the_budget_counts_what_was_seen_under_another_release(
+    noor: User, rita: User, release: GoldRelease
+) -> None:
+    looks.set_budget(release.project, 1, reason=WHY, by=rita)
+    say_why(release, noor, purposes=(LABELS,))
+
+    with pytest.raises(BudgetSpent):
+        looks.state(rita, [another_version(release)], Sight(LABELS), WHY)
+
+
+@pytest.mark.parametrize(("number", "reason"), [(3, " "), (None, WHY)])
+def test_a_budget_needs_a_reason_and_a_change(
+    rita: User, project: Project, number: int | None, reason: str
+) -> None:
+    with pytest.raises(LookRefused):
+        looks.set_budget(project, number, reason=reason, by=rita)
+
+
+def test_the_budget_is_shown_before_it_is_spent(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    looks.set_budget(release.project, 5, reason=WHY, by=rita)
+
+    shown = page(signed_in(noor), f"{GOLD}look/")
+
+    assert "0 of 5 looks at these test items are taken; this would be number 1." in shown
+
+
+# --- the ledger -----------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_look_with_its_reason(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    looks.state(noor, [release], Sight(LABELS, "item", "c-001"), "<b>Is it right?</b>")
+    looks.record(None, release, Sight(RUN, "run", "7"), reason="", n_items=1)
+
+    shown = page(signed_in(rita), "/projects/orders/looks/")
+
+    assert "noor orders@1 Read the labels: c-001 <b>Is it right?</b> 1" in shown
+    assert "command line orders@1 Measure a pipeline: run 7 none stated 1" in shown
+
+
+def test_the_file_holds_all_of_them(signed_in: SignedIn, noor: User, release: GoldRelease) -> None:
+    looks.state(noor, [release], Sight(LABELS), "=1+1")
+
+    answer: Any = signed_in(noor).get("/projects/orders/tables/looks.csv")
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+
+    assert lines[0] == "at,user,release,purpose,subject,named,reason,items"
+    assert lines[1].endswith("noor,orders@1,labels,release,,'=1+1,1")
+
+
+def test_the_page_costs_the_same_for_one_look_and_for_many(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    client = signed_in(rita)
+    say_why(release, noor, purposes=(LABELS,))
+    few = len(queries(client, "/projects/orders/looks/"))
+    say_why(release, noor, rita)
+
+    assert len(queries(client, "/projects/orders/looks/")) == few
+
+
+def test_a_look_is_never_taken_back(noor: User, rita: User, release: GoldRelease) -> None:
+    say_why(release, noor, purposes=(LABELS,))
+    looks.set_budget(release.project, 3, reason=WHY, by=rita)
+
+    for rows in (Look.objects.all(), LookBudget.objects.all()):
+        for change in (lambda rows=rows: rows.update(reason="Another"), rows.delete):
+            with pytest.raises(IntegrityError), transaction.atomic():
+                change()
+
+
+# --- the API and the commands ---------------------------------------------------------------------
+
+
+def test_the_api_takes_a_reason_and_lists_the_looks(
+    signed_in: SignedIn, noor: User, release: GoldRelease
+) -> None:
+    client, url = signed_in(noor), reverse("api-looks")
+    sent = {"gold": "orders@1", "purpose": LABELS, "reason": "Checking labels"}
+
+    answer = client.post(url, sent, content_type="application/json")
+    assert (answer.status_code, answer.json()) == (
+        201,
+        {"gold": "orders@1", "looks": 1, "budget": None},
+    )
+    (row,) = client.get(f"{url}?gold=orders").json()["results"]
+    assert (row["user"], row["purpose"], row["reason"], row["n_items"]) == (
+        "noor",
+        LABELS,
+        "Checking labels",
+        1,
+    )
+
+
+def test_the_api_refuses_beyond_the_budget_with_its_code(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    looks.set_budget(release.project, 0, reason=WHY, by=rita)
+    sent = {"gold": "orders", "purpose": LABELS, "reason": WHY}
+
+    answer = signed_in(noor).post(reverse("api-looks"), sent, content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "looks_spent")
+    assert answer.json()["details"] == {"release": "orders@1", "looks": 0, "budget": 0}
+
+
+def test_a_stranger_sees_no_look(signed_in: SignedIn, olga: User, release: GoldRelease) -> None:
+    say_why(release, release.frozen_by or User.objects.get(username="rita"))
+
+    assert signed_in(olga).get(reverse("api-looks")).json()["results"] == []
+
+
+def test_an_export_by_command_takes_a_reason(release: GoldRelease, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="why do you look"):
+        call_command("export_gold", "orders", output=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+    notes = io.StringIO()
+    for _ in range(2):  # a script that is run again says the same
+        call_command("export_gold", "orders", output=tmp_path, reason="Final", stderr=notes)
+
+    assert "Looks at the test items of orders@1: 1 (no limit)." in notes.getvalue()
+    look = Look.objects.get()
+    assert (look.user, look.purpose, look.reason) == (None, EXPORT, "Final")
+
+
+def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
+    signed_in: SignedIn, noor: User, release: GoldRelease, tmp_path: Path
+) -> None:
+    url = "/projects/orders/labels/export/native/"
+    with pytest.raises(CommandError, match="Say --reason"):
+        call_command("export_labels", project="orders", output=tmp_path)
+    assert signed_in(noor).get(url).status_code == 302
+
+    say_why(release, noor, purposes=(EXPORT,))
+
+    assert signed_in(noor).get(url).status_code == 200
+
+
+def test_a_diff_by_command_leaves_test_items_out_without_a_reason(release: GoldRelease) -> None:
+    factories.make_conversations(release.project, 1, split="test")
+    factories.make_conversations(release.project, 1)
+    factories.make_release(release.project, items=2)
+
+    assert _differing() == ["c-005"]
+    assert _differing(reason="Which were corrected?") == ["c-004", "c-005"]
+
+
+def _differing(**options: Any) -> list[str]:
+    out = io.StringIO()
+    call_command(
+        "diff_gold",
+        "orders@1",
+        "orders@2",
+        format="json",
+        stdout=out,
+        stderr=io.StringIO(),
+        **options,
+    )
+    return [item["item_id"] for item in json.loads(out.getvalue())["items"]]
+
+
+def test_the_admin_leaves_test_items_out_until_their_reader_says_why(
+    signed_in: SignedIn, admin: User, release: GoldRelease
+) -> None:
+    url, client = reverse("admin:labeling_golditem_changelist"), signed_in(admin)
+    assert "c-001" not in client.get(url).content.decode()
+
+    say_why(release, admin, purposes=(LABELS,))
+
+    assert "c-001" in client.get(url).content.decode()
