@@ -29,7 +29,7 @@ from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval.adapter import EVERY, Adapted
 from pipelines.memory.retrieval.index import METHODS, Ranking
 from pipelines.memory.training import adapters, ranking
-from pipelines.memory.training.query import Folder, GoldTalk
+from pipelines.memory.training.query import Folder, GoldTalk, read_for_training
 from pipelines.memory.training.ranking import Pupil
 from pipelines.registry import build
 from pipelines.types import Case, Encoder
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--other", default="")
     asked = parser.parse_args()
     encoder, store = MiniLM(), Folder(asked.cache)
-    pupils = [ranking.make_ready(gold, encoder, store) for gold in ranking.read_all(asked.items)]
+    pupils = [ranking.make_ready(gold, encoder, store) for gold in read_for_training(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
     results = ranking.held_out(pupils, ranking.rankers_without(pupils))
     rows["learned"] = every(pupils, lambda pupil, at: results[pupil.gold.name][at].indexes)

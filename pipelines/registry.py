@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines import events, memory, requirements
+from pipelines import events, memory, requirements, trained_on
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
 from pipelines.errors import Fact, InvalidSetting, NoModel, UnknownPipeline, UnknownSetting, fact
@@ -20,6 +20,8 @@ from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.pipeline import Memory
+from pipelines.memory.query import evidence
+from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
@@ -30,9 +32,11 @@ from pipelines.requirements.agent import (
 )
 from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
 from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
+from pipelines.requirements.extraction import features
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
-from pipelines.types import Config, Encoder, Pipeline, Store
+from pipelines.trained_on import Exposure
+from pipelines.types import Config, Encoder, Message, Pipeline, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,9 @@ class Entry:
     floor: bool = False
     prepares: bool = False
     """Whether it prepares a conversation before the first question about it."""
+    trained_on: Callable[[Mapping[str, Any]], tuple[Path, ...]] = lambda config: ()
+    """The files of weights that it uses with this full configuration; next to each is what it has
+    read. Without any, every conversation is unseen."""
     suggests: bool = True
     """Whether its output has positions in the text, so that people can use it as suggestions."""
 
@@ -116,6 +123,15 @@ def _calls_of_memory(config: Mapping[str, Any], layer: str) -> Calls:
     return Calls(3, 2 + rounds, config["shown_limit"] * (rounds + 1) // 2)
 
 
+def _weights_of_agent(config: Mapping[str, Any]) -> tuple[Path, ...]:
+    return (features.WEIGHTS,) if means_of(config)["extraction"] == "local" else ()
+
+
+def _weights_of_retrieval(config: Mapping[str, Any]) -> tuple[Path, ...]:
+    used = {"lexical": (), "learned": (adapter.ADAPTERS, ranker.WEIGHTS)}
+    return used.get(config["mode"], (adapter.ADAPTERS,))
+
+
 def _prompts_of(package: ModuleType) -> Path:
     return Path(str(package.__file__)).parent / "prompts"
 
@@ -131,6 +147,7 @@ _ENTRIES = (
         layers=("extraction",),
         config=LocalConfig,
         make=lambda config, tools: RequirementsLocal(config, tools.encoder or MiniLM()),
+        trained_on=lambda config: (features.WEIGHTS,),
     ),
     Entry(
         name="requirements-agent",
@@ -139,6 +156,7 @@ _ENTRIES = (
         layers=REQUIREMENTS,
         config=AgentConfig,
         make=_requirements_agent,
+        trained_on=_weights_of_agent,
         may_ask=asks_model,
         calls=_calls_of_agent,
         prompts=_prompts_of(requirements),
@@ -160,6 +178,7 @@ _ENTRIES = (
         layers=MEMORY,
         config=MemoryConfig,
         make=_memory,
+        trained_on=lambda config: (adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS),
         may_ask=lambda config: bool(config["use_model"]),
         calls=_calls_of_memory,
         prompts=_prompts_of(memory),
@@ -172,6 +191,7 @@ _ENTRIES = (
         layers=MEMORY,
         config=RetrievalConfig,
         make=lambda config, tools: Retrieval(config, tools.encoder or MiniLM(), tools.store),
+        trained_on=_weights_of_retrieval,
         prepares=True,
     ),
     Entry(
@@ -248,6 +268,13 @@ def build(
     """The pipeline ``name``; a wrong name or setting is refused, naming the closest known one."""
     entry = entry_for(name)
     return entry.make(check_config(entry, config), Tools(encoder, store, rows_for, model))
+
+
+def exposure(name: str, config: Config, messages: Sequence[Message]) -> Exposure:
+    """Whether the weights that this pipeline uses have read the conversation, by its words."""
+    entry = entry_for(name)
+    weights = entry.trained_on(check_config(entry, config).model_dump(mode="json"))
+    return trained_on.exposure(weights, [message.content for message in messages])
 
 
 def entry_for(name: str) -> Entry:

@@ -14,8 +14,8 @@ from pipelines.memory.query.mind import LocalMind, Mind
 from pipelines.memory.query.oneshot import MemoryAnswer, answer_once
 from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
-from pipelines.memory.retrieval.ranker import learned_from
 from pipelines.memory.trace import retrieval_trace
+from pipelines.trained_on import SOURCES
 from pipelines.types import Case, Config, Output
 
 NAME = "memory"
@@ -41,7 +41,9 @@ class Memory:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent, products.SOURCE, *prompting.READING)}"
+        return (
+            f"1+{fingerprint(Path(__file__).parent, products.SOURCE, *prompting.READING, *SOURCES)}"
+        )
 
     def prepare(self, case: Case) -> None:
         self._open_talk(case)
@@ -74,7 +76,7 @@ class Memory:
             "cards": answered.cards,
             "model": meter.id if meter else None,
             "mode": self._config.mode,
-            "held_out": learned_from(talk.key),
+            "held_out": bool(talk.left_out),
             "trace": retrieval_trace(
                 talk,
                 answered.candidates,

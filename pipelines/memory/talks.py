@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipelines.memory.conversations import LastUsed, key_of
+from pipelines.memory.conversations import LastUsed, left_out
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers
+from pipelines.memory.query import evidence
 from pipelines.memory.query.talk import Node, Talk
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
 from pipelines.types import Case, Encoder, Store
@@ -51,7 +52,7 @@ class Talks:
             people,
             speakers.about,
             index.views.vectors[1],
-            key_of(case.messages),
+            left_out(evidence.WEIGHTS, case.messages),
         )
 
 

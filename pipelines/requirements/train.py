@@ -3,22 +3,28 @@
     python -m pipelines.requirements.train \\
         --conversations fixtures/demo/conversations.jsonl \\
         --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
+        [--read-before INTERVIEWS.jsonl] [--texts-only]
 
-Only conversations of the split ``train`` are read. A conversation takes its labels from the
-first ``--gold`` file that has it. The command repeats to the byte.
+Only conversations of the split ``train`` are read, and none that is the same as one of the split
+``test``. A conversation takes its labels from the first ``--gold`` file that has it. What was read
+is noted next to the weights by its fingerprint: with ``--read-before`` also what the starting
+values were found on, otherwise what is noted of that stays; ``--texts-only`` notes it without
+training. The command repeats to the byte.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines import trained_on
 from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import features, nodes
 from pipelines.requirements.extraction.features import (
@@ -31,8 +37,10 @@ from pipelines.requirements.extraction.features import (
 )
 from pipelines.requirements.extraction.state import Candidate, ExtractionState
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
+from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
+TRAINED, BELIEVED = "trained on ", "starting values from "
 RIDGE = {KEEP: 3.0, MATCH: 3.0}
 # What a feature is worth before any example is seen. Few conversations are labelled, and what
 # is rare in them (a wish taken back, small talk) must not be left to chance.
@@ -149,9 +157,26 @@ def fit(examples: Sequence[Example], names: Sequence[str], *, model: str) -> dic
     return {name: round(float(weight), 4) for name, weight in named}
 
 
-def read_cases(path: Path, *, split: str) -> list[Case]:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    return [_case(row) for row in rows if row.get("split") == split]
+def read_cases(path: Path) -> list[Case]:
+    """The conversations to train on; ends the program if one of them is kept for testing."""
+    rows = _rows(path)
+    texts = [TrainingText(row["id"], row.get("split") or "", _texts(row)) for row in rows]
+    try:
+        refuse_test_items(
+            [text for text in texts if text.split == "train"],
+            kept_back=[text for text in texts if text.split == TEST],
+        )
+    except TestItems as refused:
+        sys.exit(str(refused))
+    return [_case(row) for row in rows if row.get("split") == "train"]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def _texts(row: Mapping[str, Any]) -> list[str]:
+    return [message["content"] for message in row["messages"]]
 
 
 def _case(row: Mapping[str, Any]) -> Case:
@@ -175,6 +200,22 @@ def read_gold(paths: Sequence[Path]) -> dict[str, list[Mapping[str, Any]]]:
             row = json.loads(line)
             gold.setdefault(row["id"], row.get("requirements", []))
     return gold
+
+
+def note_training(cases: Sequence[Case], gold: Collection[str], read_before: Path | None) -> None:
+    """Write next to the weights what they have read.
+
+    The starting values of criteria were found on interviews that are not part of the project.
+    """
+    texts = {
+        f"{TRAINED}{case.case_id}": [message.content for message in case.messages]
+        for case in cases
+        if case.case_id in gold
+    }
+    if read_before is None:
+        return trained_on.replace(WEIGHTS, texts, starting=TRAINED)
+    before = {f"{BELIEVED}{row['id']}": _texts(row) for row in _rows(read_before)}
+    return trained_on.write(WEIGHTS, {**texts, **before}, leaves_out=False)
 
 
 def train(cases: Sequence[Case], gold: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
@@ -217,8 +258,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
     parser.add_argument("--conversations", type=Path, required=True)
     parser.add_argument("--gold", type=Path, action="append", required=True)
+    parser.add_argument("--read-before", type=Path, metavar="INTERVIEWS.jsonl")
+    parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
-    train(read_cases(options.conversations, split="train"), read_gold(options.gold))
+    cases, gold = read_cases(options.conversations), read_gold(options.gold)
+    if not options.texts_only:
+        train(cases, gold)
+    note_training(cases, gold, options.read_before)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def weigh(
     positions, rows = features(talk, intent, searches)
     if not positions:
         return {}
-    known = weights or trained(explored=has_explored(searches), talk=talk.key)
+    known = weights or trained(explored=has_explored(searches), talk=talk.left_out)
     chances = known.chances(rows)
     return dict(zip(positions, map(float, chances), strict=True))
 

@@ -59,8 +59,8 @@ class Talk:
     """The speakers whom a text names."""
     vectors: Vectors | None = None
     """One L2-normalised row for each message."""
-    key: str = ""
-    """``key_of`` the messages: weights trained on this conversation are not used."""
+    left_out: str = ""
+    """The key of the weights of evidence that were fitted without this conversation, if any."""
 
     @cached_property
     def node_at(self) -> dict[int, Node]:

@@ -2,7 +2,7 @@
 
 A change of a matrix is the product of two thin ones (Hu et al. 2021, LoRA: Low-Rank Adaptation of
 Large Language Models). ``adapters.safetensors`` holds what was learned from all training talks, and
-for each of them what was learned without it; ``adapt`` makes the file.
+for each of them what was learned without it; training makes the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipelines.encoder import MiniLM, VectorCache, for_few, load, packaged_folder, twin
-from pipelines.memory.conversations import key_of
+from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
 
 ADAPTERS = Path(__file__).with_name("adapters.safetensors")
@@ -71,7 +71,9 @@ def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
     """The encoder for a conversation: MiniLM adapted without it; any other encoder unchanged."""
     if type(encoder) is not MiniLM:
         return encoder
-    return Adapted(shipped(key_of(messages)), encoder.cache, folder=encoder.folder)
+    return Adapted(
+        shipped(left_out(ADAPTERS, messages) or EVERY), encoder.cache, folder=encoder.folder
+    )
 
 
 @lru_cache(maxsize=AT_HAND)

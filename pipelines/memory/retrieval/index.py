@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.conversations import key_of
+from pipelines.memory.conversations import left_out
 from pipelines.memory.retrieval import adapter, features, late, question, ranker, views
 from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker
@@ -57,7 +57,7 @@ class ConversationIndex:
         looked_at = views.look(messages, suited, store)
         if not by_words:
             looked_at.encoded()
-        return cls(looked_at, suited, ranker.shipped(key_of(messages)))
+        return cls(looked_at, suited, ranker.shipped(left_out(ranker.WEIGHTS, messages)))
 
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
         return ConversationIndex(self.views, self._encoder, learned)

@@ -13,6 +13,7 @@ from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of
 from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.trained_on import SOURCES
 from pipelines.types import Case, Config, Encoder, Message, Output, Store
 
 METHODS = {
@@ -46,7 +47,7 @@ class Retrieval:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(FOLDER, products.SOURCE)}"
+        return f"1+{fingerprint(FOLDER, products.SOURCE, *SOURCES)}"
 
     def prepare(self, case: Case) -> None:
         if case.messages:

@@ -67,9 +67,3 @@ def shipped(talk: str = "") -> Ranker:
     """The shipped ranker; for a conversation in its training data, the ranker fitted without it."""
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return Ranker.of(stored["without"].get(talk, stored))
-
-
-@cache
-def learned_from(talk: str) -> bool:
-    """Whether the conversation is in the training data: then weights fitted without it are used."""
-    return talk in json.loads(WEIGHTS.read_text(encoding="utf-8"))["without"]

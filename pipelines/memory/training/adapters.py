@@ -1,9 +1,11 @@
 """Trains ``retrieval/adapters.safetensors``: MiniLM learns what answers to a question look like.
 
-    python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--write]
+    python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--not ITEMS.jsonl…]
+        [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
-writes them; each conversation in it teaches all adapters but its own. Without ``--write`` the
+writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
+conversation teaches all adapters but its own. Without ``--write`` the
 losses are printed and nothing is changed. ``ranking`` and ``query`` build on the
 adapters and come afterwards. On the same machine the command repeats to the byte.
 """
@@ -16,7 +18,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,15 @@ from numpy.typing import NDArray
 from pipelines.encoder import MiniLM, load, packaged_folder, twin
 from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import views
-from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, write
+from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, NAMES, Adapter, Change, write
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.memory.training.query import Folder, GoldTalk
-from pipelines.memory.training.ranking import read_all
+from pipelines.memory.training.query import (
+    Folder,
+    GoldTalk,
+    add_arguments,
+    note_training,
+    read_for_training,
+)
 from pipelines.types import Encoder, Store
 
 RANK = 8
@@ -267,13 +273,14 @@ def taught_by(gold_talks: Sequence[GoldTalk], encoder: Encoder, store: Store) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train how MiniLM is adapted to questions.")
-    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    add_arguments(parser)
     parser.add_argument("--write", action="store_true", help="store the adapters")
     asked = parser.parse_args()
-    adapters = taught_by(read_all(asked.items), MiniLM(), Folder(asked.cache))
+    gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
+    adapters = taught_by(gold_talks, MiniLM(), Folder(asked.cache))
     if asked.write:
         write(adapters)
+        note_training(ADAPTERS, gold_talks)
 
 
 if __name__ == "__main__":

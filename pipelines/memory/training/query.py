@@ -1,16 +1,19 @@
 """Trains ``query/weights.json``, and says how good the answers to an unseen conversation are.
 
-    python -m pipelines.memory.training.query GOLD.jsonl [--cache FOLDER] [--write]
+    python -m pipelines.memory.training.query ITEMS.jsonl… --cache FOLDER [--not ITEMS.jsonl…]
+        [--write]
 
-GOLD.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
-writes them. Everything learned, the ranking of the index too, is learned without the conversation
-that it is tried on. Without ``--write`` the figures are printed and nothing is changed.
+ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
+writes them; those of the split test, and copies of what ``--not`` names, are refused. Everything
+learned, the ranking of the index too, is learned without the conversation that it is tried on.
+Without ``--write`` the figures are printed and nothing is changed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from pipelines import trained_on
 from pipelines.encoder import MiniLM
 from pipelines.memory.agent.exploring import explore
 from pipelines.memory.agent.nodes import after_retriever
@@ -31,6 +35,7 @@ from pipelines.memory.query.talk import Talk
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.ranker import Ranker
 from pipelines.memory.talks import Talks
+from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
 LEARNED_FROM = 80  # the best candidates of a question; the others are never chosen
@@ -59,6 +64,11 @@ class GoldTalk:
     name: str
     messages: tuple[Message, ...]
     questions: list[tuple[str, frozenset[int]]]
+    split: str = ""
+
+    @property
+    def texts(self) -> list[str]:
+        return [message.content for message in self.messages]
 
 
 class Folder:
@@ -80,6 +90,50 @@ def read_gold(lines: Iterable[str]) -> list[GoldTalk]:
     return [_gold_talk(json.loads(line)) for line in lines if line.strip()]
 
 
+def read_for_training(files: Sequence[Path], *, kept_back: Sequence[Path] = ()) -> list[GoldTalk]:
+    """The conversations with questions; ends the program if one is kept for testing."""
+    gold_talks, lines = _lines(files), _lines(kept_back)
+    try:
+        refuse_test_items(map(_text_of, gold_talks), kept_back=map(_kept_back, lines))
+    except TestItems as refused:
+        sys.exit(str(refused))
+    return [gold for gold in gold_talks if gold.questions]
+
+
+def _lines(files: Sequence[Path]) -> list[GoldTalk]:
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
+    return read_gold(lines)
+
+
+def _text_of(gold: GoldTalk) -> TrainingText:
+    return TrainingText(gold.name, gold.split, gold.texts)
+
+
+def _kept_back(gold: GoldTalk) -> TrainingText:
+    return TrainingText(gold.name, TEST, gold.texts)
+
+
+def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
+    """Write next to the weights what they have read."""
+    talks = {key_of(gold.messages): gold.texts for gold in gold_talks}
+    trained_on.write(weights, talks, leaves_out=True)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What all three trainings take."""
+    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    parser.add_argument(
+        "--not",
+        dest="kept_back",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="ITEMS.jsonl",
+        help="items kept for testing: nothing that is the same conversation is trained on",
+    )
+
+
 def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
     messages = tuple(
         Message(
@@ -96,7 +150,7 @@ def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
         for label in item["gold"]["questions"]
         if label["evidence"]
     ]
-    return GoldTalk(item["item_id"], messages, asked)
+    return GoldTalk(item["item_id"], messages, asked, item.get("split") or "")
 
 
 # --- searching ----------------------------------------------------------------------------------
@@ -326,11 +380,10 @@ def stored(seen: Seen, *, without: str = "") -> dict[str, StoredWeights]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train how the memory pipeline weighs evidence.")
-    parser.add_argument("gold", type=Path, help="items.jsonl of an exported gold release")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    add_arguments(parser)
     parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
-    gold_talks = read_gold(asked.gold.read_text(encoding="utf-8").splitlines())
+    gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
     config = MemoryConfig()
     seen = see(gold_talks, MiniLM(), asked.cache, config)
     print(json.dumps(held_out(seen, config), indent=1))
@@ -340,6 +393,7 @@ def main() -> None:
         }
         weights = {**stored(seen), "without": without}
         evidence.WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+        note_training(evidence.WEIGHTS, gold_talks)
 
 
 if __name__ == "__main__":

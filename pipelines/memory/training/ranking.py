@@ -1,10 +1,11 @@
 """Trains ``retrieval/weights.json``, and says how well it ranks unseen conversations.
 
-    python -m pipelines.memory.training.ranking ITEMS.jsonl… --cache FOLDER [--report FILE]
-        [--write]
+    python -m pipelines.memory.training.ranking ITEMS.jsonl… --cache FOLDER
+        [--not ITEMS.jsonl…] [--report FILE] [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
-writes them. Without ``--write`` the figures are printed and nothing is changed. The command
+writes them; those of the split test, and copies of what ``--not`` names, are refused.
+Without ``--write`` the figures are printed and nothing is changed. The command
 repeats to the byte.
 """
 
@@ -25,9 +26,11 @@ from pipelines.memory.training.query import (
     Folder,
     GoldTalk,
     Taught,
+    add_arguments,
     figures,
     fit_ranker,
-    read_gold,
+    note_training,
+    read_for_training,
     taught,
 )
 from pipelines.types import Encoder, Store
@@ -119,22 +122,18 @@ def write_weights(pupils: Sequence[Pupil], rankers: Sequence[Ranker], path: Path
     }
     stored = {**as_json(taught_by(pupils)), "without": without}
     path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-
-
-def read_all(files: Sequence[Path]) -> list[GoldTalk]:
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
-    return [gold for gold in read_gold(lines) if gold.questions]
+    note_training(path, [pupil.gold for pupil in pupils])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train how messages are ranked for a question.")
-    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    add_arguments(parser)
     parser.add_argument("--report", type=Path, help="file for the figures; printed anyway")
     parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
+    gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
     encoder = MiniLM()
-    pupils = [make_ready(gold, encoder, Folder(asked.cache)) for gold in read_all(asked.items)]
+    pupils = [make_ready(gold, encoder, Folder(asked.cache)) for gold in gold_talks]
     rankers = rankers_without(pupils)
     figures_found = json.dumps(report(pupils, held_out(pupils, rankers)), indent=1)
     print(figures_found)

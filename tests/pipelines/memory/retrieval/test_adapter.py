@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, C
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
 from pipelines.memory.training import adapters
-from pipelines.memory.training.query import GoldTalk
+from pipelines.memory.training.query import GoldTalk, note_training
 from pipelines.types import Message, Vectors
 from tests.fakes import WordOverlap
 
@@ -111,10 +112,13 @@ def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -
 def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: Path) -> None:
     every, without = some_adapter(1), some_adapter(2)
     adapter.write({EVERY: every, key_of(TALK): without}, shipped_from)
+    note_training(shipped_from, [GOLD])
+    copy = [replace(line, speaker="X", content=f"{line.content} ") for line in TALK]
 
-    own, other = (adapter.suited(MiniLM(), talk) for talk in (TALK, TALK[:3]))
+    own, copied, other = (adapter.suited(MiniLM(), talk) for talk in (TALK, copy, TALK[:1]))
 
-    assert (own.id, other.id) == (Adapted(without).id, Adapted(every).id)
+    assert own.id == copied.id == Adapted(without).id
+    assert other.id == Adapted(every).id
     assert ConversationIndex.build(TALK, encoder=MiniLM()).rank("Snow?").indexes
 
 

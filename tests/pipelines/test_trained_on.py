@@ -1,0 +1,222 @@
+"""What weights have read, by the words of a conversation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import registry, trained_on
+from pipelines.memory.query import evidence
+from pipelines.memory.retrieval import adapter, ranker
+from pipelines.memory.training import query, texts
+from pipelines.requirements import train
+from pipelines.requirements.extraction import features
+from pipelines.testing import TestItems, TrainingText, refuse_test_items
+from pipelines.trained_on import Exposure
+from pipelines.types import Message
+from tests import talks
+
+CHAT, OTHER = talks.talk(1), talks.talk(2)
+DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "conversations.jsonl"
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    """Two chats have been read, and there are weights without each."""
+    path = tmp_path / "weights.json"
+    read = {"one": talks.texts(CHAT), "two": talks.texts(OTHER)}
+    trained_on.write(path, read, leaves_out=True)
+    return path
+
+
+@pytest.mark.parametrize("change", list(talks.copies(CHAT)))
+def test_a_copy_is_answered_by_the_weights_that_never_read_it(weights: Path, change: str) -> None:
+    copy = talks.texts(talks.copies(CHAT)[change])
+
+    assert trained_on.left_out(weights, copy) == "one"
+    assert trained_on.exposure([weights], copy) == Exposure.LEFT_OUT
+
+
+def test_what_nobody_has_read_is_unseen_and_so_is_everything_without_weights(weights: Path) -> None:
+    assert trained_on.exposure([weights], talks.texts(talks.talk(3))) == Exposure.UNSEEN
+    assert trained_on.left_out(weights, ["Hello"]) == ""
+    assert trained_on.exposure([], talks.texts(CHAT)) == Exposure.UNSEEN
+
+
+def test_what_two_training_chats_are_part_of_is_seen(weights: Path) -> None:
+    both = talks.texts([*CHAT, *OTHER])
+
+    assert trained_on.left_out(weights, both) == ""
+    assert trained_on.exposure([weights], both) == Exposure.SEEN
+
+
+def test_weights_without_a_second_set_have_seen_what_they_read(weights: Path) -> None:
+    one_set = weights.with_name("one_set.json")
+    trained_on.write(one_set, {"one": talks.texts(CHAT)}, leaves_out=False)
+
+    assert trained_on.left_out(one_set, talks.texts(CHAT)) == ""
+    assert trained_on.exposure([one_set], talks.texts(CHAT)) == Exposure.SEEN
+    assert trained_on.exposure([weights, one_set], talks.texts(CHAT)) == Exposure.SEEN
+
+
+def test_all_weights_of_the_tree_say_what_they_have_read() -> None:
+    for path, named in texts.named_by_weights().items():
+        assert trained_on.keys(path) == named != frozenset()
+
+    folder = Path(registry.__file__).parent
+    with_weights = {*folder.rglob("weights.json"), *folder.rglob("*.safetensors")}
+    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS, features.WEIGHTS}
+
+
+def messages_of(row: dict[str, Any]) -> list[Message]:
+    return [
+        Message(index, line["role"], "", line["content"])
+        for index, line in enumerate(row["messages"])
+    ]
+
+
+def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -> None:
+    rows = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
+    seen = {
+        row["id"]: row
+        for row in rows
+        if registry.exposure("requirements-local", {}, messages_of(row)) == "seen"
+    }
+    train_row = next(iter(seen.values()))
+
+    assert {row["split"] for row in seen.values()} == {"train"}
+    assert {f"trained on {name}" for name in seen} == {
+        key for key in trained_on.keys(features.WEIGHTS) if key.startswith("trained on")
+    }
+    assert registry.exposure("requirements-agent", {}, messages_of(train_row)) == "seen"
+    for name in ("nothing", "requirements-model"):
+        assert registry.exposure(name, {}, messages_of(train_row)) == "unseen"
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "used"),
+    [
+        ("retrieval", {"mode": "lexical"}, []),
+        ("retrieval", {"mode": "late"}, [adapter.ADAPTERS]),
+        ("retrieval", {"mode": "learned"}, [adapter.ADAPTERS, ranker.WEIGHTS]),
+        ("memory", {}, [adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS]),
+    ],
+)
+def test_a_pipeline_declares_the_weights_that_its_configuration_uses(
+    name: str, config: dict[str, Any], used: list[Path]
+) -> None:
+    entry = registry.entry_for(name)
+    full = registry.check_config(entry, config).model_dump(mode="json")
+
+    assert list(entry.trained_on(full)) == used
+
+
+# --- training -----------------------------------------------------------------------------------
+
+
+def line(name: str, chat: list[talks.Line], split: str) -> TrainingText:
+    return TrainingText(name, split, talks.texts(chat))
+
+
+def test_test_items_and_copies_of_them_are_not_trained_on() -> None:
+    refuse_test_items([line("a", CHAT, "train"), line("b", OTHER, "dev")])
+    with pytest.raises(TestItems, match="a is of the split test"):
+        refuse_test_items([line("a", CHAT, "test"), line("b", OTHER, "dev")])
+    with pytest.raises(TestItems, match="Chat_3_x is the same conversation as Chat_8 of the split"):
+        refuse_test_items(
+            [line("Chat_3_x", CHAT[:400], "train")], kept_back=[line("Chat_8", CHAT, "test")]
+        )
+
+
+def item(name: str, chat: list[talks.Line], split: str) -> str:
+    return json.dumps(
+        {
+            "item_id": name,
+            "split": split,
+            "conversation": [
+                {
+                    "index": index,
+                    "role": "user",
+                    "speaker": each.speaker,
+                    "content": each.text,
+                    "time": None,
+                }
+                for index, each in enumerate(chat)
+            ],
+            "gold": {"questions": [{"question": "Who swims?", "evidence": [1]}]},
+        }
+    )
+
+
+@pytest.mark.parametrize("training", ["adapters", "ranking", "query"])
+def test_every_training_of_memory_ends_with_a_sentence_and_a_status(
+    training: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = __import__(f"pipelines.memory.training.{training}", fromlist=["main"])
+    test, copy = tmp_path / "test.jsonl", tmp_path / "copy.jsonl"
+    test.write_text(item("Chat_8", CHAT[:60], "test"))
+    copy.write_text(item("Chat_3", CHAT[:40], "train"))
+
+    for arguments, said in (
+        ([str(test)], "Chat_8 is of the split test"),
+        ([str(copy), "--not", str(test)], "Chat_3 is the same conversation as Chat_8"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["train", *arguments, "--cache", str(tmp_path / "cache")])
+        with pytest.raises(SystemExit, match=said):
+            module.main()
+
+
+def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.jsonl"
+    rows = [
+        {
+            "id": name,
+            "domain": "x",
+            "split": split,
+            "messages": [{"role": "user", "content": each.text} for each in chat],
+        }
+        for name, chat, split in (("a", CHAT[:50], "train"), ("b", CHAT[:20], "test"))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    with pytest.raises(SystemExit, match="a is the same conversation as b of the split test"):
+        train.read_cases(path)
+    path.write_text(json.dumps(rows[0]))
+    assert [case.case_id for case in train.read_cases(path)] == ["a"]
+
+
+def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None:
+    (gold,) = query.read_gold([item("a", CHAT, "train")])
+    weights = tmp_path / "weights.json"
+
+    query.note_training(weights, [gold])
+
+    assert trained_on.exposure([weights], talks.texts(CHAT[:400])) == Exposure.LEFT_OUT
+
+
+def test_training_requirements_again_keeps_what_the_starting_values_were_found_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(train, "WEIGHTS", tmp_path / "weights.json")
+    interviews = tmp_path / "interviews.jsonl"
+    row = {"id": "i", "messages": [{"content": each.text} for each in OTHER[:30]]}
+    interviews.write_text(json.dumps(row) + "\n")
+    demo = train.read_cases(DEMO)
+    first, second = demo[0], demo[1]
+
+    train.note_training([first], [first.case_id], interviews)
+    train.note_training([second], [second.case_id], None)
+
+    assert trained_on.keys(tmp_path / "weights.json") == {
+        f"trained on {second.case_id}",
+        "starting values from i",
+    }
+
+
+def test_the_texts_of_shipped_weights_can_only_be_noted_from_what_they_were_trained_on() -> None:
+    with pytest.raises(ValueError, match="was trained on 7 more conversations"):
+        texts.note_all(query.read_gold([item("a", CHAT[:9], "train")]), store=False)
