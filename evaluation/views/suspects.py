@@ -13,9 +13,10 @@ from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.models import CaseRun, Run
+from evaluation.services import looks
 from evaluation.services.run import suspects as service
 from evaluation.services.run.suspects import Suspect
-from evaluation.views.run import get_run
+from evaluation.views.run import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Dispute
@@ -43,7 +44,7 @@ class SuspectRow(NamedTuple):
 @require_GET
 def run_suspects(request: HttpRequest, pk: int) -> HttpResponse:
     """Where gold may be wrong, by what this run says with confidence."""
-    run = get_run(request, pk)
+    run = opened_run(request, pk)
     context: dict[str, Any] = {"run": run}
     try:
         everything = service.suspects_of(run)
@@ -80,6 +81,7 @@ def case_dispute(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     related = ("item__release__project", "run__release__project")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+    looks.require_case(request.user, case)
     layers = stages_of(case.run.release.layer)
     layer = request.GET.get("layer") or layers[0]
     if layer not in layers:

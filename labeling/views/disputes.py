@@ -210,7 +210,8 @@ def dispute_new(
 ) -> HttpResponse:
     """“The gold looks wrong”: a label, by ``layer`` and ``label``, or a missing one."""
     release = release_of(request.user, slug, name, version)
-    item = get_object_or_404(release.items.all(), item_id=item_id)
+    item = get_object_or_404(release.items.select_related("release__project"), item_id=item_id)
+    looks.require_item(request.user, item)
     layers = stages_of(release.layer)
     layer = request.GET.get("layer") or layers[0]
     if layer not in layers:
@@ -237,7 +238,6 @@ def opening_page(
     ``back`` is the address and the name of the page that led here.
     """
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
-    looks.require_item(request.user, item)
     gold = service.label_of(item.content, layer, uid) if uid else None
     if uid and gold is None:
         raise Http404

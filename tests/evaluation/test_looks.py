@@ -146,9 +146,11 @@ def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
 
 def test_every_page_and_file_with_test_results_asks_why(run: Run, signed_in: Any) -> None:
     noor, case = signed_in("noor"), _case(run, "test")
-    names = ["run", "run-results", "run-cases-csv", "run-ratings", "run-answer-ratings"]
+    names = ["run", "run-results", "run-cases-csv", "run-ratings", "run-suspects"]
+    names += ["run-answer-ratings"]
     addresses = [reverse(name, args=[run.pk]) for name in names]
-    addresses += [case.get_absolute_url(), reverse("run-case-document", args=[run.pk, case.pk])]
+    parts = ["run-case-dispute", "run-case-document"]
+    addresses += [case.get_absolute_url(), *(reverse(n, args=[run.pk, case.pk]) for n in parts)]
 
     for address in addresses:
         asked = noor.get(address, follow=True)
@@ -300,7 +302,7 @@ def test_commands_show_results_on_test_items_for_a_reason(
     run: Run, finished: Any, release: Any
 ) -> None:
     other = finished(release=release, pipeline="everything", reason="Final")
-    for command in (("compare", run.pk, other.pk), ("gate", run.pk)):
+    for command in (("compare", run.pk, other.pk), ("gate", run.pk), ("suspects", run.pk)):
         with pytest.raises(CommandError, match="why do you look") as refused:
             call_command(*command)
         assert refused.value.returncode == 2

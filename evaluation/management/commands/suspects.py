@@ -12,9 +12,11 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.looks import state_results
 from evaluation.models import Run
 from evaluation.services.run.suspects import Suspect, suspects_of
 from labeling.domain.errors import RuleError
+from labeling.management.looks import add_reason
 from labeling.models import Dispute, GoldItem
 from labeling.services.gold import disputes
 from labeling.words import in_english
@@ -35,11 +37,13 @@ class Command(BaseCommand):
         parser.add_argument("--open", type=int, metavar="N", help="open disputes about the first N")
         parser.add_argument("--by", metavar="USER", help="who opens them")
         parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_reason(parser)
 
     def handle(self, **options: Any) -> None:
         run = Run.objects.select_related("release__project").filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"There is no run {options['run']}.", returncode=2)
+        state_results([run], options["reason"], self.stderr)
         try:
             everything = suspects_of(run)
         except RuleError as error:
