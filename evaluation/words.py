@@ -206,6 +206,14 @@ WORK: dict[str, Text] = {
     "work.given_up": _("Given up after {attempts} attempts: the worker stopped or took too long."),
     "answer.called_off": _("Called off before it was written."),
     "error.unforeseen": "{kind}: {said}",
+    "exposure.seen": _(
+        "{seen} of {cases} cases are about conversations that the pipeline was trained on. The "
+        "figures say less about new conversations."
+    ),
+    "exposure.run_seen": _(
+        "{seen} of {cases} cases of run {run} are about conversations that its pipeline was "
+        "trained on. The difference says less about new conversations."
+    ),
     "run.cannot_pause": _("Only a run that is not finished can be paused."),
     "run.cannot_resume": _("Only an unfinished run can continue."),
     "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),

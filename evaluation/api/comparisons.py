@@ -96,6 +96,7 @@ class ComparisonOut(serializers.Serializer[Any]):
     gold = serializers.CharField()
     metrics_version = serializers.CharField()
     runs = ComparedOut(many=True)
+    exposure = serializers.DictField(help_text="By run: cases seen, left_out, unseen, unknown")
     splits = SplitOut(many=True, help_text="Of the runs that were measured on other gold")
 
 

@@ -18,7 +18,7 @@ from evaluation.services import looks
 from evaluation.services.judging import corrections
 from evaluation.services.launch import carrying, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
-from evaluation.services.run import planning, results
+from evaluation.services.run import exposures, planning, results
 from evaluation.services.work import steering
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
@@ -138,6 +138,13 @@ class TestLookOut(serializers.Serializer[Any]):
     budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
 
 
+class ExposureOut(serializers.Serializer[Any]):
+    seen = serializers.IntegerField(help_text="Cases about conversations that were trained on")
+    left_out = serializers.IntegerField(help_text="Answered with weights fitted without them")
+    unseen = serializers.IntegerField()
+    unknown = serializers.IntegerField()
+
+
 class RunDetailOut(RunOut):
     spec = serializers.DictField(source="spec.as_json")
     test_look = serializers.SerializerMethodField(
@@ -149,6 +156,14 @@ class RunDetailOut(RunOut):
     people_corrected = serializers.SerializerMethodField(
         help_text="By metric the judged mean corrected by people, where its judge is certified"
     )
+
+    exposure = serializers.SerializerMethodField(
+        help_text="Cases by what the weights had to do with their conversation"
+    )
+
+    @extend_schema_field(ExposureOut)
+    def get_exposure(self, run: Run) -> exposures.Exposures:
+        return exposures.of_run(run.pk)
 
     @extend_schema_field(TestLookOut(allow_null=True))
     def get_test_look(self, run: Run) -> looks.TestLook | None:
@@ -162,6 +177,7 @@ class RunDetailOut(RunOut):
             *RunOut.Meta.fields,
             "reason",
             "test_look",
+            "exposure",
             "failure",
             "pause_reason",
             "budget_cost",
@@ -198,6 +214,7 @@ class CaseOut(serializers.ModelSerializer[CaseRun]):
             "case_id",
             "repetition",
             "state",
+            "exposure",
             "attempts",
             "error_class",
             "error",

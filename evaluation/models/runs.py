@@ -200,6 +200,13 @@ class CaseRun(Work):
     In layers that ask one question at a time, a case is one label (``part``) of the item.
     """
 
+    class Exposure(models.TextChoices):
+        """What the weights that the pipeline uses had to do with the conversation before."""
+
+        SEEN = "seen", _("seen in training")
+        LEFT_OUT = "left_out", _("left out of training")
+        UNSEEN = "unseen", _("unseen")
+
     run = models.ForeignKey(Run, models.CASCADE, related_name="cases")
     item = models.ForeignKey(GoldItem, models.PROTECT, related_name="case_runs")
     part = models.CharField(
@@ -208,6 +215,12 @@ class CaseRun(Work):
     part_id = models.CharField(max_length=50, blank=True, help_text="That label as shown: QA-012")
     repetition = models.PositiveSmallIntegerField(default=1)
     output = models.JSONField(null=True)
+    exposure = models.CharField(
+        max_length=8,
+        choices=Exposure,
+        blank=True,
+        help_text="By the words of the conversation; empty: not known",
+    )
     seconds = models.FloatField(null=True, help_text="Wall-clock time of the last attempt")
 
     objects = WorkQuerySet.as_manager()
@@ -221,6 +234,10 @@ class CaseRun(Work):
             models.CheckConstraint(
                 name="case_state_known",
                 condition=Q(state__in=["queued", "running", "done", "failed"]),
+            ),
+            models.CheckConstraint(
+                name="case_exposure_known",
+                condition=Q(exposure__in=["", "seen", "left_out", "unseen"]),
             ),
             models.CheckConstraint(
                 name="case_result_fits_state",

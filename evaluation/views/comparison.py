@@ -36,7 +36,7 @@ from evaluation.services.run.comparisons import (
     compare_with,
     why_not,
 )
-from evaluation.services.run.conclusions import conclusion
+from evaluation.services.run.conclusions import conclusion, exposed
 from evaluation.services.run.gold_changes import (
     GoldSplit,
     SplitDifference,
@@ -287,6 +287,7 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         "deciding": sentences(compared[0].declared, seen_before),
         "declared_late": bool(seen_before),
         "metrics_version": baseline.spec.metrics_version,
+        "exposed": exposed([baseline, *able]),
         "several": len(compared) > 1,
         "tables": [_table(rows, marks) for rows in (tested, rest)],
         "keys": translated_keys(COMPARISON_KEYS),

@@ -22,7 +22,7 @@ from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, 
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import carrying
-from evaluation.services.run import gates, results
+from evaluation.services.run import exposures, gates, results
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
 from evaluation.views import present
@@ -87,6 +87,8 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
+        "exposure": (counts := exposures.of_run(run.pk)),
+        "exposed": exposures.warning(counts),
         "test_look": looks.test_look(run),
         "carried": run.spec.carried,
         "newer_gold": _newer_gold(run),

@@ -156,6 +156,7 @@ def _case(carried: Run, case: CaseRun, item: GoldItem) -> CaseRun:
         part_id=case.part_id,
         repetition=case.repetition,
         output=case.output,
+        exposure=case.exposure,
         state=case.state,
         attempts=case.attempts,
         error=case.error,

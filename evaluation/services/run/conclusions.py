@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation.metrics.comparison import Comparison, margin_of
 from evaluation.models import Run
+from evaluation.services.run import exposures
 from evaluation.services.run.comparisons import Compared, MetricComparison
 from evaluation.services.run.gold_changes import SplitDifference
 from labeling.domain.facts import Fact
@@ -38,6 +39,12 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     return said
 
 
+def exposed(runs: Sequence[Run]) -> list[Fact]:
+    """Which of the runs were measured on conversations that were trained on."""
+    counts = exposures.of_runs(run.pk for run in runs)
+    return [said for pk, each in counts.items() if (said := exposures.warning(each, run=pk))]
+
+
 def document(
     baseline: Run, compared: Sequence[Compared], splits: Sequence[SplitDifference] = ()
 ) -> dict[str, Any]:
@@ -47,6 +54,12 @@ def document(
         "gold": str(baseline.release),
         "metrics_version": baseline.spec.metrics_version,
         "runs": [_compared(each) for each in compared],
+        "exposure": {
+            str(pk): counts
+            for pk, counts in exposures.of_runs(
+                [baseline.pk, *(each.after.pk for each in compared)]
+            ).items()
+        },
         "splits": [each.as_json() for each in splits],
     }
 

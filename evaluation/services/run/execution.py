@@ -222,12 +222,21 @@ def _rows_for(run: Run) -> RowsFor:
 def _output_of(case: CaseRun, pipeline: Pipeline, context: WorkContext) -> leases.Columns:
     layer = context.run.release.layer
     pipeline_case = adapters.to_case(case, gold_layer(layer))
+    if not case.exposure:
+        _note_exposure(case, pipeline_case, context.run)
     output = pipeline.run(pipeline_case)
     if context.model and (ended := context.model.stopped or context.model.late):
         raise ended  # the pipeline went on without, as it should not
     return {
         "output": adapters.checked_output(output, layer, message_count=len(pipeline_case.messages))
     }
+
+
+def _note_exposure(case: CaseRun, pipeline_case: Case, run: Run) -> None:
+    """Once for all cases about the conversation, also for those that will fail."""
+    exposure = registry.exposure(run.pipeline, run.config, pipeline_case.messages)
+    same = CaseRun.objects.filter(run=run, item=case.item_id, exposure="")
+    same.update(exposure=exposure.value)
 
 
 def _score(run_id: int, owner: UUID) -> None:

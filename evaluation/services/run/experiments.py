@@ -17,7 +17,9 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import OPEN, Aggregate, Run, Score
 from evaluation.models.runs import RunQuerySet
+from evaluation.services.run import exposures
 from evaluation.services.run.comparisons import changed
+from evaluation.services.run.exposures import Exposures
 from labeling.domain.csv_cells import safe_row
 from pipelines.types import Config
 
@@ -52,6 +54,9 @@ class ExperimentColumns(TypedDict):
     config_sha256: str
     commit: str | None
     synthetic: bool
+    seen: int
+    left_out: int
+    unseen: int
     sealed: bool
 
 
@@ -89,10 +94,11 @@ def rows(
     runs_shown = finished.defer("release__header", "release__agreement", "release__left_out")
     loaded = list(runs_shown.with_synthetic().prefetch_related(figures))
     parts, kept = _parts(loaded, shown), sealed(loaded)
+    counts = exposures.of_runs(run.pk for run in loaded)
     before: dict[str, Run] = {}
     described = []
     for run in loaded:
-        row = _row(run, before.get(run.release.name), parts)
+        row = _row(run, before.get(run.release.name), parts, counts[run.pk])
         described.append(_without_test(row) if run.pk in kept else row)
         before[run.release.name] = run
     return described
@@ -132,7 +138,9 @@ def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
         yield _line([_cell(cells[column]) for column in COLUMNS])
 
 
-def _row(run: Run, before: Run | None, parts: Mapping[Part, float]) -> ExperimentRow:
+def _row(
+    run: Run, before: Run | None, parts: Mapping[Part, float], counts: Exposures
+) -> ExperimentRow:
     recall, precision = GOLD_LAYERS[run.release.layer].log or ("", "")
     means = {
         row.metric: row
@@ -176,6 +184,9 @@ def _row(run: Run, before: Run | None, parts: Mapping[Part, float]) -> Experimen
         "config_sha256": run.config_sha256,
         "commit": run.spec.git.commit if run.spec.git else None,
         "synthetic": marked.holds_synthetic,
+        "seen": counts["seen"],
+        "left_out": counts["left_out"],
+        "unseen": counts["unseen"],
         "sealed": False,
         "config": run.config,
         "baseline": before is None,

@@ -21,7 +21,7 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections
 from evaluation.services.language_models import budgets
-from evaluation.services.run import answer_scoring
+from evaluation.services.run import answer_scoring, exposures
 from labeling.domain.csv_cells import safe_row
 from labeling.domain.facts import Fact, StoredFact
 from labeling.words import in_english, worded_in_english
@@ -71,6 +71,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
         "synthetic_cases": synthetic_cases(run),
+        "exposure": exposures.of_run(run.pk),
         "metrics": _metrics(run),
         "cases": [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)],
     }
@@ -80,11 +81,11 @@ def case_table(run: Run) -> Iterator[str]:
     """``cases.csv`` line by line; an undefined value is an empty cell."""
     layer = gold_layer(run.spec.layer)
     metrics = [metric.id for metric in run.spec.all_metrics() if metric.per_case]
-    head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
-    yield _line(head)
+    head = ["case_id", "repetition", "state", "exposure", "error"]
+    yield _line([*head, *metrics, "expected_ids", "returned_ids"])
     for case, example in cases_with_examples(run):
         values = {score.metric: score.value for score in case.scores.all()}
-        row = [case.case_id, case.repetition, case.state, _worded(case.error) or ""]
+        row = [case.case_id, case.repetition, case.state, case.exposure, _worded(case.error) or ""]
         ids = [listed(layer.expected_ids(example)), listed(layer.returned_ids(example))]
         yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
 
@@ -183,6 +184,7 @@ def _case(case: CaseRun) -> dict[str, Any]:
         "case_id": case.case_id,
         "repetition": case.repetition,
         "state": case.state,
+        "exposure": case.exposure or None,
         "metrics": {score.metric: score.value for score in scores},
         "undefined": {
             score.metric: _worded(score.reason) for score in scores if score.value is None
