@@ -185,6 +185,14 @@ WORDS: dict[str, Text] = {
     "export.other_release": _("{folder} holds another release: choose an empty folder."),
     "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),
     "gold.answers_changed": _("Answers or decisions changed while the release was made."),
+    "corrections.broken": _("{file} is not a file of corrections: {where}: {said}"),
+    "corrections.not_newest": _("{release} has a newer version: name that one."),
+    "corrections.other_format": _("{file} has another format than {format}, or an unknown layer."),
+    "corrections.other_gold": _(
+        "{release} does not cite in {conversation}, {place}, what the file expects: the "
+        "corrections are about other gold."
+    ),
+    "corrections.other_layer": _("The corrections are of the layer {layer}, {release} is not."),
     "dispute.broken_label": _("The label is not complete: {path}: {why}"),
     "dispute.closed": _("This dispute is settled."),
     "dispute.judged_already": _("You have judged it."),

@@ -69,19 +69,20 @@ class LabelOrigin(TypedDict):
 
 
 class LabelCorrection(TypedDict):
-    """A label that a dispute has changed.
+    """A label that a dispute has changed, or a file of corrections (``dispute`` None).
 
     ``before`` is the label as it was in ``release``; None: it had none. ``decided_by`` are the
-    judges in whose majority it was, or the lead who broke a tie.
+    judges in whose majority it was, or the lead who broke a tie; of a file, whoever it names.
     """
 
-    dispute: int
+    dispute: int | None
     layer: str
     uid: str
     decided_by: list[str]
     reason: str
     release: str
     before: Label | None
+    file: NotRequired[SourceFile]
 
 
 class AnsweredBy(TypedDict):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.content import LabelCorrection, LabelOrigin, Provenance
+from labeling.domain.gold.content import LabelCorrection, LabelOrigin, Provenance, SourceFile
 from labeling.domain.schema.labels import StoredLabel
 
 Side = Literal["gold", "proposal", "both", "neither"]
@@ -64,12 +64,12 @@ def _name(vote: Vote, proposal: StoredLabel | None) -> str:
 
 
 class Correction(NamedTuple):
-    """The outcome of a dispute that changes gold.
+    """The outcome of a dispute that changes gold, or a correction of a file.
 
     ``label`` None: the label goes. ``is_new``: gold had none. ``decided_by`` are user names.
     """
 
-    dispute: int
+    dispute: int | None
     layer: str
     uid: str
     label: StoredLabel | None
@@ -78,6 +78,7 @@ class Correction(NamedTuple):
     reason: str
     release: str
     """The release that the dispute is about."""
+    file: SourceFile | None = None
 
 
 def has_place(labels: Sequence[Mapping[str, Any]], correction: Correction) -> bool:
@@ -121,15 +122,17 @@ def with_correction(
         "release": correction.release,
         "before": before,
     }
+    if correction.file is not None:
+        entry["file"] = correction.file
     labels = {uid: row for uid, row in provenance["labels"].items() if uid != correction.uid}
     if correction.label is not None:
         old = provenance["labels"].get(correction.uid)
         origin: LabelOrigin = {**(old or {"by": []}), "how": "disputed"}  # type: ignore[typeddict-item]
         labels[correction.uid] = {**origin, **_found_again(origin, correction.label)}
     earlier = [
-        entry
-        for entry in provenance.get("corrections", [])
-        if entry["dispute"] != correction.dispute
+        row
+        for row in provenance.get("corrections", [])
+        if row["dispute"] is None or row["dispute"] != correction.dispute
     ]
     return {**provenance, "labels": labels, "corrections": [*earlier, entry]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from django.contrib.auth.models import User
@@ -10,6 +10,7 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold import statement
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.disputes import Correction, has_place
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema import LAYERS
@@ -57,13 +58,24 @@ def freeze_corrections(
     Of the newest version, whichever is asked about. Gold that was labelled here is frozen again
     instead: settling knows its corrections.
     """
+    projects.lock(release.project)  # one version after the other
+    return copy_with(release, _by_item(release), message=message, by=by)
+
+
+@transaction.atomic
+def copy_with(
+    release: GoldRelease,
+    by_item: Mapping[str, Sequence[Correction]],
+    *,
+    message: str = "",
+    by: User | None = None,
+) -> GoldRelease:
+    """The next version with these corrections; the project is locked."""
     project = release.project
-    projects.lock(project)  # one version after the other
     draft = releases.draft(project, release.layer, release.name, by=by)
     newest = draft.parent or release
     if not is_corrected_by_copy(newest):
         raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
-    by_item = _by_item(newest)
     applied = 0
     names = {} if project.publish_names else pseudonyms.assign(project)
     with StagedItems() as items:
@@ -108,14 +120,21 @@ def _missing(item: GoldItem, corrections: Sequence[Correction]) -> list[Correcti
     if not corrections:
         return []
     content = item.content
-    held = {row["dispute"] for row in content["provenance"].get("corrections", [])}
     newest = {(each.layer, each.uid): each for each in corrections}
     return [
         correction
         for correction in newest.values()
-        if correction.dispute not in held
+        if not _is_held(content, correction)
         and has_place(content["gold"].get(LAYERS[correction.layer].key, []), correction)
     ]
+
+
+def _is_held(content: GoldContent, correction: Correction) -> bool:
+    if correction.dispute is None:
+        labels = content["gold"].get(LAYERS[correction.layer].key, [])
+        return any(label == correction.label for label in labels)
+    rows = content["provenance"].get("corrections", [])
+    return any(row["dispute"] == correction.dispute for row in rows)
 
 
 def _kept(item: GoldItem) -> FrozenItem:

@@ -1,0 +1,127 @@
+"""Corrections of published gold, applied from a file of ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
+from labeling.services.exchange import correction_files
+from labeling.services.gold.gold import NothingChanged
+from labeling.services.gold.verification import verify
+from tests.chat_files import message, question, realtalk
+
+FIXTURE = settings.BASE_DIR / "fixtures" / "realtalk" / "corrections.json"
+
+
+@pytest.fixture
+def release(db: None, tmp_path: Path) -> GoldRelease:
+    """Two questions, which cite D1:1."""
+    messages = [message(f"D1:{number}") for number in (1, 2, 3)]
+    document = realtalk(messages, qa=[question("What?"), question("Who?")])
+    path = tmp_path / "Chat_2_A_B.json"
+    path.write_text(json.dumps(document), "utf-8")
+    call_command("import_conversations", str(path), format="realtalk", project="talks", verbosity=0)
+    return GoldRelease.objects.get()
+
+
+@pytest.fixture
+def file(tmp_path: Path, release: GoldRelease) -> Callable[..., Path]:
+    """Corrections of the first question; the second was looked at and stays."""
+    first, second = release.items.get().content["gold"]["questions"]
+    rows: list[dict[str, Any]] = [
+        {"uid": first["uid"], "published": ["D1:1"], "corrected": ["D1:3"], "reason": "Later."},
+        {"uid": second["uid"], "published": ["D1:1"]},
+    ]
+
+    def write(number: int = 0, **changed: Any) -> Path:
+        rows[number] |= changed
+        path = tmp_path / "corrections.json"
+        document = {
+            "format": correction_files.FORMAT,
+            "layer": "qa",
+            "decided_by": "a second reader",
+            "labels": [{"conversation": "Chat_2_A_B", "place": "qa[0]", **row} for row in rows],
+        }
+        path.write_text(json.dumps(document), "utf-8")
+        return path
+
+    return write
+
+
+def test_corrected_labels_make_the_next_version(
+    release: GoldRelease, file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("apply_corrections", str(file()), gold="talks-qa")
+
+    newer = release.children.get()
+    content = newer.items.get().content
+    assert [label["evidence"] for label in content["gold"]["questions"]] == [[2], [0]]
+    (row,) = content["provenance"]["corrections"]
+    assert (row["decided_by"], row["reason"]) == (["a second reader"], "Later.")
+    assert row["before"]["evidence"] == [0]
+    assert row["file"]["file"] == "corrections.json"
+    assert verify(newer) == []
+    assert "talks-qa@2" in capsys.readouterr().out
+    with pytest.raises(NothingChanged):
+        correction_files.apply(file(), newer)
+
+
+@pytest.mark.parametrize(
+    ("number", "changed"),
+    [
+        (0, {"published": ["D1:2"]}),
+        (1, {"published": ["D1:2"]}),  # also of what stays
+        (0, {"corrected": ["D9:1"]}),
+        (0, {"uid": "nobody"}),
+        (0, {"conversation": "Chat_3_A_B"}),
+    ],
+)
+def test_gold_that_is_not_what_the_file_expects_is_refused_whole(
+    release: GoldRelease, file: Callable[..., Path], number: int, changed: dict[str, Any]
+) -> None:
+    with pytest.raises(RuleError) as refused:
+        correction_files.apply(file(number, **changed), release)
+
+    assert refused.value.fact.code == "corrections.other_gold"
+    assert GoldRelease.objects.count() == 1
+
+
+def test_a_broken_file_and_an_older_version_are_refused(
+    release: GoldRelease, file: Callable[..., Path], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"labels": 3}')
+
+    for path, gold, code in (
+        (broken, release, "corrections.broken"),
+        (file(), release, None),
+        (file(), release, "corrections.not_newest"),
+    ):
+        if code is None:
+            correction_files.apply(path, gold)
+            continue
+        with pytest.raises(RuleError) as refused:
+            correction_files.apply(path, gold)
+        assert refused.value.fact.code == code
+
+
+def test_the_file_of_the_audit_is_readable_and_holds_no_text() -> None:
+    document = json.loads(FIXTURE.read_text("utf-8"))
+    read = correction_files.read(FIXTURE)
+
+    assert len(read.labels) == 185
+    assert sum(row.corrected is not None for row in read.labels) == 19
+    allowed = {
+        *("conversation", "place", "uid", "kind", "verdict"),
+        *("published", "proposed", "corrected", "reason"),
+    }
+    assert {key for row in document["labels"] for key in row} == allowed
+    assert len({row["reason"] for row in document["labels"]}) == 4  # written by rule
