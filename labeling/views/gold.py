@@ -33,7 +33,8 @@ from labeling.models import (
     Project,
 )
 from labeling.services import blindness, pseudonyms
-from labeling.services.exchange.export import export, export_lines, formats_for, proof_text
+from labeling.services.exchange.export import export, formats_for
+from labeling.services.exchange.native_files import export_lines, proof_text
 from labeling.services.gold import corrections, gold_requests, looks
 from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
@@ -52,8 +53,9 @@ FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
     "labelstudio": lazy("Label Studio: tasks and labelling interface"),
     "doccano": lazy("doccano: JSONL"),
-    "huggingface": lazy("Hugging Face dataset"),
+    "huggingface": lazy("Hugging Face dataset: Parquet"),
     "croissant": lazy("Croissant: dataset with machine-readable metadata"),
+    "webannotation": lazy("W3C Web Annotation: JSON-LD, one for each quoted piece"),
     "bagit": lazy("BagIt: for archives"),
     "csv": lazy("CSV: a row for each label"),
 }

@@ -16,7 +16,8 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.signatures import Signer, fingerprint, make_key
 from labeling.domain.gold.tree import root_of
 from labeling.models import Event, GoldItem, GoldRelease, Guideline, Project, guards
-from labeling.services.exchange.export import export, proof_text
+from labeling.services.exchange.export import export
+from labeling.services.exchange.native_files import proof_text
 from labeling.services.gold import signing
 from labeling.services.gold.verification import verify
 from tests import factories

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import yaml
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_row
-from labeling.domain.gold.content import GoldContent, GoldMessage
+from labeling.domain.formats.typed_rows import COLLECTED, MESSAGE, ColumnType, features
+from labeling.domain.formats.typed_rows import columns_of as columns_of_rows
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.meaning import of_release
-from labeling.domain.gold.statement import Manifest, ReleaseHeader
+from labeling.domain.gold.statement import ReleaseHeader
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 
-ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "origin", "how", "sha256", "layer")
-NO_SPLIT = "unassigned"
-COLLECTED = "collected"
+ITEM_COLUMNS = (
+    "item_id",
+    "split",
+    "domain",
+    "difficulty",
+    "conversation_origin",
+    "how",
+    "sha256",
+    "layer",
+)
+"""In front of the columns of a layer's labels, whose own ``origin`` is how a label was written."""
 
 
 def columns_of(layer: str) -> list[str]:
@@ -34,7 +43,8 @@ def csv_rows(item: GoldContent, *, sha256: str) -> Iterator[list[Any]]:
     layer = str(item["layer"])
     fields = columns_of(layer)[len(ITEM_COLUMNS) : -1]
     how = item["provenance"].get("how", "")
-    columns = {"origin": COLLECTED, **item, "how": how, "sha256": sha256}
+    origin = item.get("origin", COLLECTED)
+    columns = {**item, "conversation_origin": origin, "how": how, "sha256": sha256}
     head = [columns.get(name, "") for name in ITEM_COLUMNS]
     for label in labels_of(item) or [{}]:
         rest = {key: value for key, value in label.items() if key not in fields}
@@ -57,34 +67,16 @@ def labels_of(item: GoldContent) -> list[StoredLabel]:
     ]
 
 
-class DatasetRow(TypedDict):
-    """One row of a dataset: columns that are the same in every row, so that it can be typed."""
+class ReleaseSummary(TypedDict):
+    """What cards and metadata say of a release; reasons and agreement are in words."""
 
-    item_id: str
-    domain: str
-    difficulty: str
-    split: str
-    origin: str
-    conversation: list[GoldMessage]
-    layer: str
-    labels: list[StoredLabel]
-    provenance: str
+    release: str
     sha256: str
-
-
-def dataset_row(item: GoldContent, *, sha256: str) -> DatasetRow:
-    return {
-        "item_id": item["item_id"],
-        "domain": item["domain"],
-        "difficulty": item["difficulty"],
-        "split": item["split"] or NO_SPLIT,
-        "origin": item.get("origin", COLLECTED),
-        "conversation": item["conversation"],
-        "layer": item["layer"],
-        "labels": labels_of(item),
-        "provenance": canonical_json(item["provenance"]),
-        "sha256": sha256,
-    }
+    header: ReleaseHeader
+    hows: Mapping[str, int]
+    agreement: Any
+    n_left_out: int
+    frozen_at: str
 
 
 class SplitFile(TypedDict):
@@ -97,6 +89,10 @@ class CardConfig(TypedDict):
     data_files: list[SplitFile]
 
 
+class DatasetInfo(TypedDict):
+    features: list[dict[str, Any]]
+
+
 class CardMetadata(TypedDict):
     """What dataset hubs read at the head of a card."""
 
@@ -105,23 +101,24 @@ class CardMetadata(TypedDict):
     annotations_creators: list[str]
     size_categories: list[str]
     configs: list[CardConfig]
+    dataset_info: DatasetInfo
 
 
-def card(manifest: Manifest, *, splits: Mapping[str, int], license: str) -> str:
+def card(summary: ReleaseSummary, *, splits: Mapping[str, int], license: str) -> str:
     """README.md of a dataset folder: what it is, where it comes from, what is not known."""
-    message = manifest["header"].get("message") or "Gold labels of conversations, frozen by Assay."
+    message = summary["header"].get("message") or "Gold labels of conversations, frozen by Assay."
     sections = {
-        "What is in it": _contents(manifest, splits),
-        "Agreement at freeze": _agreement((manifest["agreement"] or {}).get("rounds", [])),
+        "What is in it": _contents(summary, splits),
+        "Agreement at freeze": _agreement((summary["agreement"] or {}).get("rounds", [])),
         "What is not known": _unknown(license),
     }
-    metadata = _metadata(manifest, splits, license)
+    metadata = _metadata(summary, splits, license)
     lines = [
         "---",
         yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True).rstrip(),
         "---",
         "",
-        f"# {_plain(manifest['release'])}",
+        f"# {_plain(summary['release'])}",
         "",
         _plain(message),
     ]
@@ -130,34 +127,31 @@ def card(manifest: Manifest, *, splits: Mapping[str, int], license: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _metadata(manifest: Manifest, splits: Mapping[str, int], license: str) -> CardMetadata:
+def _metadata(summary: ReleaseSummary, splits: Mapping[str, int], license: str) -> CardMetadata:
     files: list[SplitFile] = [
-        {"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)
+        {"split": split, "path": f"data/{split}.parquet"} for split in sorted(splits)
     ]
     return {
-        "pretty_name": manifest["release"],
+        "pretty_name": summary["release"],
         "license": license or "unknown",
-        "annotations_creators": _creators(_hows(manifest)),
+        "annotations_creators": _creators(summary["hows"]),
         "size_categories": [_size(sum(splits.values()))],
         "configs": [{"config_name": "default", "data_files": files}],
+        "dataset_info": {"features": features(columns_of_rows(summary["header"]["layer"]))},
     }
 
 
-def _hows(manifest: Manifest) -> Counter[str]:
-    return Counter(item["how"] for item in manifest["items"])
-
-
-def _contents(manifest: Manifest, splits: Mapping[str, int]) -> list[str]:
-    header = manifest["header"]
+def _contents(summary: ReleaseSummary, splits: Mapping[str, int]) -> list[str]:
+    header = summary["header"]
     return [
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
         f"- Version by meaning: {of_release(header.get('meaning', ''), header['version'])}",
         f"- Items: {sum(splits.values())} ({_counts(splits)})",
-        f"- How their labels came about: {_counts(_hows(manifest))}",
+        f"- How their labels came about: {_counts(summary['hows'])}",
         f"- Synthetic conversations, which nobody has held: {header.get('synthetic', 0)}",
-        f"- Left out as not settled: {len(manifest['left_out'])} conversations",
+        f"- Left out as not settled: {summary['n_left_out']} conversations",
         f"- Guidelines: version {header.get('guideline_version') or 'none'}",
-        f"- SHA-256 of the release: `{manifest['sha256']}`",
+        f"- SHA-256 of the release: `{summary['sha256']}`",
     ]
 
 
@@ -166,6 +160,7 @@ def _unknown(license: str) -> list[str]:
         "- Licence: " + (_plain(license) if license else "none was stated."),
         "- Nobody looked for personal data on export: read the conversations before you publish.",
         "- Who labelled: `provenance` has pseudonyms, unless the project publishes names.",
+        "- `statement.json` is what was signed, `manifest.json` has the hash of each item.",
     ]
 
 
@@ -244,6 +239,8 @@ _CONTEXT = {
     "recordSet": "cr:recordSet",
     "repeated": "cr:repeated",
     "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
 }
 _FIELDS = {
     "item_id": "The conversation's name in the project",
@@ -251,15 +248,52 @@ _FIELDS = {
     "difficulty": "easy, medium or hard",
     "split": "train, dev or test",
     "layer": "What was labelled",
-    "conversation": "The messages, in order",
-    "gold": "The labels, by their key",
-    "provenance": "How the labels came about, and who gave them",
+    "gold": "The labels by their key, as JSON",
+    "given": "The labels of other layers that these refer to, as JSON; empty if there are none",
+    "provenance": "How the labels came about, and who gave them, as JSON",
+    "sha256": "Of the item's line in items.jsonl",
 }
+_MESSAGE_FIELDS = {
+    "index": "From 0",
+    "role": "user or analyst",
+    "speaker": "Who speaks",
+    "content": "What is said",
+    "time": "When, if it is known (ISO 8601)",
+}
+RECORD_COLUMNS: dict[str, ColumnType] = {
+    **dict.fromkeys(_FIELDS, "string"),
+    "conversation": [MESSAGE],
+}
+"""Of ``records.parquet``, which readers of Croissant get their records from.
+
+They guess types in lines of JSON (the id 007 becomes a number), and know no records in records.
+"""
 
 
-def croissant(manifest: Manifest, *, sha256: str, size: int, license: str) -> JsonLd:
-    """Croissant metadata (JSON-LD) of ``items.jsonl``."""
-    header = manifest["header"]
+def record_row(item: GoldContent, *, sha256: str) -> dict[str, Any]:
+    return {
+        **{name: item.get(name, "") for name in ("item_id", "domain", "difficulty", "split")},
+        "layer": item["layer"],
+        "gold": canonical_json(item["gold"]),
+        "given": canonical_json(item["given"]) if "given" in item else "",
+        "provenance": canonical_json(item["provenance"]),
+        "sha256": sha256,
+        "conversation": [dict(message) for message in item["conversation"]],
+    }
+
+
+class DescribedFile(NamedTuple):
+    """A file of a Croissant folder; ``format`` is its media type."""
+
+    name: str
+    format: str
+    size: int
+    sha256: str
+
+
+def croissant(summary: ReleaseSummary, files: Sequence[DescribedFile], *, license: str) -> JsonLd:
+    """Croissant metadata (JSON-LD) of the files; the first one holds the records."""
+    header = summary["header"]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -267,57 +301,87 @@ def croissant(manifest: Manifest, *, sha256: str, size: int, license: str) -> Js
         "name": f"{header['name']}-{header['version']}",
         "description": (header.get("message") or f"Gold labels ({header['layer']}) by Assay")
         + _synthetic(header),
-        "version": str(of_release(header.get("meaning", ""), header["version"])),
+        "version": of_release(header.get("meaning", ""), header["version"]),
         "license": license or "unknown",
-        "url": f"urn:sha256:{manifest['sha256']}",
-        "datePublished": manifest["frozen_at"],
+        "url": f"urn:sha256:{summary['sha256']}",
+        "datePublished": summary["frozen_at"],
         "creator": {"@type": "sc:Organization", "name": header["project"]},
-        "citeAs": f"{manifest['release']}, sha256 {manifest['sha256']}",
-        "distribution": [_file_object(sha256, size)],
+        "citeAs": f"{summary['release']}, sha256 {summary['sha256']}",
+        "distribution": [_file_object(file) for file in files],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
                 "@id": "conversations",
                 "name": "conversations",
-                "field": [_field(name, text) for name, text in _FIELDS.items()],
+                "description": "An item a record",
+                "field": [
+                    *(_field(files[0].name, name, text) for name, text in _FIELDS.items()),
+                    _messages(files[0].name),
+                ],
             }
         ],
     }
 
 
-def _file_object(sha256: str, size: int) -> JsonLd:
+def _file_object(file: DescribedFile) -> JsonLd:
     return {
         "@type": "cr:FileObject",
-        "@id": "items",
-        "name": "items.jsonl",
-        "contentUrl": "items.jsonl",
-        "contentSize": f"{size} B",
-        "encodingFormat": "application/jsonlines",
-        "sha256": sha256,
+        "@id": file.name,
+        "name": file.name,
+        "contentUrl": file.name,
+        "contentSize": f"{file.size} B",
+        "encodingFormat": file.format,
+        "sha256": file.sha256,
     }
 
 
-def _field(name: str, text: str) -> JsonLd:
+def _field(file: str, name: str, text: str) -> JsonLd:
     return {
         "@type": "cr:Field",
         "@id": f"conversations/{name}",
         "name": name,
         "description": text,
         "dataType": "sc:Text",
-        "source": {"fileObject": {"@id": "items"}, "extract": {"jsonPath": f"$.{name}"}},
+        "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
+    }
+
+
+def _messages(file: str) -> JsonLd:
+    parts = [
+        {
+            "@type": "cr:Field",
+            "@id": f"conversations/messages/{name}",
+            "name": name,
+            "description": text,
+            "dataType": "sc:Integer" if name == "index" else "sc:Text",
+            "source": {
+                "fileObject": {"@id": file},
+                "extract": {"column": "conversation"},
+                "transform": {"jsonPath": name},
+            },
+        }
+        for name, text in _MESSAGE_FIELDS.items()
+    ]
+    return {
+        "@type": "cr:Field",
+        "@id": "conversations/messages",
+        "name": "messages",
+        "description": "The messages, in order",
+        "repeated": True,
+        "subField": parts,
     }
 
 
 BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 
 
-def bag_info(manifest: Manifest, *, size: int, files: int) -> str:
+def bag_info(summary: ReleaseSummary, *, size: int, files: int) -> str:
     """The label on a bag: when, how much, and what it holds."""
     rows = {
-        "Bagging-Date": manifest["frozen_at"][:10],
+        "Bagging-Date": summary["frozen_at"][:10],
         "Payload-Oxum": f"{size}.{files}",
-        "External-Identifier": manifest["release"],
-        "External-Description": f"Gold release, sha256 {manifest['sha256']}",
+        "External-Identifier": summary["release"],
+        "External-Description": f"Gold release, sha256 {summary['sha256']}",
     }
     return "".join(f"{key}: {value}\n" for key, value in rows.items())
 

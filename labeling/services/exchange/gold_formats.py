@@ -12,15 +12,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.db.models import Count
+
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats import doccano, gold_files, labelstudio
+from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows, web_annotation
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.gold.content import GoldContent, GoldMessage
-from labeling.domain.gold.statement import Manifest
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
+from labeling.services.exchange import parquet
+from labeling.services.exchange.native_files import write_items, write_native, write_proof
+from labeling.services.gold.staging import batches
+from labeling.words import worded_in_english
 
 GOLD = "gold"  # in place of the annotator
 
@@ -114,60 +119,128 @@ def write_csv(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
     return [path]
 
 
-def write_huggingface(
-    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
-) -> list[Path]:
+def write_huggingface(release: GoldRelease, folder: Path, *, license: str) -> list[Path]:
+    """A Parquet file a split, the dataset's card, and what is signed."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
+    columns = typed_rows.columns_of(release.layer)
     splits: Counter[str] = Counter()
     with ExitStack() as stack:
-        files: dict[str, Any] = {}
+        files: dict[str, parquet.Rows] = {}
         for item in items_of(release):
-            row = gold_files.dataset_row(item.content, sha256=item.sha256)
+            row = typed_rows.row_of(item.content, sha256=item.sha256)
             name = row["split"]
             if name not in files:
-                path = data / f"{name}.jsonl"
-                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-            files[name].write(json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n")
+                path = data / f"{name}.parquet"
+                rows = parquet.Rows(path, columns, says=_signed(release))
+                files[name] = stack.enter_context(rows)
+            files[name].add(row)
             splits[name] += 1
     readme = folder / "README.md"
-    readme.write_text(gold_files.card(manifest, splits=splits, license=license), encoding="utf-8")
-    return [*(data / f"{name}.jsonl" for name in sorted(splits)), readme]
+    card = gold_files.card(_summary(release), splits=splits, license=license)
+    readme.write_text(card, encoding="utf-8")
+    return [
+        *(data / f"{name}.parquet" for name in sorted(splits)),
+        readme,
+        *write_proof(release, folder),
+    ]
 
 
-def write_croissant(
-    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
-) -> list[Path]:
-    items, described = folder / "items.jsonl", folder / "croissant.json"
-    _write_items(release, items)
+def _signed(release: GoldRelease) -> dict[str, str]:
+    """What a file says of the release that it is part of."""
+    return {
+        "release": str(release),
+        "sha256": release.sha256,
+        "statement": release.header,
+        "signature": release.signature,
+        "public_key": release.public_key,
+    }
+
+
+def _summary(release: GoldRelease) -> gold_files.ReleaseSummary:
+    hows = release.items.order_by().values_list("how").annotate(Count("pk"))
+    return {
+        "release": str(release),
+        "sha256": release.sha256,
+        "header": json.loads(release.header),
+        "hows": dict(hows),
+        "agreement": worded_in_english(release.agreement),
+        "n_left_out": len(release.left_out),
+        "frozen_at": release.frozen_at.isoformat(),
+    }
+
+
+def write_croissant(release: GoldRelease, folder: Path, *, license: str) -> list[Path]:
+    """The items, the same as records that readers load, what is signed, and what describes all."""
+    records, described = folder / "records.parquet", folder / "croissant.json"
+    with parquet.Rows(records, gold_files.RECORD_COLUMNS, says=_signed(release)) as rows:
+        for item in items_of(release):
+            rows.add(gold_files.record_row(item.content, sha256=item.sha256))
+    items = write_items(release, folder / "items.jsonl")
+    files = [records, items, *write_proof(release, folder)]
     document = gold_files.croissant(
-        manifest, sha256=_sha256(items), size=items.stat().st_size, license=license
+        _summary(release), [_described(path) for path in files], license=license
     )
     described.write_text(gold_files.pretty(document), encoding="utf-8")
-    return [items, described]
+    return [*files, described]
 
 
-def _write_items(release: GoldRelease, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for canonical in release.items.values_list("canonical", flat=True).iterator(500):
-            file.write(canonical + "\n")
+MEDIA_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/jsonlines",
+    ".md": "text/markdown",
+    ".parquet": "application/x-parquet",
+}
 
 
-def write_bag(
-    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
-) -> list[Path]:
+def _described(path: Path) -> gold_files.DescribedFile:
+    media_type = MEDIA_TYPES[path.suffix]
+    return gold_files.DescribedFile(path.name, media_type, path.stat().st_size, _sha256(path))
+
+
+PAGE = 1_000
+"""Annotations of one page."""
+
+
+def write_annotations(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
+    """W3C Web Annotations in pages, the messages that they point to, and what is signed."""
+    sources = folder / "sources.jsonl"
+    with sources.open("w", encoding="utf-8", newline="\n") as file:
+        for item in items_of(release):
+            for source in web_annotation.sources(item.content, sha256=item.sha256):
+                file.write(json.dumps(source, ensure_ascii=False) + "\n")
+    every = (
+        annotation
+        for item in items_of(release)
+        for annotation in web_annotation.annotations(item.content, sha256=item.sha256)
+    )
+    pages: list[Path] = []
+    total = 0
+    following = batches(every, PAGE)
+    page = next(following, [])
+    while page or not pages:
+        number, after = len(pages) + 1, next(following, [])
+        document = web_annotation.page(page, number=number, start=total, is_last=not after)
+        path = folder / web_annotation.page_name(number)
+        path.write_text(gold_files.pretty(document), encoding="utf-8")
+        pages.append(path)
+        total += len(page)
+        page = after
+    collection = folder / web_annotation.COLLECTION
+    document = web_annotation.collection(
+        str(release), sha256=release.sha256, total=total, pages=len(pages)
+    )
+    collection.write_text(gold_files.pretty(document), encoding="utf-8")
+    return [collection, *pages, sources, *write_proof(release, folder)]
+
+
+def write_bag(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
     """The native files in a bag that any BagIt validator checks."""
-    data = folder / "data"
-    data.mkdir(exist_ok=True)
-    _write_items(release, data / "items.jsonl")
-    (data / "manifest.json").write_text(gold_files.pretty(manifest), encoding="utf-8")
-    if release.guideline:
-        (data / "guidelines.md").write_text(release.guideline.body, encoding="utf-8")
-    payload = sorted(data.iterdir())
+    payload = sorted(write_native(release, folder / "data"))
     size = sum(path.stat().st_size for path in payload)
     tags = {
         "bagit.txt": gold_files.BAG_DECLARATION,
-        "bag-info.txt": gold_files.bag_info(manifest, size=size, files=len(payload)),
+        "bag-info.txt": gold_files.bag_info(_summary(release), size=size, files=len(payload)),
         "manifest-sha256.txt": gold_files.bag_manifest(
             {f"data/{path.name}": _sha256(path) for path in payload}
         ),
@@ -190,6 +263,7 @@ WRITERS: dict[str, Callable[..., list[Path]]] = {
     "doccano": write_doccano,
     "huggingface": write_huggingface,
     "croissant": write_croissant,
+    "webannotation": write_annotations,
     "bagit": write_bag,
     "csv": write_csv,
 }
