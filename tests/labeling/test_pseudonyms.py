@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from pyarrow import parquet
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, GoldRelease, Project, Pseudonym
@@ -55,7 +57,7 @@ def test_no_item_and_no_export_names_anybody_or_says_when(
 ) -> None:
     items = "".join(release.items.values_list("canonical", flat=True))
     exported = "".join(
-        path.read_text("utf-8")
+        text_of(path)
         for format in FORMATS
         for path in export(release, format=format, folder=tmp_path / format)
     )
@@ -64,6 +66,13 @@ def test_no_item_and_no_export_names_anybody_or_says_when(
     assert [name for name in NAMES if f'"{name}"' in items + exported] == []
     assert "submitted_at" not in items
     assert release.items.count() == 3
+
+
+def text_of(path: Path) -> str:
+    if path.suffix != ".parquet":
+        return path.read_text("utf-8")
+    table = parquet.read_table(path)
+    return json.dumps(table.to_pylist()) + str(table.schema.metadata)
 
 
 def test_the_numbers_follow_the_names_and_stay(

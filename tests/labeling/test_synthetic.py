@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from pyarrow import parquet
 
 from labeling.domain.formats import native
 from labeling.domain.matching.similarity import Ruler
@@ -137,8 +138,8 @@ def test_exports_say_it(mixed: Project, tmp_path: Path) -> None:
 
     card = (tmp_path / "hub" / "README.md").read_text()
     assert "Synthetic conversations, which nobody has held: 1" in card
-    rows = (tmp_path / "hub" / "data" / "dev.jsonl").read_text().splitlines()
-    origins = sorted(json.loads(row)["origin"] for row in rows)
+    table = parquet.read_table(tmp_path / "hub" / "data" / "dev.parquet")
+    origins = sorted(table["origin"].to_pylist())
     assert origins == ["collected", "collected", "synthetic"]
     assert (tmp_path / "csv" / "labels.csv").read_text().count(",synthetic,") == 1
     labels = [json.loads(line) for line in label_exports.native_lines(mixed)]
