@@ -72,7 +72,7 @@ def text_of(path: Path) -> str:
     if path.suffix != ".parquet":
         return path.read_text("utf-8")
     table = parquet.read_table(path)
-    return json.dumps(table.to_pylist()) + str(table.schema.metadata)
+    return f"{table.to_pylist()}{json.dumps(table.to_pylist())}{table.schema.metadata}"
 
 
 def test_the_numbers_follow_the_names_and_stay(

@@ -301,7 +301,7 @@ def croissant(summary: ReleaseSummary, files: Sequence[DescribedFile], *, licens
         "name": f"{header['name']}-{header['version']}",
         "description": (header.get("message") or f"Gold labels ({header['layer']}) by Assay")
         + _synthetic(header),
-        "version": of_release(header.get("meaning", ""), header["version"]),
+        "version": str(of_release(header.get("meaning", ""), header["version"])),
         "license": license or "unknown",
         "url": f"urn:sha256:{summary['sha256']}",
         "datePublished": summary["frozen_at"],
