@@ -247,9 +247,9 @@ def test_rows_are_written_in_groups_and_a_broken_export_leaves_no_readable_file(
 def test_every_piece_that_a_label_quotes_is_an_annotation_that_finds_it_again(layer):
     key = LAYERS[layer].key
     item = item_with(layer, rich.PAYLOAD[key])
-    texts = {one["id"]: one["text"] for one in web_annotation.sources(item, sha256="ab")}
+    texts = {one["id"]: one["text"] for one in web_annotation.sources_of(item, sha256="ab")}
 
-    result = list(web_annotation.annotations(item, sha256="ab"))
+    result = list(web_annotation.annotations_of(item, sha256="ab"))
 
     assert len({one["id"] for one in result}) == len(result)
     for one in result:

@@ -89,11 +89,11 @@ def _type_of(schema: Mapping[str, Any], known: Mapping[str, Any]) -> ColumnType:
 def row_of(item: GoldContent, *, sha256: str) -> dict[str, Any]:
     """An item as such a row. Labels of other layers and provenance are JSON in a text."""
     columns = columns_of(item["layer"])
-    labels = {
-        key: [_label_row(label, columns[key][0]) for label in written]
-        for key, written in item["gold"].items()
-        if isinstance(columns.get(key), list)
-    }
+    labels: dict[str, list[dict[str, Any]]] = {}
+    for key, written in item["gold"].items():
+        match columns.get(key):
+            case [dict() as type_]:
+                labels[key] = [_label_row(label, type_) for label in written]
     return {
         "item_id": item["item_id"],
         "domain": item["domain"],
@@ -112,8 +112,7 @@ def row_of(item: GoldContent, *, sha256: str) -> dict[str, Any]:
     }
 
 
-def _label_row(label: StoredLabel, type_: ColumnType) -> dict[str, Any]:
-    assert isinstance(type_, dict)
+def _label_row(label: StoredLabel, type_: Mapping[str, ColumnType]) -> dict[str, Any]:
     fields = {key: value for key, value in label.items() if key in type_ and key != OTHER}
     fitting = {key: value for key, value in fields.items() if _fits(value, type_[key])}
     rest = {key: value for key, value in label.items() if key not in fitting}

@@ -73,7 +73,7 @@ def message_id(item_sha256: str, index: int) -> str:
     return f"urn:sha256:{item_sha256}#message-{index}"
 
 
-def sources(item: GoldContent, *, sha256: str) -> Iterator[Source]:
+def sources_of(item: GoldContent, *, sha256: str) -> Iterator[Source]:
     for message in item["conversation"]:
         yield {
             "id": message_id(sha256, message["index"]),
@@ -85,7 +85,7 @@ def sources(item: GoldContent, *, sha256: str) -> Iterator[Source]:
         }
 
 
-def annotations(item: GoldContent, *, sha256: str) -> Iterator[WebAnnotation]:
+def annotations_of(item: GoldContent, *, sha256: str) -> Iterator[WebAnnotation]:
     """Those of one item, in the order of its labels; labels that cite nothing have none."""
     texts = [message["content"] for message in item["conversation"]]
     titles = {layer.key: layer.name for layer in LAYERS.values()}

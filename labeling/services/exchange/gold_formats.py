@@ -207,12 +207,12 @@ def write_annotations(release: GoldRelease, folder: Path, **_: Any) -> list[Path
     sources = folder / "sources.jsonl"
     with sources.open("w", encoding="utf-8", newline="\n") as file:
         for item in items_of(release):
-            for source in web_annotation.sources(item.content, sha256=item.sha256):
+            for source in web_annotation.sources_of(item.content, sha256=item.sha256):
                 file.write(json.dumps(source, ensure_ascii=False) + "\n")
     every = (
         annotation
         for item in items_of(release)
-        for annotation in web_annotation.annotations(item.content, sha256=item.sha256)
+        for annotation in web_annotation.annotations_of(item.content, sha256=item.sha256)
     )
     pages: list[Path] = []
     total = 0

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.proofs import PROOF_FORMAT, ItemProof
-from labeling.domain.gold.statement import FORMAT_2, Manifest, SignedManifest, format_of
+from labeling.domain.gold.statement import (
+    FORMAT_2,
+    Manifest,
+    ManifestItem,
+    SignedManifest,
+    format_of,
+)
 from labeling.domain.gold.tree import path_of
 from labeling.models import GoldItem, GoldRelease
 from labeling.words import worded_in_english
@@ -39,11 +46,16 @@ def manifest(release: GoldRelease) -> Manifest:
         "release": str(release),
         "sha256": release.sha256,
         "header": json.loads(release.header),
-        "items": list(release.items.values("item_id", "sha256", "split", "how")),
+        "items": _hashes(release),
         "agreement": worded_in_english(release.agreement),
         "left_out": worded_in_english(release.left_out, with_codes=True),
         "frozen_at": release.frozen_at.isoformat(),
     }
+
+
+def _hashes(release: GoldRelease, *more: str) -> list[ManifestItem]:
+    rows = release.items.values("item_id", "sha256", "split", "how", *more)
+    return cast("list[ManifestItem]", list(rows))
 
 
 def signed_manifest(release: GoldRelease) -> SignedManifest:
@@ -54,7 +66,7 @@ def signed_manifest(release: GoldRelease) -> SignedManifest:
         "sha256": release.sha256,
         "signature": release.signature,
         "public_key": release.public_key,
-        "items": list(release.items.values("item_id", "sha256", "split", "how", "signature")),
+        "items": _hashes(release, "signature"),
         "left_out": worded_in_english(release.left_out, with_codes=True),
     }
 
