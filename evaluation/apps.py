@@ -37,9 +37,12 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
+        from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
+        from labeling.services.gold import affected
 
         words.register(WORDS)
+        affected.register(runs_about)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)

@@ -11,12 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from labeling.domain.gold.gold_changes import ItemChanged, LabelChanged
+from labeling.domain.gold.gold_changes import ItemChanged, LabelChanged, MessageChanged
+from labeling.domain.matching.diffing import Part
 from labeling.domain.schema import form_fields
 from labeling.domain.targets import title_of
 from labeling.models import Conversation, GoldItem, GoldRelease, Look
 from labeling.services import blindness
-from labeling.services.gold import gold_diffs, looks
+from labeling.services.gold import affected, gold_diffs, looks
 from labeling.services.gold.looks import Sight
 from labeling.translation import lazy as _
 from labeling.translation import translated
@@ -33,6 +34,14 @@ WORDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed")}
 BADGES = {"added": "ok", "removed": "bad", "changed": "info"}
 
 
+class ChangedField(NamedTuple):
+    """A field of a label, word by word; of a list entry by entry."""
+
+    name: str
+    parts: list[Part]
+    is_list: bool
+
+
 class ChangedLabel(NamedTuple):
     """A label that was added, removed or changed, and which of its fields."""
 
@@ -40,7 +49,13 @@ class ChangedLabel(NamedTuple):
     badge: str
     layer: str
     title: str
-    fields: list[str]
+    fields: list[ChangedField]
+
+
+class ChangedMessage(NamedTuple):
+    word: str
+    badge: str
+    message: MessageChanged
 
 
 class ChangedItem(NamedTuple):
@@ -50,6 +65,8 @@ class ChangedItem(NamedTuple):
     release: GoldRelease  # where the item can be opened: the newer one, if it holds it
     how: tuple[str, str] | None
     labels: list[ChangedLabel]
+    messages: list[ChangedMessage]
+    only_other: bool  # neither text nor labels: how they were recorded
 
 
 @require_GET
@@ -85,21 +102,47 @@ def _chosen(
 
 def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) -> dict[str, Any]:
     comparison = gold_diffs.compare(before, after)
-    page = part_of(comparison.items, start=request.GET.get("after"))
+    names = comparison.names
+    page = part_of(names, start=request.GET.get("after"))
     counts = comparison.by_split()
+    counted = _counted(comparison) if len(names) <= gold_diffs.COUNTED else None
+    about = names if counted is None else counted.of_gold
     return {
         "before": before,
         "after": after,
-        "n_differing": len(comparison.items),
+        "n_differing": len(names),
         "n_same": comparison.same,
         "kinds": list(ITEMS.values()),
         "splits": [(split, _numbers(counts[split])) for split in counts],
         "total": _numbers(sum(counts.values(), Counter())),
         "layers": [
-            (title_of(name), _numbers(row)[:3]) for name, row in comparison.by_layer().items()
+            (title_of(name), _numbers(row)[:3])
+            for name, row in sorted((counted.by_layer if counted else {}).items())
         ],
-        "page": page._replace(rows=[_row(item, before, after) for item in page.rows]),
+        "is_counted": counted is not None,
+        "most_counted": gold_diffs.COUNTED,
+        "runs": affected.runs(before, comparison.items_before(about), viewer=request.user),
+        "page": page._replace(
+            rows=[_row(item, before, after) for item in comparison.changes(page.rows)]
+        ),
     }
+
+
+class Counted(NamedTuple):
+    """How many labels of each layer were added, removed and changed, and in which items."""
+
+    by_layer: dict[str, Counter[str]]
+    of_gold: list[str]
+
+
+def _counted(comparison: gold_diffs.ReleaseDiff) -> Counted:
+    counted = Counted({}, [])
+    for item in comparison.changes():
+        if item.is_of_gold:
+            counted.of_gold.append(item.item_id)
+        for label in item.labels:
+            counted.by_layer.setdefault(label.layer, Counter())[label.kind] += 1
+    return counted
 
 
 def _numbers(counts: Mapping[str, int]) -> list[int]:
@@ -109,8 +152,16 @@ def _numbers(counts: Mapping[str, int]) -> list[int]:
 def _row(item: ItemChanged, before: GoldRelease, after: GoldRelease) -> ChangedItem:
     how = (_how(item.how[0]), _how(item.how[1])) if item.how else None
     opened = before if item.kind == "removed" else after
-    labels = [_changed_label(label) for label in item.labels]
-    return ChangedItem(item, WORDS[item.kind], BADGES[item.kind], opened, how, labels)
+    return ChangedItem(
+        item,
+        WORDS[item.kind],
+        BADGES[item.kind],
+        opened,
+        how,
+        [_changed_label(label) for label in item.labels],
+        [ChangedMessage(WORDS[each.kind], BADGES[each.kind], each) for each in item.messages],
+        only_other=not (item.is_of_gold or item.how or item.split),
+    )
 
 
 def _how(how: str) -> str:
@@ -119,7 +170,10 @@ def _how(how: str) -> str:
 
 def _changed_label(label: LabelChanged) -> ChangedLabel:
     words = {field["name"]: field["label"] for field in form_fields(label.layer)}
-    fields = [translated(words.get(name, name)) for name in label.fields]
+    fields = [
+        ChangedField(translated(words.get(each.name, each.name)), each.parts, each.is_list)
+        for each in label.fields
+    ]
     return ChangedLabel(
         WORDS[label.kind], BADGES[label.kind], title_of(label.layer), label.title, fields
     )

@@ -315,3 +315,25 @@ def test_the_form_on_a_case_has_what_the_pipeline_returned(
 
     assert shown.context["label_form"]["evidence"].value() == "11"
     assert shown.context["label_form"]["answer"].value() == "May"
+
+
+def test_comparing_releases_names_the_runs_about_gold_that_changed(
+    run: Run, signed_in: Any
+) -> None:
+    newer = corrected(run.release, evidence)
+    about = run.cases.filter(item=run.release.items.get()).count()
+
+    shown = text_of(signed_in("noor").get(f"{newer.get_absolute_url()}compare/"))
+
+    assert f"Runs that are affected These ran on {run.release}" in shown
+    assert f"{run} {about} {run.cases.count()}" in shown
+
+
+def test_a_change_of_how_gold_was_made_affects_no_run(run: Run) -> None:
+    newer = corrected(run.release, lambda content: content["provenance"].update(round=9))
+    out = StringIO()
+
+    call_command("diff_gold", str(run.release), str(newer), stdout=out)
+
+    assert "1 differ" in out.getvalue()
+    assert "cases are about gold that changed" not in out.getvalue()

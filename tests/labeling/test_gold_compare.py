@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 
 from labeling.domain.gold.gold_changes import changed
 from labeling.models import GoldItem, GoldRelease, Membership, Project
+from labeling.services.gold import gold_diffs
 from labeling.services.work import rounds
 from labeling.views import paging
 from tests import factories
@@ -42,8 +45,8 @@ def following(release: GoldRelease, change: Callable[[dict[str, Any]], None]) ->
         if item is items[0]:
             change(document)
         item.pk, item.release, item.split = None, newer, document["split"]
+        item.sha256 = item.sha256 if document == item.content else "0" * 64
         item.canonical = json.dumps(document)
-        item.sha256 = item.sha256 if item is not items[0] else "0" * 64
     GoldItem.objects.bulk_create(items)
     return newer
 
@@ -67,7 +70,8 @@ def test_the_page_says_how_much_changed_and_what(
     assert "orders@1 → orders@2" in shown
     assert "dev 0 0 1 2" in shown  # added, removed, changed, unchanged
     assert "Requirements 1 0 1" in shown
-    assert "changed “Pay by card” (Title)" in shown
+    assert "changed “Pay by card” Title Order Pay Tracking by 1 card" in shown
+    assert "<del>Order</del>" in client.get(URL).content.decode()
     assert "added “Refund <b>orders</b>”" in shown
     assert 'href="/projects/orders/gold/orders/2/items/' in client.get(URL).content.decode()
     assert "orders@1 → orders@2" in page(client, URL.replace("/2/", "/1/"))
@@ -83,6 +87,72 @@ def test_an_item_that_moved_to_another_split_is_a_change(
 
     assert "Split: dev → test" in shown
     assert "test 0 0 1 0" in shown
+
+
+def test_a_changed_text_is_shown_word_by_word_and_a_list_entry_by_entry(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    def change(document: dict[str, Any]) -> None:
+        document["conversation"][0]["content"] = "Message <b>0</b> of c-001, and more"
+        document["gold"]["requirements"][0]["source_messages"] = [1]
+
+    following(first, change)
+
+    content = signed_in(rita).get(URL).content.decode()
+
+    assert "The conversation has another text." in content
+    assert "<ins>&lt;b&gt;</ins>" in content
+    assert "<del>0</del>, <ins>1</ins>" in content
+
+
+def test_an_item_of_which_only_the_making_differs_says_so(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    following(first, lambda document: document["provenance"].update(round=9))
+
+    assert "Only what the item says about its making differs." in page(signed_in(rita), URL)
+
+
+def test_the_labels_of_many_changed_items_are_left_to_the_command(
+    signed_in: SignedIn, rita: User, first: GoldRelease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    following(first, another_title)
+    monkeypatch.setattr(gold_diffs, "COUNTED", 0)
+
+    shown = page(signed_in(rita), URL)
+
+    assert "are not counted here: diff_gold reads all of them" in shown
+    assert "changed “Pay by card”" in shown
+
+
+@pytest.mark.parametrize(
+    ("format", "expected"),
+    [
+        ("table", "    title: [-Order-]{+Pay+} [-Tracking-]{+by+} [-1-]{+card+}\n"),
+        ("markdown", "  - title: <del>Order</del><ins>Pay</ins> "),
+        ("markdown", "added extraction “Refund &lt;b&gt;orders&lt;/b&gt;”"),
+        ("json", '"parts": [{"kind": "removed", "text": "Order"}'),
+    ],
+)
+def test_the_command_says_it_word_by_word(format: str, expected: str, first: GoldRelease) -> None:
+    following(first, another_title)
+    out = StringIO()
+
+    call_command("diff_gold", "orders@1", "orders@2", format=format, stdout=out)
+
+    assert expected in out.getvalue()
+
+
+def test_the_json_of_the_command_is_one_document(first: GoldRelease) -> None:
+    following(first, another_title)
+    out = StringIO()
+
+    call_command("diff_gold", "orders@1", "orders@2", format="json", stdout=out)
+
+    document = json.loads(out.getvalue())
+    (item,) = document["items"]
+    assert (document["same"], item["kind"], document["runs"]) == (2, "changed", [])
+    assert [label["kind"] for label in item["labels"]] == ["changed", "added"]
 
 
 def test_items_that_only_one_release_holds_can_be_opened_there(

@@ -13,11 +13,12 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from labeling.domain.gold import proofs
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
 from labeling.services.exchange.export import FORMATS, export
 from labeling.services.exchange.gold_formats import CannotCarry
-from labeling.services.gold import gold, verification
+from labeling.services.gold import gold
 from labeling.services.gold.verification import verify
 from labeling.services.settling import adjudications, merges
 from labeling.services.work.annotations import InvalidPayload
@@ -187,9 +188,9 @@ def test_the_page_of_an_item_can_be_read_for_every_layer(
 def test_a_missing_reference_is_a_fault(people: dict[str, User]) -> None:
     document = freeze(labelled(*GIVEN["validation"]), "validation").items.get().content
 
-    assert not verification._lost_references(document)
+    assert not proofs._lost_references(document)
     document["gold"]["issues"][0]["requirement"] = "gone"
-    assert verification._lost_references(document) == ["gone"]
+    assert proofs._lost_references(document) == ["gone"]
 
 
 # --- what labels refer to has to be settled ---
@@ -370,10 +371,10 @@ def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> No
 
     assert "orders@1 → orders@2: 2 differ, 0 alike" in table
     assert "c-001: changed, unanimous → adjudicated" in table
-    assert "  changed qa “What do they track” (answer)" in table
+    assert "  changed qa “What do they track”\n    answer: [-Orders-]{+Their orders+}" in table
     assert "  added qa “Who pays”" in table
     assert "c-002: added" in table
-    assert result["items"][0]["labels"][0]["fields"] == ["answer"]
+    assert result["items"][0]["labels"][0]["fields"][0]["name"] == "answer"
     assert json.loads(diff("orders@2", "orders@2", "--format", "json"))["items"] == []
 
 

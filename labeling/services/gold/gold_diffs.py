@@ -1,18 +1,27 @@
-"""Comparing two gold releases: what was added, removed and changed."""
+"""Comparing two gold releases: what was added, removed and changed.
+
+Only the ids of the items that differ are held; the items are read a few at a time.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from labeling.domain.chats import natural_key
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.gold_changes import ItemChanged, ItemChangeRow, changed
-from labeling.models import Conversation, GoldRelease
+from labeling.models import GoldItem, GoldRelease
+from labeling.services.gold.looks import TEST
+
+AT_A_TIME = 200
+COUNTED = 1000
+"""A page reads up to this many items that differ to count their labels."""
 
 
 class NotComparable(RuleError):
@@ -21,71 +30,88 @@ class NotComparable(RuleError):
     code = "not_comparable"
 
 
+Splits = tuple[str | None, str | None]
+"""Of an item, in the older and in the newer release; None: it is not there."""
+
+
 class NamedRelease(TypedDict):
     release: str
     layer: str
     sha256: str
 
 
+class AffectedRow(TypedDict):
+    """A run on the older release, with how many of its cases are about changed gold."""
+
+    run: str
+    cases: int
+    total: int
+
+
 class ReleaseDiffRow(TypedDict):
-    """A :class:`ReleaseDiff` as plain JSON."""
+    """A comparison as plain JSON."""
 
     before: NamedRelease
     after: NamedRelease
     same: int
     items: list[ItemChangeRow]
-
-
-TEST = Conversation.Split.TEST
+    runs: list[AffectedRow]
 
 
 class ReleaseDiff(NamedTuple):
-    """``same`` counts the items that are equal in both releases; ``splits`` has the split of each
-    item, in ``after`` if that holds it.
+    """``splits`` has the items that differ, in the order of their ids, with their split in both
+    releases, and ``same_in`` how many of each split are alike.
     """
 
     before: GoldRelease
     after: GoldRelease
-    items: list[ItemChanged]
-    same: int
-    splits: Mapping[str, str]
+    splits: Mapping[str, Splits]
+    same_in: Mapping[str, int]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.splits)
+
+    @property
+    def same(self) -> int:
+        return sum(self.same_in.values())
 
     def by_split(self) -> dict[str, Counter[str]]:
         """How many items of each split were added, removed and changed, and how many are same."""
-        kinds = {item.item_id: item.kind for item in self.items}
-        counts: dict[str, Counter[str]] = {split: Counter() for split in self.splits.values()}
-        for name, split in self.splits.items():
-            counts[split][kinds.get(name, "same")] += 1
-        return dict(sorted(counts.items()))
-
-    def by_layer(self) -> dict[str, Counter[str]]:
-        """How many labels of each layer were added, removed and changed in items of both."""
-        counts: dict[str, Counter[str]] = {}
-        for item in self.items:
-            for label in item.labels:
-                counts.setdefault(label.layer, Counter())[label.kind] += 1
+        counts = {split: Counter(same=number) for split, number in self.same_in.items()}
+        for old, new in self.splits.values():
+            kind = "added" if old is None else "removed" if new is None else "changed"
+            split = new if new is not None else old or ""
+            counts.setdefault(split, Counter())[kind] += 1
         return dict(sorted(counts.items()))
 
     def without_test(self) -> ReleaseDiff:
         """Without what is a test item in either release."""
-        left = {name: split for name, split in self.splits.items() if split != TEST}
-        items = [
-            item for item in self.items if item.item_id in left and TEST not in (item.split or ())
-        ]
-        differing = {item.item_id for item in self.items}
-        return self._replace(items=items, same=len(left.keys() - differing), splits=left)
+        return self._replace(
+            splits={name: both for name, both in self.splits.items() if TEST not in both},
+            same_in={split: number for split, number in self.same_in.items() if split != TEST},
+        )
 
-    def as_json(self) -> ReleaseDiffRow:
-        return {
-            "before": _named(self.before),
-            "after": _named(self.after),
-            "same": self.same,
-            "items": [item.as_json() for item in self.items],
-        }
+    def changes(self, names: Sequence[str] | None = None) -> Iterator[ItemChanged]:
+        """What became of these items; without names, of all that differ."""
+        chosen = self.names if names is None else names
+        for start in range(0, len(chosen), AT_A_TIME):
+            part = chosen[start : start + AT_A_TIME]
+            old, new = _documents(self.before, part), _documents(self.after, part)
+            changes = (changed(name, old.get(name), new.get(name)) for name in part)
+            yield from (change for change in changes if change)
+
+    def items_before(self, names: Sequence[str]) -> list[int]:
+        """The keys of the items of these names in the older release."""
+        keys: list[int] = []
+        for start in range(0, len(names), AT_A_TIME):
+            part = names[start : start + AT_A_TIME]
+            keys += self.before.items.filter(item_id__in=part).values_list("pk", flat=True)
+        return keys
 
 
 def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
-    """Item by item. Only items whose hashes differ are read."""
+    """By the hashes of the items."""
     if before.layer != after.layer:
         raise NotComparable(
             "gold.other_layer",
@@ -94,21 +120,27 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
             after=str(after),
             layer2=after.layer,
         )
-    splits: dict[str, str] = {}
-    for release in (before, after):
-        splits |= dict(release.items.order_by("position").values_list("item_id", "split"))
-    left, right = _not_in(after, before), _not_in(before, after)
-    changes = (changed(name, left.get(name), right.get(name)) for name in sorted({*left, *right}))
-    items = [item for item in changes if item]
-    return ReleaseDiff(before, after, items, len(splits) - len(items), splits)
+    removed = dict(_not_in(after, before).values_list("item_id", "split"))
+    added = dict(_not_in(before, after).values_list("item_id", "split"))
+    alike = after.items.filter(Exists(_alike(before))).order_by().values_list("split")
+    names = sorted({*removed, *added}, key=natural_key)
+    splits = {name: (removed.get(name), added.get(name)) for name in names}
+    return ReleaseDiff(before, after, splits, dict(alike.annotate(n=Count("pk"))))
 
 
-def _not_in(other: GoldRelease, release: GoldRelease) -> dict[str, GoldContent]:
-    """The documents of the items that the other release does not hold exactly so, by their id."""
-    alike = other.items.filter(item_id=OuterRef("item_id"), sha256=OuterRef("sha256"))
-    rows = release.items.filter(~Exists(alike)).order_by().values_list("item_id", "canonical")
-    return {name: json.loads(canonical) for name, canonical in rows.iterator()}
-
-
-def _named(release: GoldRelease) -> NamedRelease:
+def named(release: GoldRelease) -> NamedRelease:
     return {"release": str(release), "layer": release.layer, "sha256": release.sha256}
+
+
+def _not_in(other: GoldRelease, release: GoldRelease) -> QuerySet[GoldItem]:
+    """The items that the other release does not hold exactly so."""
+    return release.items.filter(~Exists(_alike(other))).order_by()
+
+
+def _alike(release: GoldRelease) -> QuerySet[GoldItem]:
+    return release.items.order_by().filter(item_id=OuterRef("item_id"), sha256=OuterRef("sha256"))
+
+
+def _documents(release: GoldRelease, names: Sequence[str]) -> dict[str, GoldContent]:
+    rows = release.items.filter(item_id__in=names).order_by().values_list("item_id", "canonical")
+    return {name: json.loads(canonical) for name, canonical in rows}
