@@ -53,6 +53,7 @@ from labeling.models import (
     PendingUpdate,
     Project,
     Qualification,
+    ReleaseCheck,
     Review,
     Round,
     Suggestion,
@@ -478,6 +479,7 @@ read_only(
     date_hierarchy="at",
 )
 read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
+read_only(ReleaseCheck, "at release by n_faults", "release")
 read_only(LogCheck, "at position event n_faults sha256")
 read_only(CheckPlan, "project every pause_below test pass_at tries")
 read_only(

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from labeling.models import Project
+from labeling.models import GoldRelease, Project
 from labeling.services import audit_chain, near_duplicates, processing
-from labeling.services.gold import gold_requests
+from labeling.services.gold import gold_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
 
@@ -18,6 +18,11 @@ def freeze_gold(request_id: int) -> None:
     from labeling.services.vectors import ruler
 
     gold_requests.answer(request_id, ruler=ruler)
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: it reads, and keeps what came of it
+def verify_gold(release_id: int) -> None:
+    verification.check(GoldRelease.objects.get(pk=release_id))
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: only what is out of date is computed

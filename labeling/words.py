@@ -659,6 +659,7 @@ WORDS: dict[str, Text] = {
     "meaning.items": _("{added} items are new or in another split, {removed} are gone or moved"),
     "meaning.labels": _("only labels have changed"),
     "meaning.schema": _("the schema of the labels is version {version}"),
+    "verify.audit_head": _("The audit log no longer has the link that the statement names."),
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),

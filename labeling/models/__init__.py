@@ -8,7 +8,7 @@ from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, Di
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
-from labeling.models.gold import GoldItem, GoldRelease
+from labeling.models.gold import GoldItem, GoldRelease, ReleaseCheck
 from labeling.models.imports import ImportReport
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
@@ -61,6 +61,7 @@ __all__ = [
     "Project",
     "Pseudonym",
     "Qualification",
+    "ReleaseCheck",
     "Review",
     "Round",
     "RoundConversation",

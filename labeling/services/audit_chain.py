@@ -145,6 +145,21 @@ def faults() -> Iterator[LogFault]:
         yield from (claim.fault("audit.head_missing") for claim in claims)
 
 
+def faults_about(event: Event) -> Iterator[Fact]:
+    """Whether one event is as it was linked; nothing is said of one that has no link yet."""
+    link = EventLink.objects.filter(event=event).first()
+    if link is not None:
+        [record] = _records(Event.objects.filter(pk=event.pk))
+        yield from (fault.fact for fault in _event_faults(link, record, None))
+
+
+def has_head(stated: AuditHead) -> bool:
+    """Whether the chain still has this link, which once was its end."""
+    return EventLink.objects.filter(
+        position=stated["position"], event=stated["event"], sha256=stated["sha256"]
+    ).exists()
+
+
 def _event_faults(
     link: EventLink, event: EventRecord | None, latest: datetime | None
 ) -> Iterator[LogFault]:

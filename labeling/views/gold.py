@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +15,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold import statement
 from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
+from labeling.domain.gold.signatures import fingerprint
 from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, format_of
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
@@ -31,15 +32,15 @@ from labeling.models import (
     GoldRelease,
     Look,
     Project,
+    ReleaseCheck,
 )
 from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.export import export, formats_for
 from labeling.services.exchange.native_files import export_lines, proof_text
-from labeling.services.gold import corrections, gold_requests, looks
+from labeling.services.gold import corrections, gold_requests, looks, verification
 from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.looks import Sight
-from labeling.services.gold.verification import verify
 from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import access, activity
@@ -126,9 +127,19 @@ def gold_by_meaning(request: HttpRequest, slug: str, name: str, meaning: str) ->
 
 @require_POST
 def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
-    """Recompute every hash now. It changes nothing, so readers may ask for it."""
+    """Recompute every hash now, in a worker where there are many. Gold stays as it is, so readers
+    may ask for it.
+    """
     release = release_of(request.user, slug, name, version)
-    return _release_page(request, release, faults=verify(release))
+    if release.n_items <= verification.AT_ONCE:  # type: ignore[attr-defined]
+        return _release_page(
+            request, release, verified=verification.check(release, by=request.user)
+        )
+    if verification.request_check(release):
+        messages.success(request, _("A worker is verifying the release; the result appears here."))
+    else:
+        messages.error(request, _("No worker can be reached now: try again later."))
+    return redirect(release)
 
 
 @require_GET
@@ -301,7 +312,7 @@ def _answers(outcome: Event, asked: Event) -> bool:
 
 
 def _release_page(
-    request: HttpRequest, release: GoldRelease, *, faults: Iterable[Any] | None = None
+    request: HttpRequest, release: GoldRelease, *, verified: ReleaseCheck | None = None
 ) -> HttpResponse:
     items = release.items.all()
     page = page_of(
@@ -332,7 +343,10 @@ def _release_page(
         "synthetic": synthetic.count(),
         "generated": generated.count(),
         "asks": release.layer in published_as("question cases"),
-        "faults": None if faults is None else list(faults),
+        "verified": verified,
+        "last_check": verified or release.checks.select_related("by").first(),
+        "key": fingerprint(release.public_key),
+        "stated": statement.parsed(release.header),
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),
         "comparable": release.comparable().exists(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,32 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
+from labeling import tasks
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.signatures import Signer, fingerprint, make_key
 from labeling.domain.gold.tree import root_of
-from labeling.models import Event, GoldItem, GoldRelease, Guideline, Project, guards
+from labeling.models import (
+    Conversation,
+    Event,
+    EventLink,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Message,
+    Project,
+    ReleaseCheck,
+    guards,
+)
+from labeling.services import events
 from labeling.services.exchange.export import export
 from labeling.services.exchange.native_files import proof_text
-from labeling.services.gold import signing
+from labeling.services.gold import signing, verification
 from labeling.services.gold.verification import verify
 from tests import factories
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FORMAT_1 = Path(__file__).parent / "gold_format_1"
+"""A release that was frozen and exported before releases were signed, with its columns."""
+
 FOREIGN = Signer(make_key())
 
 
@@ -464,3 +480,167 @@ def test_the_command_wants_one_thing_to_verify(db: None, tmp_path: Path) -> None
         call_command("verify_gold")
     with pytest.raises(CommandError, match=r"c\.json cannot be read"):
         call_command("verify_gold", proof=tmp_path / "c.json")
+
+
+# --- releases of format 1 -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def old(project: Project, rita: Any) -> GoldRelease:
+    """The release as the database of then holds it, after all migrations."""
+    manifest = json.loads((FORMAT_1 / "manifest.json").read_text("utf-8"))
+    columns = json.loads((FORMAT_1 / "columns.json").read_text("utf-8"))
+    release = GoldRelease.objects.create(
+        project=project,
+        layer="extraction",
+        name="orders",
+        version=1,
+        guideline=project.guidelines.get(),
+        message=manifest["header"]["message"],
+        sha256=manifest["sha256"],
+        frozen_by=rita,
+        **columns,
+    )
+    for position, line in enumerate((FORMAT_1 / "items.jsonl").read_text("utf-8").splitlines()):
+        content, row = json.loads(line), manifest["items"][position]
+        conversation = Conversation.objects.create(
+            project=project, external_id=content["item_id"], content_sha256=row["sha256"]
+        )
+        Message.objects.bulk_create(
+            Message(conversation=conversation, **message) for message in content["conversation"]
+        )
+        GoldItem.objects.create(
+            release=release, conversation=conversation, position=position, canonical=line, **row
+        )
+    events.record("gold.frozen", release, project=project, sha256=release.sha256)
+    return release
+
+
+def test_a_release_of_format_1_verifies_by_the_rule_of_then(old: GoldRelease) -> None:
+    assert named(old) == set()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "code"),
+    [
+        ("message", "x", "message"),
+        ("overrides", "[]", "overrides"),
+        ("header", '{"items": 3}', "verify.header"),
+        ("sha256", "0" * 64, "verify.release_hash"),
+        ("meaning", "1.0.0", "verify.format"),
+    ],
+)
+def test_a_changed_release_of_format_1_is_named(
+    old: GoldRelease, column: str, value: str, code: str
+) -> None:
+    change("labeling_goldrelease", old.pk, **{column: value})
+
+    assert ("", code) in named(old)
+
+
+def test_a_changed_item_of_format_1_is_named(old: GoldRelease) -> None:
+    item = old.items.get(position=1)
+    change("labeling_golditem", item.pk, canonical=item.canonical.replace("must", "could"))
+
+    assert named(old) == {(item.item_id, "verify.content")}
+
+
+def test_an_exported_folder_of_format_1_is_checked(tmp_path: Path, capsys: Any) -> None:
+    call_command("verify_gold", str(FORMAT_1))
+    assert capsys.readouterr().out.startswith("orders@1 is intact: 3 items")
+
+    folder = Path(shutil.copytree(FORMAT_1, tmp_path / "copy"))
+    items = folder / "items.jsonl"
+    items.write_text(items.read_text("utf-8").replace("must", "could", 1), encoding="utf-8")
+    errors = refused(capsys, folder)
+    assert "c-001: The content does not match its hash" in errors
+    assert "The release hash does not match" in errors
+    assert "not signed" in refused(capsys, FORMAT_1, key="0" * 64)
+
+
+def test_the_version_after_one_of_format_1_counts_from_its_number(old: GoldRelease) -> None:
+    following = factories.make_release(old.project, items=1)
+
+    assert (str(following), following.meaning) == ("orders@2", "1.1.0")
+    assert named(following) == set()
+
+
+def test_an_item_of_format_1_cannot_be_proven_alone(old: GoldRelease, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="none of its items can be proven alone"):
+        call_command("export_gold", "orders", item="c-001", output=tmp_path / "proof.json")
+
+
+# --- checks on record -----------------------------------------------------------------------------
+
+
+def test_the_page_says_when_a_release_was_verified_last(
+    signed_in: Any, noor: Any, release: GoldRelease
+) -> None:
+    client, address = signed_in(noor), release.get_absolute_url()
+    assert "Last verified</dt><dd>never" in client.get(address).content.decode()
+
+    client.post(f"{address}verify/")
+
+    assert ReleaseCheck.objects.get().by == noor
+    shown = client.get(address).content.decode()
+    assert "by noor" in shown
+    assert "Verified just now" not in shown
+
+
+def test_what_the_command_found_stands_on_the_page(
+    signed_in: Any, noor: Any, release: GoldRelease
+) -> None:
+    change("labeling_goldrelease", release.pk, message="x")
+    with pytest.raises(CommandError):
+        call_command("verify_gold", "orders")
+
+    shown = signed_in(noor).get(release.get_absolute_url()).content.decode()
+
+    assert "Not what was frozen." in shown
+    assert "“message” is not what the release states." in shown
+
+
+def test_a_large_release_is_verified_by_a_worker(
+    signed_in: Any, noor: Any, release: GoldRelease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "AT_ONCE", 2)
+    asked: list[int] = []
+    monkeypatch.setattr(verification, "wake", lambda task, pk: not asked.append(pk))
+
+    client, address = signed_in(noor), release.get_absolute_url()
+    response = client.post(f"{address}verify/", follow=True)
+
+    assert "A worker is verifying the release" in response.content.decode()
+    assert (asked, ReleaseCheck.objects.count()) == ([release.pk], 0)
+    tasks.verify_gold(release.pk)
+    assert "intact" in client.get(address).content.decode()
+
+
+def test_a_release_keeps_a_few_faults_and_counts_all(
+    release: GoldRelease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "KEPT", 1)
+    for item in release.items.all():
+        change("labeling_golditem", item.pk, canonical="{}")
+
+    check = verification.check(release)
+
+    assert (len(check.faults), check.n_faults > 3) == (1, True)
+
+
+# --- what it needs of the audit log ---------------------------------------------------------------
+
+
+def test_the_event_of_the_freeze_is_held_to_the_chain(release: GoldRelease) -> None:
+    event = Event.objects.get(verb="gold.frozen")
+    change("labeling_event", event.pk, data=json.dumps(event.data | {"items": 99}))
+
+    assert named(release) == {("", "audit.event_changed")}
+
+
+def test_a_log_that_lost_the_end_that_the_statement_names_is_noticed(release: GoldRelease) -> None:
+    head = json.loads(release.header)["audit_head"]
+    guards.remove(connection)
+    EventLink.objects.filter(position=head["position"]).delete()
+
+    assert ("", "verify.audit_head") in named(release)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
@@ -20,18 +20,48 @@ from labeling.domain.gold.release import release_sha256
 from labeling.domain.gold.signatures import Checker
 from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
 from labeling.domain.gold.tree import Tree
-from labeling.models import Event, GoldItem, GoldRelease
+from labeling.models import Event, GoldItem, GoldRelease, ReleaseCheck
+from labeling.services import audit_chain
 from labeling.services.gold import signing
 from labeling.services.gold.releases import messages_of, parent_row, written_time
+from labeling.services.wakeups import wake
 
 FREEZING = ("gold.frozen", "gold.imported", "gold.corrected")
 AT_A_TIME = 100
 """How many items are in memory with their conversations."""
 
 
+AT_ONCE = 1000
+"""Items that a page verifies while the reader waits, for a second or two; more are for a worker."""
+
+KEPT = 20
+"""Faults that are shown on the page; the command names all of them."""
+
+
 def verify(release: GoldRelease) -> list[ReleaseFault]:
     """Compare a release with what was signed and with the conversations; empty means intact."""
     return list(faults_of(release))
+
+
+def check(
+    release: GoldRelease,
+    *,
+    by: Any = None,
+    report: Callable[[ReleaseFault], object] = lambda fault: None,
+) -> ReleaseCheck:
+    """Verify a release, and keep when that was and what came of it; each fault is reported."""
+    n_faults, kept = 0, []
+    for fault in faults_of(release):
+        n_faults += 1
+        report(fault)
+        if n_faults <= KEPT:
+            kept.append({"item_id": fault.item_id, "fact": fault.fact.as_json()})
+    return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
+
+
+def request_check(release: GoldRelease) -> bool:
+    """Have a worker verify a large release; False if the queue cannot be reached."""
+    return wake("labeling.tasks.verify_gold", release.pk)
 
 
 def faults_of(
@@ -52,7 +82,7 @@ def faults_of(
         yield from _faults_of_format_1(release, stated)
     else:
         yield ReleaseFault("", Fact("verify.format"))
-    yield from (ReleaseFault("", fact) for fact in _faults_of_event(release))
+    yield from (ReleaseFault("", fact) for fact in _faults_of_log(release, stated))
 
 
 # --- the statement --------------------------------------------------------------------------------
@@ -108,8 +138,11 @@ def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> It
             yield Fact("verify.guideline", version=version)
 
 
-def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
-    """The audit log has the hash as well, written when the release was frozen."""
+def _faults_of_log(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
+    """The audit log has the hash as well, and the statement has the end of the log before.
+
+    ``verify_log`` reads the whole chain; here it is the links that this release depends on.
+    """
     events = Event.objects.filter(
         verb__in=FREEZING, object_type="goldrelease", object_id=str(release.pk)
     )
@@ -118,6 +151,17 @@ def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
         yield Fact("verify.no_event")
     elif set(hashes) != {release.sha256}:
         yield Fact("verify.event_hash")
+    for event in events:
+        yield from audit_chain.faults_about(event)
+    if stated.get("audit_head") and not _has_head(stated["audit_head"]):
+        yield Fact("verify.audit_head")
+
+
+def _has_head(head: Any) -> bool:
+    try:
+        return audit_chain.has_head(head)
+    except (KeyError, TypeError, ValueError):  # a forged statement may hold anything
+        return False
 
 
 # --- its items ------------------------------------------------------------------------------------
