@@ -584,6 +584,7 @@ CONFIGURATIONS: dict[str, Text] = {
     "config.slash_in_name": _("it names a folder, so it must not hold a slash"),
     "config.unknown_dataset": _("There is no data set “{dataset}”. {hint}"),
     "config.unknown_format": _("There is no format “{format}”. {hint}"),
+    "config.too_deep": _("{file} is nested too deeply."),
     "config.unknown_key": _("There is no “{key}”. {hint}"),
     "config.unknown_metric": _("“{dataset}” has no metric “{metric}”. {hint}"),
     "config.unknown_threshold": _("No data set here has a metric “{metric}”. {hint}"),

@@ -22,6 +22,8 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         first = str(error).splitlines()[0]
         raise CommandError(f"{path} is no YAML: {first}.", returncode=NOT_USABLE) from error
+    except RecursionError as error:
+        raise CommandError(f"{path} is nested too deeply.", returncode=NOT_USABLE) from error
     if settings is not None and not isinstance(settings, dict):
         raise CommandError(f"{path} must hold settings as “name: value”.", returncode=NOT_USABLE)
     return settings or {}

@@ -195,6 +195,7 @@ def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any)
     ("text", "sentence"),
     [
         ("datasets: [", "config.yaml:1: not YAML"),
+        ("a: " + "[" * 5000 + "]" * 5000, "config.yaml is nested too deeply."),
         ("- 1", "config.yaml:1: It must hold “datasets” and “agents”."),
         ("", "It must hold “datasets” and “agents”."),
         ("name: a\nname: b\n", "config.yaml:2: “name” is there twice."),

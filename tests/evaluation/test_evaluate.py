@@ -59,7 +59,12 @@ def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("a: [", "is no YAML"), ("- 1", "must hold settings"), ("confidense: 1", "Did you mean")],
+    [
+        ("a: [", "is no YAML"),
+        ("- 1", "must hold settings"),
+        ("confidense: 1", "Did you mean"),
+        ("a: " + "[" * 5000 + "]" * 5000, "settings.yaml is nested too deeply"),
+    ],
 )
 def test_a_bad_settings_file_is_refused_in_one_line(
     release: Any, tmp_path: Path, content: str, sentence: str

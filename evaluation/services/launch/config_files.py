@@ -166,7 +166,9 @@ def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         why = Fact("config.not_yaml_here", said=error.problem or "")
         raise ConfigRefused(_at(path, line, why)) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except RecursionError as error:
+        raise ConfigRefused(Fact("config.too_deep", file=path.name)) from error
+    except (yaml.YAMLError, ValueError) as error:
         message = str(error).splitlines()[0]
         raise ConfigRefused(Fact("config.not_yaml", file=path.name, said=message)) from error
 
