@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from labeling.domain.errors import RuleError
 from labeling.domain.reasons import reason_in
@@ -91,11 +91,11 @@ def test_items(release: Any) -> QuerySet[GoldItem]:
     return GoldItem.objects.filter(release=release, split=TEST).order_by()
 
 
-def sharing(release: GoldRelease) -> QuerySet[GoldRelease]:
-    """The releases with any of these test conversations, this one included."""
+def sharing(release: GoldRelease, among: Collection[int]) -> QuerySet[GoldRelease]:
+    """Those of the releases that have any of these test conversations."""
     texts = test_items(release).values("conversation__content_sha256")
     shared = test_items(OuterRef("pk")).filter(conversation__content_sha256__in=texts)
-    return GoldRelease.objects.filter(Q(pk=release.pk) | Exists(shared))
+    return GoldRelease.objects.filter(Exists(shared), pk__in=among).order_by()
 
 
 def test_sets(project: Project) -> list[GoldRelease]:
@@ -236,8 +236,10 @@ def standing(release: GoldRelease) -> Standing:
 
 
 def looks_at(release: GoldRelease) -> QuerySet[Look]:
-    looked_at = sharing(release).filter(Exists(Look.objects.filter(release=OuterRef("pk"))))
-    return Look.objects.filter(release__in=looked_at.values("pk")).order_by()
+    """At its test items, in whatever release. Only releases that were looked at are compared."""
+    others = set(Look.objects.exclude(release=release).order_by().values_list("release", flat=True))
+    same = sharing(release, others).values_list("pk", flat=True) if others else []
+    return Look.objects.filter(release__in=[release.pk, *same]).order_by()
 
 
 def number(look: Look) -> int:
