@@ -1,12 +1,16 @@
 """Settings come from outside, and what cannot be read is said at once and in words."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
+from labeling.domain.gold.signatures import is_key, make_key
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,3 +110,34 @@ def test_a_line_of_the_file_that_is_no_setting_is_named(env_file):
 
     with pytest.raises(ImproperlyConfigured, match=re.escape(f"{path}:2 is not NAME=value")):
         env.env_str("X")
+
+
+def read_gold_key(folder: Path, **variables: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", "import config.settings as s; print(s.GOLD_KEY)"],
+        cwd=ROOT,
+        env=os.environ | {"ASSAY_DATA_DIR": str(folder), "ASSAY_ENV_FILE": os.devnull} | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_that_start_at_once_make_one_key_that_nobody_else_reads(tmp_path):
+    starts = [read_gold_key(tmp_path) for _ in range(2)]
+    keys = {start.communicate()[0].strip() for start in starts}
+
+    assert keys == {(tmp_path / "gold_key").read_text()}
+    assert is_key(*keys)
+    assert (tmp_path / "gold_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_machines_share_a_key_by_the_environment_and_a_wrong_one_stops_the_start(tmp_path):
+    key = make_key()
+    shared = read_gold_key(tmp_path, ASSAY_GOLD_KEY=key)
+    wrong = read_gold_key(tmp_path, ASSAY_GOLD_KEY="secret")
+    untrusted = read_gold_key(tmp_path, ASSAY_GOLD_TRUSTED_KEYS="ab:cd")
+
+    assert shared.communicate()[0].strip() == key
+    assert "is not a key: give it 32 random bytes" in wrong.communicate()[1]
+    assert "ASSAY_GOLD_TRUSTED_KEYS has 'ab:cd'" in untrusted.communicate()[1]
