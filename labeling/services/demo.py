@@ -14,7 +14,7 @@ from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.services import guidelines, near_duplicates, processing
 from labeling.services.exchange.conversations import import_files
-from labeling.services.gold import gold
+from labeling.services.gold import disputes, gold
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, rounds
 
@@ -86,13 +86,31 @@ def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
             reason=decided["reason"],
             by=users["rita"],
         )
-    return gold.freeze(
+    release = gold.freeze(
         project=project,
         layer=DEFAULT_LAYER,
         ruler=ruler,
         message="First release, from three rounds",
         by=users["rita"],
     )
+    _dispute(release, by=users["noor"])
+    return release
+
+
+def _dispute(release: GoldRelease, *, by: User) -> None:
+    """One about a label that cites several messages, for Rita to judge."""
+    for item in release.items.exclude(split="test").select_related("release__project"):
+        for label in item.content["gold"][LAYERS[DEFAULT_LAYER].key]:
+            if len(sources := label["source_messages"]) > 1:
+                disputes.open_dispute(
+                    item=item,
+                    layer=DEFAULT_LAYER,
+                    uid=label["uid"],
+                    proposal={**label, "source_messages": sources[:1]},
+                    reason="The later message only agrees with the first.",
+                    by=by,
+                )
+                return
 
 
 def _accounts(folder: Path) -> dict[str, User]:

@@ -389,7 +389,7 @@ def _beside(
         "sides": sides,
         "turns": rows,
         "skipped": skipped,
-        "everything": None if everything else urlencode(asked),
+        "everything": None if len(rows) == len(shown) else urlencode(asked),
     }
 
 
