@@ -20,6 +20,7 @@ from evaluation.views.run import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Dispute
+from labeling.models.disputes import DisputeSource
 from labeling.services import blindness
 from labeling.services.settling.settling import stages_of
 from labeling.translation import lazy
@@ -86,16 +87,18 @@ def case_dispute(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     layer = request.GET.get("layer") or layers[0]
     if layer not in layers:
         raise Http404
-    uid = request.GET.get("label", case.part)
+    uid, suspect = request.GET.get("label", case.part), request.GET.get("suspect", "")
+    source: DisputeSource = {"run": case.run_id, "case": case.pk}
+    if suspect in KINDS:
+        source["suspect"] = suspect
     return opening_page(
         request,
         case.item,
         layer,
         uid,
         proposal=_proposal(request, case, uid),
-        origin=Dispute.Origin.SUSPECT if request.GET.get("suspect") else Dispute.Origin.CASE,
-        source={"run": case.run_id, "case": case.pk}
-        | ({"suspect": request.GET["suspect"][:20]} if request.GET.get("suspect") else {}),
+        origin=Dispute.Origin.SUSPECT if suspect in KINDS else Dispute.Origin.CASE,
+        source=source,
         back=(case.get_absolute_url(), _("Case {case}").format(case=case.case_id)),
     )
 

@@ -299,7 +299,7 @@ def gold_corrections(request: HttpRequest, slug: str, name: str, version: int) -
 
 def _find(request: HttpRequest, slug: str, pk: int) -> tuple[Dispute, Standing]:
     project = access.readable(request.user, slug)
-    of_project = Dispute.objects.of_project(project).visible_to(request.user)  # type: ignore[attr-defined]
+    of_project = Dispute.objects.of_project(project).visible_to(request.user)
     row = get_object_or_404(service.with_verdicts(of_project), pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=row.conversation_id))
     (standing,) = service.standings(project, [row], request.user)  # type: ignore[arg-type]

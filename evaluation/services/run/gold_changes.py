@@ -136,9 +136,8 @@ def _owners(*runs: Run) -> dict[Key, int]:
 
 
 def _shares(run: Run, metrics: list[Metric]) -> dict[str, dict[Key, Share]]:
-    names = dict(
-        CaseRun.objects.filter(run=run).order_by().values_list("item", "item__item_id").distinct()
-    )
+    rows = CaseRun.objects.filter(run=run).order_by().values_list("item_id", "item__item_id")
+    names: dict[int, str] = dict(rows.distinct())
     return {
         metric: {(names[item], part): share for (item, part), share in of_metric.items()}
         for metric, of_metric in comparisons.shares_by_metric(run, metrics).items()

@@ -240,14 +240,14 @@ def reading_of(dispute: Dispute, judge: User) -> DisputeReading:
     why_not = standing(dispute, judge).why_not
     if why_not:
         raise NotTheJudge(why_not)
+    same = DisputeReading.objects.filter(dispute=dispute, judge=judge).first()
+    if same:
+        return same
+    drawn = secrets.randbelow(2) == 0
     reading, _ = DisputeReading.objects.get_or_create(
-        dispute=dispute, judge=judge, defaults={"gold_is_a": _draw}
+        dispute=dispute, judge=judge, defaults={"gold_is_a": drawn}
     )
     return reading
-
-
-def _draw() -> bool:
-    return secrets.randbelow(2) == 0
 
 
 @transaction.atomic
