@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 GROUP = 500
-"""Rows of one group: what is in memory, and what a reader may load alone."""
+"""Rows of one group at most: what is in memory, and what a reader may load alone."""
+
+ENTRIES = 20_000
+"""Entries of lists in one group: 500 conversations of 40 messages, or 13 of 1,500."""
 
 
 class Rows:
@@ -33,6 +36,7 @@ class Rows:
         )
         self._file = parquet.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[Mapping[str, Any]] = []
+        self._entries = 0
 
     def __enter__(self) -> Self:
         return self
@@ -44,13 +48,15 @@ class Rows:
 
     def add(self, row: Mapping[str, Any]) -> None:
         self._rows.append(row)
-        if len(self._rows) == GROUP:
+        self._entries += sum(len(value) for value in row.values() if isinstance(value, list))
+        if len(self._rows) == GROUP or self._entries >= ENTRIES:
             self._write()
 
     def _write(self) -> None:
         if self._rows:
             self._file.write_table(self._arrow.Table.from_pylist(self._rows, schema=self._schema))
             self._rows.clear()
+            self._entries = 0
 
 
 def _arrow_type(type_: ColumnType) -> pyarrow.DataType:
