@@ -656,8 +656,8 @@ WORDS: dict[str, Text] = {
     "meaning.guidelines": _(
         "version {version} of the guidelines has other words than the one before"
     ),
-    "meaning.items": _("{added} items are new or in another split, {removed} are gone or moved"),
-    "meaning.labels": _("only labels have changed"),
+    "meaning.items": _("items new or in another split: {added}, gone or moved: {removed}"),
+    "meaning.labels": _("items and guidelines are the same, so only labels can differ"),
     "meaning.schema": _("the schema of the labels is version {version}"),
     "verify.audit_head": _("The audit log no longer has the link that the statement names."),
     "verify.column": _("“{column}” is not what the release states."),

@@ -112,7 +112,7 @@ def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
 
     shown = signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
     assert "orders@1 is version 1.0.0." in shown
-    assert "<strong>version 1.1.0</strong>: 1 items are new" in shown
+    assert "<strong>version 1.1.0</strong>: items new or in another split: 1" in shown
 
     fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
     signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)
@@ -152,7 +152,7 @@ def test_the_command_says_the_version_before_and_freezes_nothing(
 
     call_command("freeze_gold", project="orders", dry_run=True)
     assert capsys.readouterr().out == (
-        "It would be version 1.1.0: 1 items are new or in another split, 0 are gone or moved.\n"
+        "It would be version 1.1.0: items new or in another split: 1, gone or moved: 0.\n"
     )
     assert GoldRelease.objects.count() == 1
 
