@@ -36,7 +36,8 @@ def test_a_run_is_launched_and_read(release: Any, signed_in: Any) -> None:
     [
         ({"gold": "nowhere", "pipeline": "nothing"}, "unknown_release"),
         ({"gold": "demo", "pipeline": "nothin"}, "pipeline_refused"),
-        ({"gold": "demo", "pipeline": "nothing", "split": "test"}, "split_refused"),
+        ({"gold": "demo", "pipeline": "nothing", "split": "test"}, "look_reason_needed"),
+        ({"gold": "demo", "pipeline": "nothing", "split": "train"}, "split_refused"),
         ({"gold": "demo"}, "invalid"),
     ],
 )
@@ -45,7 +46,7 @@ def test_a_bad_launch_is_refused_in_the_one_error_shape(
 ) -> None:
     response = post(signed_in("noor"), "api-runs", body)
 
-    assert response.status_code == 400
+    assert response.status_code == (403 if code == "look_reason_needed" else 400)
     assert set(response.json()) == {"code", "message", "details"}
     assert response.json()["code"] == code
     assert not Run.objects.exists()
