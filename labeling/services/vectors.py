@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from labeling.domain.matching.similarity import Ruler, load_minilm
+import numpy as np
+from numpy.typing import NDArray
+
+from labeling.domain.matching.similarity import MINILM_ID, Ruler, load_minilm
 from labeling.models import TextVector
 
 BATCH = 500  # SQLite takes a limited number of parameters per query
 
 
 def ruler() -> Ruler:
-    """The ruler over stored vectors. It loads the encoder: for workers and commands only."""
-    return Ruler(load_minilm(), cache=StoredVectors())
+    """The ruler over stored vectors, for workers and commands only: it may load the encoder."""
+    return Ruler(_LoadedWhenNeeded(), cache=StoredVectors())
+
+
+class _LoadedWhenNeeded:
+    """The packaged encoder. Most texts are encoded already; loading it takes 500 MB."""
+
+    id = MINILM_ID
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return load_minilm().encode(texts)
 
 
 class StoredVectors:
