@@ -15,7 +15,7 @@ from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
 from labeling.services import audit_chain, near_duplicates, outbox, pending
-from labeling.services.gold import gold_requests
+from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.work import check_requests
 
 
@@ -67,6 +67,7 @@ def sweep() -> None:
     pending.wake_unattended()
     near_duplicates.wake_unattended()
     gold_requests.wake_unattended()
+    lint_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()
     audit_chain.sweep()

@@ -42,6 +42,9 @@ from labeling.models import (
     GuidelineCheck,
     ImportReport,
     Invitation,
+    LintFinding,
+    LintReport,
+    LintWaiver,
     LogCheck,
     Look,
     LookBudget,
@@ -481,6 +484,15 @@ read_only(
 read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
 read_only(ReleaseCheck, "at release by n_faults", "release")
 read_only(LogCheck, "at position event n_faults sha256")
+read_only(LintReport, "project layer items by at", "project layer")
+read_only(
+    LintFinding,
+    "kind report conversation fact",
+    "report__project kind",
+    "conversation__external_id",
+    about="conversation",
+)
+read_only(LintWaiver, "project layer kind number reason by at", "project layer kind", "reason")
 read_only(CheckPlan, "project every pause_below test pass_at tries")
 read_only(
     CheckConversation,

@@ -8,7 +8,7 @@ from celery import shared_task
 
 from labeling.models import GoldRelease, Project
 from labeling.services import audit_chain, near_duplicates, processing
-from labeling.services.gold import gold_requests, verification
+from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
 
@@ -23,6 +23,13 @@ def freeze_gold(request_id: int) -> None:
 @shared_task(acks_late=True)  # repeating it is harmless: it reads, and keeps what came of it
 def verify_gold(release_id: int) -> None:
     verification.check(GoldRelease.objects.get(pk=release_id))
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+def lint_gold(request_id: int) -> None:
+    from labeling.services.vectors import ruler
+
+    lint_requests.answer(request_id, ruler=ruler)
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: only what is out of date is computed

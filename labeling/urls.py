@@ -67,6 +67,7 @@ from labeling.views.label_files import (
     labels_preview,
 )
 from labeling.views.leases import lease_give_back, lease_renew
+from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
 from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
@@ -167,6 +168,10 @@ of_a_project = [
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
     path("gold/version/", gold_version, name="gold-version"),
+    path("gold/lint/", gold_lint, name="gold-lint"),
+    path("gold/lint/run/", gold_lint_run, name="gold-lint-run"),
+    path("gold/lint/waive/", gold_lint_waive, name="gold-lint-waive"),
+    path("gold/lint/waivers/<int:pk>/withdraw/", gold_lint_withdraw, name="gold-lint-withdraw"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
     path("gold/<str:name>/<str:meaning>/", gold_by_meaning, name="gold-by-meaning"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),

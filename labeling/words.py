@@ -20,6 +20,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.facts import Fact, Value
+from labeling.domain.gold.lint import KINDS
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import title_of
 from labeling.translation import translated
@@ -249,6 +250,61 @@ WORDS: dict[str, Text] = {
     "gold.nothing_settled": _("None of {total} labelled conversations is settled: {reasons}."),
     "gold.stage_not_settled": _("{layer}: {why}"),
     "text.quoted": _("“{text}”"),
+    "gold.lint_open": _(
+        "Lint found {number} faults that nobody has accepted: {kinds}. Mend them, or accept a kind "
+        "with a reason, on the page “Lint” or with --waive KIND=REASON."
+    ),
+    "lint.count": _("{kind}: {number} ({name})"),
+    "lint.broke_off": _("The lint broke off; the worker's log says why."),
+    "lint.doubled": _("{item}: {label} says the same as {other}"),
+    "lint.empty": _("{item}: no labels, and nobody said that there is nothing"),
+    "lint.emptied": _("{item}: no labels, as nothing that they referred to is settled"),
+    "lint.label": _("label {number} of {layer}"),
+    "lint.nearly_same_words": _("{item}: nearly the same words as {other}"),
+    "lint.nearly_same_words_elsewhere": _(
+        "{item}: nearly the same words as a conversation of another project that is gold there"
+    ),
+    "lint.no_label": _("{item}: {label} refers to a label that is not there"),
+    "lint.no_message": _("{item}: {label} cites message {message}, which is not there"),
+    "lint.no_reason": _("Say why these findings may be in gold."),
+    "lint.no_such_words": _("{item}: {label} quotes words that message {message} does not say"),
+    "lint.nothing_open": _("Nothing of this kind is open: {kind}."),
+    "lint.open_comment": _("{item}: a comment that nobody has resolved"),
+    "lint.open_dispute": _("{item}: a dispute that nobody has settled"),
+    "lint.personal_label": _("{item}: {what} in {label}"),
+    "lint.personal_message": _("{item}: {what} in message {message}"),
+    "lint.same_words": _("{item}: the same words as {other}"),
+    "lint.same_words_elsewhere": _(
+        "{item}: the same words as a conversation of another project that is gold there"
+    ),
+    "lint.small_split": _(
+        "{split} has {number} conversations; to show a difference of {effect} it needs {needed}"
+    ),
+    "lint.speaker_in_splits": _("{speaker} speaks in {splits:,}"),
+    "lint.split_twice": _("{item}: the same conversation as {other}, which has another split"),
+    "lint.split_twice_elsewhere": _(
+        "{item}: the same conversation has another split in another project"
+    ),
+    "lint.stays_as_published": _("It was published like this: an import does not change it."),
+    "lint.superseded": _(
+        "{item}: labelled under version {version} of the guidelines, the newest is {newest}"
+    ),
+    "lint.target_of_difficulty": _("{number} of {wanted} {difficulty} conversations"),
+    "lint.target_of_layer": _("{number} of {wanted} conversations"),
+    "lint.too_few": _(
+        "There are {number} conversations; to show a difference of {effect} it takes {needed}"
+    ),
+    "lint.unknown_kind": _("Lint knows no “{kind}”. It knows: {kinds}."),
+    "lint.withdrawn_already": _("This waiver has been withdrawn already."),
+    "difficulty.easy": _("easy"),
+    "difficulty.medium": _("medium"),
+    "difficulty.hard": _("hard"),
+    "personal.account": _("an account number"),
+    "personal.card": _("a card number"),
+    "personal.ip": _("an IP address"),
+    "personal.mail": _("an e-mail address"),
+    "personal.social_security": _("a social security number"),
+    "personal.telephone": _("a telephone number"),
     "gold.other_layer": _(
         "{before} holds {layer} and {after} holds {layer2}: compare two releases of one layer."
     ),
@@ -718,6 +774,7 @@ WORDS |= {
     for name, layer in LAYERS.items()
     if layer.words.content
 }
+WORDS |= {f"lint_kind.{kind.name}": _(kind.title) for kind in KINDS.values()}
 WORDS |= {f"layer_within.{name}": lazy(within, str)(title_of(name)) for name in LAYERS}
 
 

@@ -23,6 +23,7 @@ from labeling.models import (
     Assignment,
     GoldRelease,
     ImportReport,
+    LintWaiver,
     Membership,
     Project,
 )
@@ -127,6 +128,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-release gold-compare gold-export gold-verify gold-planning gold-look", of_item[:3]),
         ("gold-corrections", of_item[:3]),
         ("disputes dispute-next", of_project),
+        ("gold-lint gold-lint-run gold-lint-waive", of_project),
+        ("gold-lint-withdraw", [*of_project, _waiver(project)]),
         ("dispute dispute-judge dispute-decide dispute-withdraw", [*of_project, disputed]),
         ("run run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("run-suspects run-carry api-run-carry", [run.pk]),
@@ -144,6 +147,12 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     ]:
         about |= dict.fromkeys(names.split(), arguments)
     return about
+
+
+def _waiver(project: Project) -> int:
+    return LintWaiver.objects.create(
+        project=project, layer="extraction", kind="superseded", number=0, reason="As it is."
+    ).pk
 
 
 def _dispute(release: GoldRelease, by: User) -> int:

@@ -10,7 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from labeling.domain.errors import RuleError
+from labeling.management.lint_lines import open_lines
 from labeling.services.exchange.conversations import ImportRefused
+from labeling.services.gold.lint import LintOpen
 from labeling.words import in_english
 
 
@@ -22,6 +24,9 @@ def said_on(stderr: Any) -> Iterator[None]:
         for problem in refused.problems:
             stderr.write(in_english(problem))
         raise SystemExit(1) from None
+    except LintOpen as error:
+        stderr.write("\n".join(open_lines(error)))
+        raise CommandError(in_english(error.fact)) from None
     except RuleError as error:
         raise CommandError(in_english(error.fact)) from None
     except OSError as error:

@@ -10,6 +10,7 @@ from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldItem, GoldRelease, ReleaseCheck
 from labeling.models.imports import ImportReport
+from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
 from labeling.models.processing import Measurement, PendingUpdate
@@ -49,6 +50,9 @@ __all__ = [
     "GuidelineCheck",
     "ImportReport",
     "Invitation",
+    "LintFinding",
+    "LintReport",
+    "LintWaiver",
     "LogCheck",
     "Look",
     "LookBudget",

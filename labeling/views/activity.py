@@ -58,6 +58,13 @@ WORDS = {
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
     "gold.looked_at": _("looked at the test items of {release}: {reason}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
+    "gold.lint_refused": _("asked for lint, which could not look: {message}"),
+    "gold.lint_requested": _("asked for lint of {layer}"),
+    "gold.lint_waived": _("accepted {findings} findings of lint ({what}): {reason}"),
+    "gold.lint_waiver_withdrawn": _(
+        "no longer accepts {findings} findings of lint ({what}): {reason}"
+    ),
+    "gold.linted": _("Lint of {layer} found {findings} faults"),
     "gold.frozen": _("froze {release} with {items} items"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
     "guideline.checked": _(

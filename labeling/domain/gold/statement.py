@@ -28,12 +28,18 @@ class Override(TypedDict):
 
 
 class Waiver(TypedDict):
-    """A finding of the lint that somebody let pass, and why; ``key`` names the finding."""
+    """Findings of lint of one kind that are in the release all the same, and why.
 
-    key: str
-    finding: StoredFact
-    reason: str
+    Who imports gold can't change what was published: then a ``reason_code`` says so. ``by`` is
+    empty there, and for commands.
+    """
+
+    kind: str
+    findings: int
+    reason: str | None
+    reason_code: NotRequired[str]
     by: str | None
+    at: str | None
 
 
 class MeasuredRound(TypedDict):

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.domain.gold.meaning import LEVELS
 from labeling.domain.schema import DEFAULT_LAYER
-from labeling.management.arguments import project_named
+from labeling.management import refusals
+from labeling.management.arguments import add_waivers, project_named, waivers_in
+from labeling.management.lint_lines import waiver_line
 from labeling.models import Project
 from labeling.services import processing
 from labeling.services.gold import gold
@@ -28,6 +29,7 @@ class Command(BaseCommand):
             action="store_true",
             help="allow synthetic conversations",
         )
+        add_waivers(parser)
         parser.add_argument(
             "--at-least",
             default="patch",
@@ -43,7 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
-        try:
+        with refusals.said_on(self.stderr):
             if options["dry_run"]:
                 self._propose(project, options["layer"], options["name"])
                 return
@@ -55,14 +57,15 @@ class Command(BaseCommand):
                 message=options["message"],
                 with_synthetic=options["with_synthetic"],
                 at_least=options["at_least"],
+                waive=waivers_in(options["waive"]),
             )
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
         n_items = release.items.count()
         self.stdout.write(f"{release}, {release.meaning}: {n_items} items, sha256 {release.sha256}")
         synthetic = release.items.filter(conversation__origin="synthetic").count()
         if synthetic:
             self.stdout.write(f"{synthetic} of its conversations are synthetic.")
+        for waiver in release.waivers:
+            self.stdout.write(waiver_line(waiver))
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
         for row in release.left_out:

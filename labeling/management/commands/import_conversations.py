@@ -15,7 +15,9 @@ from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import READERS
 from labeling.management import refusals
+from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
+from labeling.management.lint_lines import waiver_line
 from labeling.services import near_duplicates
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
@@ -48,6 +50,7 @@ class Command(BaseCommand):
             default="",
             help="For conversations that name none; a copy of one in another split is refused.",
         )
+        add_waivers(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="Check and report, and store nothing."
         )
@@ -76,7 +79,8 @@ class Command(BaseCommand):
         }
         with refusals.said_on(self.stderr):
             if options["format"] in CHAT_FORMATS:
-                return chats.import_chats(format=options["format"], **arguments)
+                waive = waivers_in(options["waive"])
+                return chats.import_chats(format=options["format"], waive=waive, **arguments)
             return chats.Outcome(conversations.import_files(format=options["format"], **arguments))
 
     def _say(
@@ -106,6 +110,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Gold: {release or 'unchanged'} (dry run: not stored)")
         elif release:
             self.stdout.write(f"Gold: {release} was frozen, sha256 {release.sha256}")
+            for waiver in release.waivers:
+                self.stdout.write(waiver_line(waiver))
         else:
             self.stdout.write("Gold: unchanged")
         if outcome.report and not options["dry_run"]:

@@ -9,7 +9,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
 from labeling.management import refusals
+from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
+from labeling.management.lint_lines import waiver_line
 from labeling.services import near_duplicates
 from labeling.services.exchange import gold_files
 from labeling.words import in_english
@@ -45,6 +47,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="default: the project's slug and the layer")
         parser.add_argument("--message", default="", metavar="TEXT", help="what is new in it")
+        add_waivers(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="Check and report, and store nothing."
         )
@@ -65,6 +68,8 @@ class Command(BaseCommand):
             if release
             else "Nothing is new: the newest release holds exactly this already."
         )
+        for waiver in release.waivers if release else []:
+            self.stdout.write(waiver_line(waiver))
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
         elif outcome.report:
@@ -78,6 +83,7 @@ class Command(BaseCommand):
                 files=_opened(options["files"]),
                 exports=_exports(options["files"]),
                 conversation=options["conversation"],
+                waive=waivers_in(options["waive"]),
                 **arguments,
             )
 

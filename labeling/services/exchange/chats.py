@@ -62,6 +62,7 @@ def import_chats(
     files: Iterable[tuple[str, BinaryIO]],
     format: str,
     split: str = "",
+    waive: Mapping[str, str] | None = None,
     dry_run: bool = False,
     actor: Any = None,
 ) -> Outcome:
@@ -83,7 +84,7 @@ def import_chats(
             project=project, records=records, split=split, proposed=not split, actor=actor
         )
         done.project_created = created
-        outcome = _with_gold(project, chat_files, format, done, actor)
+        outcome = _with_gold(project, chat_files, format, done, waive or {}, actor)
         if done.has_changes:
             _record_event(project, chat_files, done, actor)
         if dry_run:
@@ -160,6 +161,7 @@ def _with_gold(
     chat_files: Sequence[ChatFile],
     format: str,
     done: conversations.ImportReport,
+    waive: Mapping[str, str],
     actor: Any,
 ) -> Outcome:
     outcome = Outcome(done)
@@ -176,7 +178,9 @@ def _with_gold(
             imported.append(Imported(file.chat.id, file.source, gold, labelled.origins))
     if imported:
         (layer,) = published_as("chat")
-        outcome.release = freeze_imported(project=project, layer=layer, imported=imported, by=actor)
+        outcome.release = freeze_imported(
+            project=project, layer=layer, imported=imported, waive=waive, by=actor
+        )
     outcome.report = store_report(
         project=project,
         format=format,

@@ -111,6 +111,7 @@ def import_gold(
     conversation: str = "",
     message: str = "",
     exports: Mapping[str, Export] | None = None,
+    waive: Mapping[str, str] | None = None,
     dry_run: bool = False,
     actor: Any = None,
 ) -> GoldOutcome:
@@ -128,7 +129,7 @@ def import_gold(
         importing.take(file, format)
     if importing.problems:
         raise conversations.ImportRefused(importing.problems)
-    importing.store(name=name, message=message, actor=actor)
+    importing.store(name=name, message=message, waive=waive or {}, actor=actor)
     if dry_run:
         transaction.set_rollback(True)
     return importing.outcome
@@ -174,7 +175,7 @@ class _GoldImport:
         except FileFault as refused:
             self._refuse(file.source.file, refused.fact)
 
-    def store(self, *, name: str, message: str, actor: Any) -> None:
+    def store(self, *, name: str, message: str, waive: Mapping[str, str], actor: Any) -> None:
         stored = conversations.store_records(
             project=self.project, records=self.records, actor=actor
         )
@@ -185,6 +186,7 @@ class _GoldImport:
             imported=self.imported,
             name=name,
             message=message,
+            waive=waive,
             by=actor,
         )
         self.outcome.report = chats.store_report(

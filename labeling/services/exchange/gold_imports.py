@@ -12,12 +12,12 @@ from labeling.domain.chats import natural_key
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
 from labeling.domain.gold.release import text_sha256
-from labeling.domain.gold.statement import OwnStatement
+from labeling.domain.gold.statement import OwnStatement, Waiver
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit_chain, events, projects
 from labeling.services.exchange.conversations import ImportRefused
-from labeling.services.gold import releases
+from labeling.services.gold import lint, releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
 
@@ -66,13 +66,15 @@ def freeze_imported(
     imported: Collection[Imported],
     name: str = "",
     message: str = "",
+    waive: Mapping[str, str] | None = None,
     by: Any = None,
 ) -> GoldRelease | None:
     """Release imported labels as a new version of ``name`` (default: the slug and the layer).
 
     A version holds everything imported under its name so far: conversations that are imported
     again get their new labels, the others keep theirs. None if the newest version holds exactly
-    this already.
+    this already. What lint finds is refused unless it was accepted (``waive``: by kind, with the
+    reason) or stays as it was published; gold that a program generated is not looked at.
     """
     projects.lock(project)  # one version after the other
     name = name or f"{project.slug}-{layer}"
@@ -82,8 +84,9 @@ def freeze_imported(
         _stage(draft, imported, items)
         if draft.repeats(items):
             return None
+        waivers = _looked_at(draft, items, waive or {})
         sources = sorted({labels.source for labels in imported})
-        release = _store(draft, items, sources, message)
+        release = _store(draft, items, sources, message, waivers)
         total = len(items)
     events.record(
         "gold.imported",
@@ -97,6 +100,15 @@ def freeze_imported(
     )
     transaction.on_commit(audit_chain.link_events, robust=True)
     return release
+
+
+def _looked_at(draft: releases.Draft, items: StagedItems, waive: Mapping[str, str]) -> list[Waiver]:
+    linter = lint.Linter(draft.project, draft.layer, name=draft.name, is_published=True)
+    for item in items:
+        if item.how != GoldItem.How.GENERATED:
+            linter.look(item.conversation_id, json.loads(item.canonical))
+    findings = linter.findings()
+    return lint.settle(findings, draft.project, draft.layer, waive=waive, by=draft.by)
 
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
@@ -183,13 +195,14 @@ def _store(
     items: StagedItems,
     sources: Sequence[Source],
     message: str,
+    waivers: Sequence[Waiver],
 ) -> GoldRelease:
     own: OwnStatement = {
         "imported_from": [source.as_json() for source in sources],
         **_counts(draft.project, items),
     }
     shown_message = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
-    return draft.store(items, own, message=shown_message)
+    return draft.store(items, own, message=shown_message, waivers=waivers)
 
 
 def _counts(project: Project, items: StagedItems) -> releases.SyntheticCounts:

@@ -91,6 +91,7 @@ def copy_with(
             _carried(newest),
             message=message or f"{applied} labels corrected",
             guideline=newest.guideline,
+            waivers=newest.waivers,
         )
     events.record(
         "gold.corrected",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -30,7 +31,7 @@ from labeling.domain.targets import END_TO_END, stages_of, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
-from labeling.services.gold import releases
+from labeling.services.gold import lint, releases
 from labeling.services.gold.basis import basis_of
 from labeling.services.gold.staging import FrozenItem, StagedItems
 from labeling.services.settling import merges, settling
@@ -144,20 +145,25 @@ def freeze(
     with_synthetic: bool = False,
     at_least: Level = "patch",
     request: int | None = None,
+    waive: Mapping[str, str] | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> GoldRelease:
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
-    them. The version by meaning follows from what has changed; ``at_least`` can only raise it.
+    them. So is what lint finds, unless it was accepted; ``waive`` accepts all findings of a kind,
+    by kind, with the reason.
+    The version by meaning follows from what has changed; ``at_least`` can only raise it.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. Nothing is computed while anything is locked: what is missing or
     out of date is computed before, and what changes meanwhile is computed again.
     """
     name = name or project.slug
     check_name(project, layer, name)
-    chosen = Chosen(project, layer, name, message, by, with_synthetic, at_least, request)
+    chosen = Chosen(
+        project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
+    )
     for is_last in (False, False, True):
         processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
         audit_chain.link_events()  # the release names the end of the log
@@ -167,6 +173,9 @@ def freeze(
             except (settling.NotMerged, measurements.NotMeasured, AnswersChanged):
                 if is_last:
                     raise
+            except lint.LintOpen as refused:
+                lint.store(project, layer, refused.findings, by=by)
+                raise
             else:
                 audit_chain.link_events()
                 return release
@@ -184,6 +193,7 @@ class Chosen(NamedTuple):
     with_synthetic: bool
     at_least: Level
     request: int | None
+    waive: Mapping[str, str]
 
 
 class Settled(NamedTuple):
@@ -192,6 +202,7 @@ class Settled(NamedTuple):
     items: StagedItems
     left_out: list[settling.LeftOut]
     synthetic: int
+    findings: lint.Findings
 
 
 def _freeze(
@@ -224,12 +235,15 @@ def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
     locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
 
 
-def _settle(chosen: Chosen, items: StagedItems, *, is_last: bool) -> Settled:
+def _settle(
+    chosen: Chosen, items: StagedItems, *, is_last: bool, is_trial: bool = False
+) -> Settled:
     """Every labelled conversation, one after the other; what has just changed is left out last."""
     project, layer = chosen.project, chosen.layer
     left_out: list[settling.LeftOut] = []
     synthetic = 0
-    names = _pseudonyms(project)
+    names = {} if is_trial else _pseudonyms(project)
+    linter = lint.Linter(project, layer, name=chosen.name)
     fits = merges.fitting(project, _layers_behind(layer))
     for conversation, outcome in settling.outcomes_of_project(
         project, layer, fits=fits, allow_unmerged=is_last
@@ -237,9 +251,11 @@ def _settle(chosen: Chosen, items: StagedItems, *, is_last: bool) -> Settled:
         if isinstance(outcome, Fact):
             left_out.append(settling.LeftOut(conversation.external_id, outcome))
         else:
-            items.add(_item(outcome, names))
+            item = _item(outcome, names)
+            items.add(item)
+            linter.look(conversation.pk, json.loads(item.canonical))
             synthetic += conversation.is_synthetic
-    return Settled(items, left_out, synthetic)
+    return Settled(items, left_out, synthetic, linter.findings())
 
 
 def _pseudonyms(project: Project) -> pseudonyms.Names:
@@ -258,6 +274,9 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
     draft = releases.draft(project, layer, name, by=by)
     if draft.repeats(settled.items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
+    waivers = lint.settle(settled.findings, project, layer, waive=chosen.waive, by=by)
+    for waiver in waivers:
+        waiver["by"] = waiver["by"] and names.get(waiver["by"], waiver["by"])
     own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
     release = draft.store(
         settled.items,
@@ -267,6 +286,7 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
         agreement=in_figures(agreement, names),
         overrides=_overrides(project, names),
         left_out=[row.as_json() for row in settled.left_out],
+        waivers=waivers,
         at_least=chosen.at_least,
     )
     frozen = release.items.values("conversation")
@@ -284,6 +304,15 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
         **({"request": chosen.request} if chosen.request else {}),
     )
     return release
+
+
+def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
+    """What lint finds in all that a freeze would take now."""
+    check_name(project, layer, project.slug)
+    processing.catch_up(project, ruler=lambda: ruler)
+    chosen = Chosen(project, layer, project.slug, "", None, True, "patch", None, {})
+    with StagedItems() as items:
+        return _settle(chosen, items, is_last=True, is_trial=True).findings
 
 
 def _counted(settled: Settled, *, with_synthetic: bool) -> releases.SyntheticCounts:

@@ -1,0 +1,464 @@
+"""Lint of what is to become gold: every fault planted once, and the clean twin of the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from labeling import tasks
+from labeling.domain.gold.lint import KINDS
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import (
+    Annotation,
+    Conversation,
+    Event,
+    GoldRelease,
+    Guideline,
+    LintFinding,
+    LintReport,
+    LintWaiver,
+    Message,
+    Project,
+)
+from labeling.services import comments, guidelines
+from labeling.services.gold import disputes, gold, lint, lint_requests, releases
+from labeling.services.gold.lint import SplitNeed
+from labeling.services.gold.verification import verify
+from labeling.words import in_english
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page
+from tests.talks import talk, texts
+
+RULER = Ruler(WordOverlap())
+MAIL = "Write to ana.diaz@example.org, please."
+
+
+def freeze(project: Project, **fields: Any) -> GoldRelease:
+    return gold.freeze(project=project, layer="extraction", ruler=RULER, **fields)
+
+
+def look(project: Project) -> LintReport:
+    return lint_requests.look(project, "extraction", ruler=RULER)
+
+
+def sentences(report: LintReport) -> list[str]:
+    return [in_english(row.fact) for row in report.findings.all() if row.fact]
+
+
+# --- every kind once ------------------------------------------------------------------------------
+
+
+class Planted:
+    """A project with items, each made for one kind of fault; ``clean`` leaves the faults out."""
+
+    def __init__(self, project: Project, people: dict[str, User], *, clean: bool) -> None:
+        self.project, self.people, self.clean = project, people, clean
+        self.items: list[tuple[int, Any]] = []
+
+    def store(self, name: str, seed: int, **fields: Any) -> Conversation:
+        """A conversation of its own words, unless another has the same seed."""
+        said = fields.pop("said", None) or texts(talk(seed, messages=12))
+        speakers = fields.pop("speakers", (f"Alba {seed}", f"Bruno {seed}"))
+        fields = {"project": self.project, "split": "dev", "difficulty": "easy", **fields}
+        stored = Conversation.objects.create(external_id=name, content_sha256=name, **fields)
+        Message.objects.bulk_create(
+            Message(
+                conversation=stored, index=n, role="user", speaker=speakers[n % 2], content=text
+            )
+            for n, text in enumerate(said)
+        )
+        return stored
+
+    def item(self, stored: Conversation, *labels: dict[str, Any], **provenance: Any) -> None:
+        origin: Any = {
+            "how": "unanimous",
+            "labels": {},
+            "skipped": [],
+            "adjudicated_by": None,
+            "reason": None,
+            "guideline_version": 2,
+            "round": None,
+            "annotators": [{"username": "ana", "guideline_version": 2}],
+            **provenance,
+        }
+        frozen = releases.item_of(
+            stored,
+            "extraction",
+            gold={"requirements": list(labels)},
+            base_payload={},
+            provenance=origin,
+        )
+        self.items.append((stored.pk, json.loads(frozen.canonical)))
+
+    def plant(self) -> None:
+        first, second = factories.requirement(1), factories.requirement(2)
+        same = {**first, "uid": "another", "id": "REQ-002"}
+        chat = texts(talk(9, messages=40))
+        other = texts(talk(90, messages=40))
+        outside = factories.make_project("outside")
+
+        self.item(self.store("cites", 1), factories.requirement(sources=[0 if self.clean else 12]))
+        self.item(self.store("twice", 2), first, second if self.clean else same)
+        self.item(self.store("nothing", 3), annotators=[{}] if self.clean else [])
+        self.item(self.store("chat", 9, said=chat), first)
+        self.item(self.store("copy", 9, said=texts(talk(91)) if self.clean else chat), first)
+        long = texts(talk(95, messages=40))
+        self.item(self.store("long", 95, said=long), first)
+        near = other if self.clean else [*long[:20], *other[:20]]
+        self.item(self.store("near", 92, said=near), first)
+        train = self.store("train", 10, split="train")
+        self.item(train, first)
+        test = self.store("test", 11 if self.clean else 10, split="test", speakers=("C", "D"))
+        self.item(test, first)
+        self.speakers(first)
+        self.copy_elsewhere(outside, first)
+        self.labelled()
+        said = "It costs 1 250 000 in 2026." if self.clean else MAIL
+        self.item(self.store("mail", 12, said=[said, *texts(talk(12, messages=9))]), first)
+
+    def speakers(self, label: dict[str, Any]) -> None:
+        second = "Zoe" if self.clean else "Yann"
+        self.item(self.store("yann", 13, split="train", speakers=("Client", "Yann")), label)
+        self.item(self.store("again", 14, split="test", speakers=("Client", second)), label)
+
+    def copy_elsewhere(self, outside: Project, label: dict[str, Any]) -> None:
+        self.item(self.store("known", 15), label)
+        copy = self.store("other name", 150 if self.clean else 15, project=outside)
+        release = GoldRelease.objects.get(project=self.project)
+        release.items.model.objects.create(
+            release=release,
+            item_id="x",
+            position=99,
+            conversation=copy,
+            canonical="{}",
+            how="single",
+        )
+
+    def labelled(self) -> None:
+        """Faults that rows about the conversation tell: answers, comments, disputes."""
+        ana, rita = self.people["ana"], self.people["rita"]
+        old, disputed = self.project.conversations.filter(external_id__startswith="c-")
+        newest = self.project.guidelines.all()[0]
+        for answer in Annotation.objects.labelling().select_related("assignment"):
+            if self.clean or answer.assignment.conversation_id == disputed.pk:
+                guidelines.check(answer, newest, stands=True, note="", by=rita)
+        self.item(old, factories.requirement(), round=1)
+        self.item(disputed, factories.requirement(), round=1)
+        place = comments.place_for_lead(old)
+        thread = comments.post(place, body="Really?", author=ana)
+        item = GoldRelease.objects.get(project=self.project).items.get(conversation=disputed)
+        uid = item.content["gold"]["requirements"][0]["uid"]
+        dispute = disputes.open_dispute(
+            item=item, layer="extraction", uid=uid, proposal=None, reason="No need.", by=rita
+        )
+        if self.clean:
+            comments.resolve(thread, by=rita)
+            disputes.withdraw(dispute, reason="It is one.", by=rita)
+
+
+@pytest.fixture
+def plant(
+    project: Project, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    def planted(*, clean: bool) -> dict[str, int]:
+        factories.make_release(project, items=2)
+        Guideline.objects.create(project=project, version=2, body="# Two")
+        need = SplitNeed(0.05, 1 if clean else 30)
+        monkeypatch.setattr(
+            lint._Sources, "split_need", lambda *asked: need if asked[3] == "test" else None
+        )
+        project.targets = {"difficulty": {"hard": 0 if clean else 4}}
+        made = Planted(project, people, clean=clean)
+        made.plant()
+        linter = lint.Linter(project, "extraction", name="orders")
+        for conversation, content in made.items:
+            linter.look(conversation, content)
+        lint.store(project, "extraction", linter.findings())
+        return {row.kind: row.number for row in lint.counts_of(LintReport.objects.get())}
+
+    return planted
+
+
+@pytest.mark.django_db
+def test_each_planted_fault_is_found_once(plant: Any) -> None:
+    assert plant(clean=False) == dict.fromkeys(KINDS, 1)
+
+
+@pytest.mark.django_db
+def test_the_clean_twin_has_none(plant: Any) -> None:
+    assert plant(clean=True) == {}
+
+
+# --- freezing and waivers -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def superseded(project: Project) -> Project:
+    """Two items; the guidelines have a second version since."""
+    factories.answer_all(factories.open_full(project, 2))
+    Guideline.objects.create(project=project, version=2, body="# Two")
+    return project
+
+
+def test_a_freeze_with_open_findings_is_refused_and_says_how_to_go_on(superseded: Project) -> None:
+    with pytest.raises(lint.LintOpen) as refused:
+        freeze(superseded)
+
+    said = in_english(refused.value.fact)
+    assert "Labels under superseded guidelines: 2 (superseded)" in said
+    assert "--waive KIND=REASON" in said
+    assert not GoldRelease.objects.exists()
+    assert LintReport.objects.get().findings.count() == 2  # kept for the page
+
+
+def test_what_was_accepted_is_stated_signed_and_asked_for_again_when_there_is_more(
+    superseded: Project, rita: User
+) -> None:
+    look(superseded)
+    lint.waive(superseded, "extraction", "superseded", reason=" Only typing errors. ", by=rita)
+
+    release = freeze(superseded, by=rita)
+
+    [stated] = json.loads(release.header)["waivers"]
+    assert (stated["kind"], stated["findings"], stated["by"]) == ("superseded", 2, "rita")
+    assert stated["reason"] == "Only typing errors."
+    assert release.waivers == [stated]
+    assert verify(release) == []
+
+    factories.answer_all(factories.open_full(superseded, 1))
+    Guideline.objects.create(project=superseded, version=3, body="# Three")
+    with pytest.raises(lint.LintOpen) as refused:  # another version: nobody has accepted that
+        freeze(superseded)
+    assert refused.value.details["kinds"] == {"superseded": 3}
+
+
+def test_one_finding_can_be_accepted_and_its_waiver_withdrawn(
+    superseded: Project, rita: User
+) -> None:
+    report = look(superseded)
+    first = report.findings.all()[0]
+    waiver = lint.waive(
+        superseded, "extraction", "superseded", key=first.key, reason="Checked.", by=rita
+    )
+    assert [row.open for row in lint.counts_of(report)] == [1]
+    report = look(superseded)
+    assert [row.open for row in lint.counts_of(report)] == [1]
+
+    ended = lint.withdraw(waiver, reason="It was wrong.", by=rita)
+
+    assert ended.withdraws == waiver
+    assert [row.open for row in lint.counts_of(report)] == [2]
+    with pytest.raises(lint.NothingToWaive):
+        lint.withdraw(waiver, reason="Again.", by=rita)
+    assert [event.verb for event in Event.objects.all()[:2]] == [
+        "gold.lint_waiver_withdrawn",
+        "gold.lint_waived",
+    ]
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+def test_the_database_refuses_to_change_a_waiver(
+    superseded: Project, rita: User, operation: str
+) -> None:
+    look(superseded)
+    lint.waive(superseded, "extraction", "superseded", reason="Fine.", by=rita)
+    waivers = LintWaiver.objects.all()
+
+    with pytest.raises(IntegrityError, match="never changes"):
+        waivers.update(reason="Better.") if operation == "update" else waivers._raw_delete(
+            "default"
+        )
+
+
+def test_a_waiver_needs_a_reason_that_can_be_read(superseded: Project, rita: User) -> None:
+    look(superseded)
+    with pytest.raises(lint.WaiverWithoutReason):
+        lint.waive(superseded, "extraction", "superseded", reason="\u200b ", by=rita)
+    with pytest.raises(lint.UnknownKind):
+        lint.waive(superseded, "extraction", "typos", reason="Fine.", by=rita)
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def command(name: str, *arguments: str) -> tuple[int, str, str]:
+    out, errors = StringIO(), StringIO()
+    try:
+        call_command(name, *arguments, stdout=out, stderr=errors)
+    except SystemExit as ended:
+        return int(str(ended.code)), out.getvalue(), errors.getvalue()
+    except CommandError as error:
+        return 1, out.getvalue(), f"{errors.getvalue()}\n{error}"
+    return 0, out.getvalue(), errors.getvalue()
+
+
+def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -> None:
+    of_project = ("--project", superseded.slug)
+    code, out, _ = command("lint_gold", *of_project)
+    assert (code, "2 items, 2 findings, 2 of them open" in out) == (1, True)
+    assert "  c-001: labelled under version 1 of the guidelines, the newest is 2" in out
+
+    code, _, errors = command("freeze_gold", *of_project)
+    assert (code, "c-002: labelled under version 1" in errors) == (1, True)
+
+    code, out, _ = command(
+        "lint_gold", *of_project, "--format", "json", "--waive", "superseded", "--reason", "Typos."
+    )
+    document = json.loads(out)
+    assert (code, document["kinds"]) == (0, [{"kind": "superseded", "number": 2, "open": 0}])
+    assert {row["accepted"] for row in document["findings"]} == {"Typos."}
+
+    code, out, _ = command("freeze_gold", *of_project)
+    assert (code, "guidelines: 2 (superseded): Typos." in out) == (0, True)
+
+
+def test_a_script_accepts_a_kind_as_it_freezes(superseded: Project) -> None:
+    of_project = ("--project", superseded.slug)
+    code, _, errors = command("freeze_gold", *of_project, "--waive", "superseded")
+    assert (code, "write KIND=REASON" in errors) == (1, True)
+    code, _, errors = command("freeze_gold", *of_project, "--waive", "typos=Fine.")
+    assert (code, "Lint knows no “typos”" in errors) == (1, True)
+
+    code, _, _ = command("freeze_gold", *of_project, "--waive", "superseded=Only typing errors.")
+
+    assert code == 0
+    waiver = LintWaiver.objects.get()
+    assert (waiver.reason, waiver.number, waiver.by) == ("Only typing errors.", 2, None)
+
+
+def native(path: Path, *rows: tuple[str, list[str], list[dict[str, Any]]]) -> Path:
+    """Gold made elsewhere, as ``export_gold`` writes it."""
+    lines = [
+        {
+            "schema_version": 1,
+            "item_id": name,
+            "split": "test",
+            "conversation": [{"role": "user", "content": text} for text in said],
+            "layer": "extraction",
+            "gold": {"requirements": labels},
+        }
+        for name, said, labels in rows
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.django_db
+def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path: Path) -> None:
+    label = factories.requirement()
+    twice = {**label, "uid": "another", "id": "REQ-002"}
+    file = native(tmp_path / "gold.jsonl", ("a", [MAIL], [label, twice]), ("b", ["Hello"], []))
+    arguments = (str(file), "--project", "shop", "--layer", "extraction")
+
+    code, _, errors = command("import_gold", *arguments)
+    assert (code, "a: an e-mail address in message 1" in errors) == (1, True)
+    assert "ana.diaz" not in errors
+    assert not Project.objects.exists()
+
+    code, out, _ = command("import_gold", *arguments, "--waive", "personal_data=A made-up name.")
+
+    assert code == 0
+    assert "The same label twice in one conversation: 1 (doubled): It was published like" in out
+    stated = GoldRelease.objects.get().waivers
+    assert [(row["kind"], row["findings"], row["reason"]) for row in stated] == [
+        ("personal_data", 1, "A made-up name."),
+        ("doubled", 1, None),
+        ("empty", 1, None),
+    ]
+
+
+# --- page -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lead(signed_in: Any, rita: User) -> Client:
+    client: Client = signed_in(rita)
+    return client
+
+
+def test_a_lead_asks_accepts_and_withdraws_on_the_page(
+    superseded: Project,
+    lead: Client,
+    signed_in: Any,
+    people: dict[str, User],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("labeling.services.vectors.ruler", lambda: RULER)
+    address = reverse("gold-lint", args=[superseded.slug])
+    assert "Nobody has looked yet" in page(lead, address)
+
+    lead.post(reverse("gold-lint-run", args=[superseded.slug]), {"layer": "extraction"})
+    assert "A worker is looking" in page(lead, address)
+    tasks.lint_gold(Event.objects.get(verb="gold.lint_requested").pk)
+
+    shown = page(lead, address)
+    assert "Labels under superseded guidelines 2 open" in shown
+    assert "c-001: labelled under version 1 of the guidelines" in shown
+    assert "Accept" not in page(signed_in(people["noor"]), address)
+
+    sent = {"layer": "extraction", "kind": "superseded", "reason": "Only <b>typos</b>."}
+    lead.post(reverse("gold-lint-waive", args=[superseded.slug]), sent)
+    shown = page(lead, address)
+    assert "all accepted" in shown
+    assert "Only <b>typos</b>." in shown
+    assert b"<b>typos" not in lead.get(address).content
+
+    waiver = LintWaiver.objects.get()
+    ended = reverse("gold-lint-withdraw", args=[superseded.slug, waiver.pk])
+    lead.post(ended, {"reason": "No, more."})
+    shown = page(lead, address)
+    assert "2 open" in shown
+    assert "withdrawn No, more." in shown
+
+
+def test_more_findings_cost_no_more_queries(superseded: Project, lead: Client) -> None:
+    report = look(superseded)
+    address = reverse("gold-lint", args=[superseded.slug]) + "?kind=superseded"
+    lead.get(address)
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        lead.get(address)
+    row = report.findings.all()[0]
+    LintFinding.objects.bulk_create(
+        LintFinding(report=report, kind=row.kind, key=f"more-{n}", fact=row.fact)
+        for n in range(150)
+    )
+    with CaptureQueriesContext(connection) as many:
+        assert b"after=" in lead.get(address).content
+    assert len(many) == len(few)
+
+
+def test_another_projects_conversation_is_not_named(
+    project: Project, lead: Client, superseded: Project
+) -> None:
+    secret = factories.make_conversations(Project.objects.create(slug="else", name="Else"), 1)[0]
+    Conversation.objects.filter(pk=secret.pk).update(external_id="secret-name")
+    report = look(superseded)
+    own = superseded.conversations.all()[0]
+    lint.store(superseded, "extraction", findings := lint.Findings())
+    findings.by_key["k"] = lint.StoredFinding(
+        "copy_elsewhere",
+        json.dumps({"code": "lint.same_words_elsewhere", "values": {"item": "c-001"}}),
+        own.pk,
+        secret.pk,
+    )
+    lint.store(superseded, "extraction", findings)
+
+    shown = page(lead, reverse("gold-lint", args=[superseded.slug]))
+
+    assert report.items == 2
+    assert "c-001: the same words as a conversation of another project" in shown
+    assert "secret-name" not in shown
