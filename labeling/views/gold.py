@@ -19,7 +19,7 @@ from labeling.domain.gold import statement
 from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.signatures import fingerprint
-from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, format_of
+from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, Waiver, format_of
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
@@ -338,6 +338,7 @@ def _release_page(
         "standing": looks.standing(release) if tested else None,
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
+        "waivers": [_waiver(row, names) for row in release.waivers],
         "left_out": part_of(_left_out(release), start=request.GET.get("left")),
         "rounds": rounds,
         "synthetic": synthetic.count(),
@@ -363,6 +364,12 @@ def _ask_url(release: GoldRelease) -> str:
 
 class ShownLeftOut(LeftOutRow):
     can_be_decided: bool
+
+
+def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
+    by = row["by"] and names.get(row["by"], row["by"])
+    why = Fact(row["reason_code"]) if "reason_code" in row else row["reason"]
+    return {**row, "title": Fact(f"lint_kind.{row['kind']}"), "why": why, "by": by}
 
 
 def _left_out(release: GoldRelease) -> list[ShownLeftOut]:

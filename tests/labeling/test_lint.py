@@ -423,6 +423,15 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
     assert "withdrawn No, more." in shown
 
 
+def test_the_page_of_a_release_shows_what_was_accepted(superseded: Project, lead: Client) -> None:
+    release = freeze(superseded, waive={"superseded": "Only <i>typos</i>."})
+
+    answer = lead.get(release.get_absolute_url()).content.decode()
+
+    assert "Labels under superseded guidelines" in answer
+    assert "Only &lt;i&gt;typos&lt;/i&gt;." in answer
+
+
 def test_more_findings_cost_no_more_queries(superseded: Project, lead: Client) -> None:
     report = look(superseded)
     address = reverse("gold-lint", args=[superseded.slug]) + "?kind=superseded"
