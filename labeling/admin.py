@@ -55,6 +55,7 @@ from labeling.models import (
     Pause,
     PendingUpdate,
     Project,
+    Pseudonym,
     Qualification,
     ReleaseCheck,
     Review,
@@ -482,6 +483,7 @@ read_only(
     date_hierarchy="at",
 )
 read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
+read_only(Pseudonym, "__str__ project user", "project", "user__username")
 read_only(ReleaseCheck, "at release by n_faults", "release")
 read_only(LogCheck, "at position event n_faults sha256")
 read_only(LintReport, "project layer items by at", "project layer")
