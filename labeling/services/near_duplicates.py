@@ -124,15 +124,13 @@ def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
         [ConversationFingerprint(conversation_id=pk, sketch=bytes(each)) for pk, each in prints],
         ignore_conflicts=True,
     )
-    FingerprintKey.objects.bulk_create(
-        (
-            FingerprintKey(value=value, conversation_id=pk)
-            for pk, each in prints
-            for value in each.keys
-        ),
-        batch_size=VALUES,
-        ignore_conflicts=True,
-    )
+    keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys)
+    with connection.cursor() as cursor:
+        for part in _batches(keys, VALUES):  # 80,000 rows as objects take longer than the rest
+            cursor.execute(
+                f"INSERT INTO {FingerprintKey._meta.db_table} (value, conversation_id)"
+                f" VALUES {','.join(part)} ON CONFLICT DO NOTHING"
+            )
 
 
 def are_missing() -> bool:

@@ -15,6 +15,7 @@ from labeling.services.gold.verification import verify
 from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
 from tests.pages import page, queries
+from tests.talks import copies, talk
 
 pytestmark = pytest.mark.django_db
 
@@ -183,6 +184,35 @@ def test_the_split_follows_from_the_number_in_the_name(write):
 
     splits = dict(Conversation.objects.values_list("external_id", "split"))
     assert [splits[f"Chat_{n}_A_B"] for n in (7, 8, 10, 11)] == ["train", "test", "test", ""]
+
+
+def test_the_number_in_a_name_only_proposes_the_split_of_a_copy(write):
+    """A test chat under the name of a training chat, or under no number at all, stays test."""
+    lines = talk(8, messages=60)
+
+    def published(*talked):
+        messages = [
+            message(f"D1:{at}", text=line.text, speaker=line.speaker)
+            for at, line in enumerate(talked, start=1)
+        ]
+        return realtalk(messages, qa=[question("Who?", evidence=["D1:1"])])
+
+    run(write("Chat_8_A_B.json", published(*lines)))
+    renamed = published(*copies(lines)["renamed speakers"][:40])
+
+    said = run(write("Chat_3_x.json", renamed), write("akib.json", published(*lines[5:])))
+    again = run(write("Chat_3_x.json", renamed))
+
+    splits = dict(Conversation.objects.values_list("external_id", "split"))
+    assert splits == {"Chat_8_A_B": "test", "Chat_3_x": "test", "akib": "test"}
+    assert 'conversation "Chat_3_x" is test: it is the same conversation as Chat_8_A_B' in said
+    assert "1 unchanged" in again
+    assert set(GoldItem.objects.values_list("split", flat=True)) == {"test"}
+    reports = ImportReport.objects.all()
+    assert {counts["split"] for report in reports for counts in report.counts} == {"test"}
+    (refusal,) = refused(write("Chat_4_y.json", renamed), split="train")
+    assert refusal.startswith("Chat_4_y.json: ")
+    assert "(test), so it cannot be train" in refusal
 
 
 def test_another_split_than_the_numbers_is_refused(write):
