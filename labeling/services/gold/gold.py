@@ -275,8 +275,6 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
     if draft.repeats(settled.items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
     waivers = lint.settle(settled.findings, project, layer, waive=chosen.waive, by=by)
-    for waiver in waivers:
-        waiver["by"] = waiver["by"] and names.get(waiver["by"], waiver["by"])
     own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
     release = draft.store(
         settled.items,
