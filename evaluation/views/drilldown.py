@@ -334,10 +334,11 @@ def _submitted(case: CaseRun, provenance: Provenance) -> dict[str, datetime]:
     """When each person submitted; no time is part of an item, and pseudonyms have none."""
     answers = Annotation.objects.labelling().filter(
         assignment__conversation=case.item.conversation_id,
-        assignment__round__number=provenance.get("round"),
+        assignment__round__number=provenance.get("round") or 0,
         submitted_at__isnull=False,
     )
-    return dict(answers.values_list("assignment__annotator__username", "submitted_at"))
+    rows = answers.values_list("assignment__annotator__username", "submitted_at")
+    return {name: at for name, at in rows if at}
 
 
 def current_scores(case: CaseRun) -> list[Score]:

@@ -49,11 +49,11 @@ class LabelChanged(NamedTuple):
 class MessageChanged(NamedTuple):
     """A message that only one release has, or that says something else in the other one.
 
-    ``index`` is its place in the newer release that has it.
+    ``place`` is its index in the newer release that has it.
     """
 
     kind: ChangeKind
-    index: int
+    place: int
     speaker: str
     parts: list[Part]
 
@@ -124,7 +124,7 @@ class ItemChanged:
             "how": list(self.how) if self.how else None,
             "text": self.text,
             "messages": [
-                {"kind": each.kind, "index": each.index, "parts": _rows(each.parts)}
+                {"kind": each.kind, "index": each.place, "parts": _rows(each.parts)}
                 for each in self.messages
             ],
             "split": list(self.split) if self.split else None,

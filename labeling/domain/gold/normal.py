@@ -7,13 +7,13 @@ item is written in normal form as a whole, and every span in it moves along.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 from unicodedata import is_normalized, normalize
 
 from labeling.domain.gold.content import GoldContent, GoldMessage
 from labeling.domain.schema.links import field_text
 
-FORM = "NFC"
+FORM: Final = "NFC"
 
 
 def is_normal(text: str) -> bool:

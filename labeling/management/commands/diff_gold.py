@@ -74,7 +74,7 @@ def _table(told: _Told) -> Iterator[str]:
     for item in told.changes():
         yield f"{item.item_id}: {', '.join([item.kind, *_notes(item)])}\n"
         for message in item.messages:
-            yield f"  {message.kind} message {message.index}: {_plain(message.parts)}\n"
+            yield f"  {message.kind} message {message.place}: {_plain(message.parts)}\n"
         for label in item.labels:
             yield f"  {label.kind} {label.layer} “{label.title}”\n"
             for field in label.fields:
@@ -134,7 +134,7 @@ def _markdown(told: _Told) -> Iterator[str]:
         for note in _notes(item):
             yield f"- {_escaped(note)}\n"
         for message in item.messages:
-            yield f"- {message.kind} message {message.index}: {_marked(message.parts)}\n"
+            yield f"- {message.kind} message {message.place}: {_marked(message.parts)}\n"
         for label in item.labels:
             yield f"- {label.kind} {label.layer} “{_escaped(label.title)}”\n"
             for field in label.fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
@@ -63,7 +63,7 @@ def freeze_imported(
     *,
     project: Project,
     layer: str,
-    imported: Collection[Imported],
+    imported: Iterable[Imported],
     name: str = "",
     message: str = "",
     waive: Mapping[str, str] | None = None,
@@ -121,7 +121,7 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
         raise NameTaken("gold.name_of_other_origin", name=name)
 
 
-def _stage(draft: releases.Draft, imported: Collection[Imported], items: StagedItems) -> None:
+def _stage(draft: releases.Draft, imported: Iterable[Imported], items: StagedItems) -> None:
     """The new items and the unchanged ones, in the natural order of their ids."""
     for kept in _kept(draft.parent) if draft.parent else []:
         items.add(kept)

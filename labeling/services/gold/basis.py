@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -30,7 +31,7 @@ def _settings(project: Project) -> Iterator[object]:
     yield Project.objects.filter(pk=project.pk).values(*names).get()
 
 
-def _rows(project: Project) -> Iterator[QuerySet[object]]:
+def _rows(project: Project) -> Iterator[QuerySet[Any, Any]]:
     answers = Assignment.objects.labelling().filter(round__project=project)
     of_answer = ("id", "version", "status", "guideline")
     rounds = project.rounds.labelling()

@@ -379,12 +379,14 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
 def _overrides(project: Project, names: Mapping[str, str]) -> list[Override]:
     """Every reason for opening full labeling past the gate."""
     overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
-    openers = [round_.opened_by and round_.opened_by.get_username() for round_ in overridden]
+    openers = [
+        round_.opened_by.get_username() if round_.opened_by else None for round_ in overridden
+    ]
     return [
         {
             "round": round_.number,
             "reason": round_.override_reason,
-            "by": opener and names.get(opener, opener),
+            "by": names.get(opener, opener) if opener else None,
         }
         for round_, opener in zip(overridden, openers, strict=True)
     ]
