@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from fingerprints import SAME_SHARE, Fingerprint, fingerprint, is_same, overlap  # noqa: E402
+from labeling.domain.fingerprints import SAME_SHARE, Fingerprint, fingerprint, is_same, overlap  # noqa: E402
 
 STEPS = (0.0, 0.02, 0.05, 0.1, 0.2, SAME_SHARE, 0.4, 0.6, 0.8, 1.01)
 VOCABULARY = [f"word{number}" for number in range(4000)]

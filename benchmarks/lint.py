@@ -15,8 +15,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fingerprints import fingerprint, is_same, overlap
 from labeling.domain.chats import format_of, read_chat
+from labeling.domain.fingerprints import fingerprint, is_same, overlap
 from pipelines.requirements.validation.pii import pieces, validated_pieces
 
 

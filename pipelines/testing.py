@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fingerprints import fingerprint, is_same
+from labeling.domain.fingerprints import fingerprint, is_same
 
 TEST = "test"
 

@@ -1,7 +1,8 @@
 """What weights have read: the fingerprints of their training conversations, in a file next to them.
 
-A conversation is *seen* if it is the same as one of these (:mod:`fingerprints`), *left out* if the
-weights have a second set that was fitted without it and is used for it, and otherwise *unseen*.
+A conversation is *seen* if it is the same as one of these (:mod:`labeling.domain.fingerprints`),
+*left out* if the weights have a second set that was fitted without it and is used for it, and
+otherwise *unseen*.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-import fingerprints
-from fingerprints import Fingerprint, fingerprint, is_same
+from labeling.domain import fingerprints
+from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same
 
 SOURCES = (Path(__file__), Path(fingerprints.__file__))
 """What an answer depends on, besides a pipeline's own files: which weights are used."""

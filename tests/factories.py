@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 
-from fingerprints import fingerprint
 from labeling.domain.exchange.importing import Turn, content_sha256
+from labeling.domain.fingerprints import fingerprint
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from django.db import connection, models, transaction
 
-from fingerprints import Fingerprint, fingerprint, is_same, overlap
+from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
 from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Message
 from labeling.services.wakeups import Wakeups
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fingerprints import fingerprint
 from labeling import tasks
+from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, ConversationFingerprint, FingerprintKey
 from labeling.services import near_duplicates
 from labeling.services.exchange.conversations import import_files

@@ -10,11 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from fingerprints import Fingerprint as Sketch
-from fingerprints import fingerprint
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
 from labeling.domain.facts import Fact
+from labeling.domain.fingerprints import Fingerprint as Sketch
+from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.conversations import READERS
 from labeling.models import Conversation, Message, Project
 from labeling.services import events, near_duplicates, projects

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fingerprints import Fingerprint, is_same
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.fingerprints import Fingerprint, is_same
 from labeling.models import Conversation, GoldItem, Project
 from labeling.services import near_duplicates
 

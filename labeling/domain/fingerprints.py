@@ -5,8 +5,8 @@ punctuation, case and where one message ends do not count. Two conversations are
 they share enough of the smaller one, so the first 400 of 680 messages are the same conversation,
 and so is the same chat with a message added.
 
-Labeling, pipelines and evaluation all ask this package, which knows none of them: labels need it
-for splits, training for what weights have read, and both must get the same answer.
+Labeling, pipelines and evaluation all ask this module: labels need it for splits, training for what
+weights have read, and both must get the same answer. It must import nothing of ours.
 """
 
 from __future__ import annotations

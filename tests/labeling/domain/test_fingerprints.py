@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import fingerprints
-from fingerprints import Fingerprint, fingerprint, is_same, overlap
+from labeling.domain import fingerprints
+from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
 from tests.talks import copies, talk, texts
 
 CHAT = talk(1)
