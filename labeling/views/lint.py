@@ -30,7 +30,7 @@ class Group(NamedTuple):
     """The findings of one kind: the first ones, or a page of them."""
 
     kind: LintKind
-    count: lint.KindCount
+    counted: lint.KindCount
     page: Page
     is_cut: bool
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Literal, TypedDict, cast
 
 from django.db.models import Count
 
 from evaluation.models import CaseRun
 from labeling.domain.facts import Fact
+
+Level = Literal["seen", "left_out", "unseen", "unknown"]
 
 
 class Exposures(TypedDict):
@@ -27,7 +29,7 @@ def of_runs(runs: Iterable[int]) -> dict[int, Exposures]:
     counted: dict[int, Exposures] = {run: _none() for run in runs}
     rows = CaseRun.objects.filter(run__in=counted).order_by().values_list("run", "exposure")
     for run, exposure, number in rows.annotate(number=Count("pk")):
-        counted[run][exposure or "unknown"] = number
+        counted[run][cast(Level, exposure or "unknown")] = number
     return counted
 
 

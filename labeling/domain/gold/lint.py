@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, Value
 from labeling.domain.gold.content import Decided, GoldContent
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.references import unresolved
@@ -216,7 +216,7 @@ def _dangling(item: LintItem) -> Iterator[Finding]:
     for layer, labels in _layers_of(content):
         for number, label in enumerate(labels, start=1):
             uid = str(label.get("uid"))
-            place = {"item": item.name, "label": _label(layer, number)}
+            place: dict[str, Value] = {"item": item.name, "label": _label(layer, number)}
             for index in sorted(set(cited_by(label))):
                 if not 0 <= index < len(texts):
                     fact = Fact("lint.no_message", message=index + 1, **place)
