@@ -150,6 +150,7 @@ def in_admin(project, members, **changed):
         "event_schema": "{}",
         "targets": "{}",
         "review_rate": "0",
+        "dispute_judges": "1",
         "memberships-TOTAL_FORMS": str(len(members)),
         "memberships-INITIAL_FORMS": str(len(members)),
     }

@@ -84,7 +84,7 @@ def test_pages_of_gold_tell_in_german_what_was_left_out_or_refused(
 ) -> None:
     about = everything.addresses(project, people)
     release = GoldRelease.objects.get(project=project, name=about["gold-release"][1])
-    release.pk, release.version = None, 99
+    release.pk, release.version, release.meaning = None, 99, "99.0.0"
     reason = Fact("gold.not_all_submitted", submitted=1, overlap=2)
     release.left_out = [
         {"conversation": "C-8", "reason": "1 of 3 annotators have submitted"},  # an old row
