@@ -1,7 +1,7 @@
 """The audit log as a chain: each link's hash covers an event and the hash of the link before it.
 
-Whoever knows a later hash can prove every event up to it: a changed, missing, added or moved event
-changes all hashes after it.
+Anyone who knows a later hash can prove every event up to it: a changed, missing, added or moved
+event changes all hashes after it.
 """
 
 from __future__ import annotations

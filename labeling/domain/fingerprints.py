@@ -5,7 +5,7 @@ punctuation, case and where one message ends do not count. Two conversations are
 they share enough of the smaller one, so the first 400 of 680 messages are the same conversation,
 and so is the same chat with a message added.
 
-Labeling, pipelines and evaluation all ask this module: labels need it for splits, training for what
+Labeling and pipelines both ask this module: labels need it for splits, training for what
 weights have read, and both must get the same answer. It must import nothing of ours.
 """
 

@@ -167,7 +167,7 @@ class GoldItem(models.Model):
 class ReleaseCheck(models.Model):
     """That somebody had a release verified, with the first faults of that time.
 
-    Whoever doubts a release verifies it themselves: this row only says when that was done last.
+    Anyone who doubts a release verifies it themselves: this row only says when that was done last.
     """
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="checks")

@@ -32,7 +32,7 @@ from labeling.services.wakeups import Wakeups
 logger = logging.getLogger(__name__)
 
 BATCH = 1_000
-"""So many events are linked at once: some 30 ms, for which SQLite keeps other writers waiting."""
+"""How many events are linked at once: some 30 ms, for which SQLite keeps other writers waiting."""
 
 LATE = 10_000
 """Ids behind the newest linked one that a sweep looks at again.

@@ -51,6 +51,7 @@ def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
         "groups": _groups(request, report) if report else [],
         "one_kind": request.GET.get("kind") in KINDS,
         "waiting": lint_requests.waiting(project, layer),
+        "refused": lint_requests.refused(project, layer),
         "waivers": page_of(
             waivers, order=["-pk"], after=request.GET.get("waiver"), anchors=waivers
         ),

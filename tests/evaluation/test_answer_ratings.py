@@ -30,7 +30,7 @@ from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 from tests.pages import markup
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PLACES = 4 * 3 - 1
 """Three answers of four kinds each; one has no reference answer."""

@@ -16,8 +16,8 @@ from django.urls import reverse
 from evaluation.management import summary
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.run import experiments, results
-from labeling.models import Look
+from evaluation.services.run import experiments, gates, results
+from labeling.models import Event, Look
 from labeling.services.gold import looks
 from tests.evaluation import launching
 from tests.evaluation.conftest import perfect
@@ -312,6 +312,20 @@ def test_commands_show_results_on_test_items_for_a_reason(
 
     assert json.loads(out.getvalue())["runs"]
     assert "Looks at the test items of demo@1: 3 (no limit)." in notes.getvalue()
+
+
+def test_resuming_a_finished_run_shows_nothing_without_a_reason(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(requested_by=None)
+
+    with pytest.raises(CommandError, match="why do you look"):
+        call_command("evaluate", resume=[run.pk], stdout=io.StringIO(), stderr=io.StringIO())
+
+
+def test_the_audit_log_does_not_say_what_the_gate_said_of_test_items(run: Run, people: Any) -> None:
+    asked = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
+    gates.ask(asked, by=people["rita"])
+
+    assert Event.objects.get(verb="gate.asked").data["result"] == "sealed"
 
 
 def test_the_log_by_command_leaves_test_figures_empty_without_a_reason(run: Run) -> None:

@@ -312,6 +312,7 @@ def test_queries_grow_far_slower_than_conversations(write):
     assert large < 50  # SQLite takes 999 values a statement, so there it is more than PostgreSQL
 
 
+@pytest.mark.one_database
 def test_memory_does_not_grow_with_the_file(write, monkeypatch):
     monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", 20)
     path = write(*[talk(str(i), text="word " * 10_000) for i in range(500)])
@@ -342,6 +343,7 @@ def test_long_conversations_are_stored_before_there_are_many(write, monkeypatch)
     assert stores == [2, 2, 1]
 
 
+@pytest.mark.one_database
 def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, migrated_databases):
     path = tmp_path / "talks.jsonl"
     path.write_bytes(b"")

@@ -244,6 +244,34 @@ def test_what_was_accepted_is_stated_signed_and_asked_for_again_when_there_is_mo
     assert refused.value.details["kinds"] == {"superseded": 3}
 
 
+def test_another_layer_is_looked_at_when_the_slug_names_a_release_of_the_first(
+    project: Project, rita: User
+) -> None:
+    project.layers = ["extraction", "inference"]
+    project.save(update_fields=["layers"])
+    factories.answer_all(factories.open_full(project, 1))
+    freeze(project)
+
+    lint_requests.request(project=project, layer="inference", by=rita)
+
+    report = lint_requests.look(project, "inference", ruler=RULER)
+    assert report.layer == "inference"
+
+
+def test_a_look_that_was_refused_says_so_on_the_page(
+    project: Project, rita: User, signed_in: Any
+) -> None:
+    lint_requests.request(project=project, layer="extraction", by=rita)
+    asked = Event.objects.get(verb=lint_requests.ASKED)
+    Project.objects.filter(pk=project.pk).update(layers=["qa"])  # meanwhile
+    lint_requests.answer(asked.pk, ruler=lambda: RULER)
+    Project.objects.filter(pk=project.pk).update(layers=["extraction"])
+
+    shown = page(signed_in(rita), f"/projects/{project.slug}/gold/lint/")
+
+    assert "The last look was refused:" in shown
+
+
 def test_one_finding_can_be_accepted_and_its_waiver_withdrawn(
     superseded: Project, rita: User
 ) -> None:

@@ -255,6 +255,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     return everything.addresses(project, people)
 
 
+@pytest.mark.one_database
 def test_everybody_gets_what_the_table_says(
     addresses: dict[str, list[Any]], people: dict[str, User]
 ) -> None:

@@ -59,7 +59,8 @@ class Command(BaseCommand):
                 return
             launched = batches.launch(file) if file else []
             started = [launched_run.run for launched_run in launched] or _started(options)
-            others = [run for run in started if run.requested_by_id]  # resumed here
+            resumed = started if options["resume"] else []
+            others = [run for run in resumed if run.requested_by_id or run.scored_at]
             state_results(others, options["reason"], self.stderr)
             self._work([run.pk for run in started])
         except LaunchRefused as error:

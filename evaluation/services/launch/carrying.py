@@ -40,7 +40,7 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     answers that were written and judged.
     """
     _check(run, release)
-    carried = _of(run, release, reason_in(reason) or run.reason, by)
+    carried = _of(run, release, reason_in(reason), by)
     fit = _fit(run, release)
     if not fit.taken:
         raise RunRefused("carry.nothing_fits", pk=run.pk, release=str(release))

@@ -65,8 +65,9 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
         asked_by=by,
     )
     outcome = "passed" if result.passed else "failed"
+    logged = outcome if run.look_id is None else "sealed"  # many may read the log
     project = run.release.project
-    events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=outcome)
+    events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=logged)
     return result
 
 

@@ -40,12 +40,11 @@ def is_corrected_by_copy(release: GoldRelease) -> bool:
 def waiting_for(release: GoldRelease) -> list[Correction]:
     """What was decided about this or an earlier version, and its items do not say yet."""
     by_item = _by_item(release)
-    items = {item.item_id: item for item in release.items.filter(item_id__in=by_item)}
+    items = release.items.filter(item_id__in=by_item).only("item_id", "canonical")
     return [
         correction
-        for item_id, corrections in by_item.items()
-        if item_id in items
-        for correction in _missing(items[item_id], corrections)
+        for item in items.iterator(chunk_size=BATCH)
+        for correction in _missing(item, by_item[item.item_id])
     ]
 
 
@@ -89,7 +88,7 @@ def copy_with(
         stored = draft.store(
             items,
             _carried(newest),
-            message=message or f"{applied} labels corrected",
+            message=message or f"Labels corrected: {applied}",
             guideline=newest.guideline,
             waivers=newest.waivers,
         )

@@ -306,9 +306,11 @@ def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) 
 
 def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
     """What lint finds in all that a freeze would take now."""
-    check_name(project, layer, project.slug)
+    check_layer(project, layer)
     processing.catch_up(project, ruler=lambda: ruler)
-    chosen = Chosen(project, layer, project.slug, "", None, True, "patch", None, {})
+    newest = GoldRelease.objects.filter(project=project, layer=layer).order_by("-pk").first()
+    name = newest.name if newest else project.slug
+    chosen = Chosen(project, layer, name, "", None, True, "patch", None, {})
     with StagedItems() as items:
         return _settle(chosen, items, is_last=True, is_trial=True).findings
 
@@ -344,7 +346,7 @@ def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> Fr
     )
 
 
-def check_name(project: Project, layer: str, name: str) -> None:
+def check_layer(project: Project, layer: str) -> None:
     if layer == END_TO_END and not set(project.layers) >= set(stages()):
         needed = [Fact(f"layer_within.{stage}") for stage in stages_of(layer)]
         raise UnknownLayer("gold.no_whole", slug=project.slug, needed=needed)
@@ -355,6 +357,10 @@ def check_name(project: Project, layer: str, name: str) -> None:
             layer=layer,
             layers=list(project.layers),
         )
+
+
+def check_name(project: Project, layer: str, name: str) -> None:
+    check_layer(project, layer)
     check_free(project, layer, name)
     if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
         raise NameTaken("gold.name_of_generated", name=name)

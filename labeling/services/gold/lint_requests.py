@@ -26,7 +26,7 @@ _messages = Wakeups("labeling.tasks.lint_gold")
 
 
 def request(*, project: Project, layer: str, by: User) -> None:
-    gold.check_name(project, layer, project.slug)
+    gold.check_layer(project, layer)
     asked = events.record(ASKED, project, project=project, actor=by, layer=layer)
     transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
 
@@ -66,6 +66,13 @@ def waiting(project: Project, layer: str) -> Event | None:
     )
     asked = recent.order_by("-pk").first()
     return None if asked is None or is_answered(asked) else asked
+
+
+def refused(project: Project, layer: str) -> Event | None:
+    """The newest outcome of this layer, if it is a refusal."""
+    outcomes = Event.objects.filter(project=project, verb__in=OUTCOMES, data__layer=layer)
+    newest = outcomes.order_by("-pk").first()
+    return newest if newest and newest.verb == OUTCOMES[1] else None
 
 
 def _record(asked: Event, verb: str, **data: object) -> None:

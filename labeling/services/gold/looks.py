@@ -1,6 +1,6 @@
 """Who has looked at test items, and why: asked once per person, purpose and test set.
 
-A test set is told by its conversations, not by its name: a reason holds for every release whose
+A test set is known by its conversations, not by its name: a reason holds for every release whose
 test items are among those it was given for, and looks count over all releases that share any.
 """
 

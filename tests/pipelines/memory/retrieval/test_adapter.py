@@ -80,6 +80,7 @@ def forget() -> None:
 # --- an adapted MiniLM --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_change_is_added_to_its_matrix_and_to_no_other_model() -> None:
     one, model = some_adapter(1), load(packaged_folder())
     before = {name: matrix(model, name).copy() for name in NAMES}
