@@ -70,15 +70,15 @@ def test_a_message_delivered_twice_freezes_once_and_refuses_nothing(asked: Event
 def test_a_lost_message_is_sent_again_by_the_sweep(
     asked: Event, sent: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    freezing = "labeling.tasks.freeze_gold"
     sent.clear()
     evaluation_tasks.sweep()
-    assert sent == []  # it may be on its way
+    assert freezing not in {task for task, *_ in sent}  # it may be on its way
 
     later(monkeypatch, 2 * wakeups.RESEND_SECONDS)
     evaluation_tasks.sweep()
     evaluation_tasks.sweep()
 
-    freezing = "labeling.tasks.freeze_gold"
     assert [message for message in sent if message[0] == freezing] == [(freezing, [asked.pk])]
 
 
