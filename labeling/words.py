@@ -723,7 +723,9 @@ WORDS: dict[str, Text] = {
     "verify.event_hash": _("The audit log says that another hash was frozen."),
     "verify.extra_item": _("The manifest does not name this item."),
     "verify.forged": _("The item fits its hash, but the hash was never signed: it is forged."),
-    "verify.format": _("The release is signed, but its statement is gone or of no known format."),
+    "verify.format": _(
+        "The release should be signed, but its statement is gone or of another format."
+    ),
     "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
     "verify.header": _("The header does not match the release's name and version."),
     "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),

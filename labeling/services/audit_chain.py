@@ -146,11 +146,18 @@ def faults() -> Iterator[LogFault]:
 
 
 def faults_about(event: Event) -> Iterator[Fact]:
-    """Whether one event is as it was linked; nothing is said of one that has no link yet."""
+    """Whether one event is as it was linked; nothing is said of one that has no link yet.
+
+    The link after it has its hash: who computes one link again must compute all that follow.
+    """
     link = EventLink.objects.filter(event=event).first()
     if link is not None:
         [record] = _records(Event.objects.filter(pk=event.pk))
         yield from (fault.fact for fault in _event_faults(link, record, None))
+        following = EventLink.objects.filter(position=link.position + 1).first()
+        if following is not None and following.previous != link.sha256:
+            position, event_id = following.position, following.event_id
+            yield Fact("audit.link_broken", position=position, event=event_id)
 
 
 def has_head(stated: AuditHead) -> bool:
@@ -220,7 +227,7 @@ def _said_head(header: str) -> AuditHead | None:
             "event": int(said["event"]),
             "sha256": str(said["sha256"]),
         }
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
 

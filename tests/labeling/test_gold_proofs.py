@@ -14,7 +14,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from labeling import tasks
+from labeling.domain.audit_chain import event_text, link_sha256
 from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.release import release_sha256
 from labeling.domain.gold.signatures import Signer, fingerprint, make_key
 from labeling.domain.gold.tree import root_of
 from labeling.models import (
@@ -29,7 +31,7 @@ from labeling.models import (
     ReleaseCheck,
     guards,
 )
-from labeling.services import events
+from labeling.services import audit_chain, events
 from labeling.services.exchange.export import export
 from labeling.services.exchange.native_files import proof_text
 from labeling.services.gold import signing, verification
@@ -221,6 +223,54 @@ def test_a_signed_release_cannot_pass_as_an_old_one(release: GoldRelease) -> Non
     assert ("", "verify.release_hash") in named(release)  # … and so is no longer that of its text
 
 
+def unsign(release: GoldRelease) -> None:
+    """Pass a release off as one of format 1, in other words, with every hash computed again."""
+    forge_item(release)
+    stated = json.loads(release.header)
+    header = {name: stated[name] for name in stated.keys() - {"format", "meaning"}}
+    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
+    columns = {"header": canonical_json(header), "sha256": release_sha256(header, hashes)}
+    nothing = dict.fromkeys(("signature", "public_key", "meaning"), "")
+    change("labeling_goldrelease", release.pk, **columns, **nothing)
+    for item in release.items.all():
+        change("labeling_golditem", item.pk, signature="")
+    event = Event.objects.get(verb="gold.frozen", object_id=str(release.pk))
+    data = event.data | {"sha256": columns["sha256"]}
+    change("labeling_event", event.pk, data=json.dumps(data))
+    [record] = audit_chain._records(Event.objects.filter(pk=event.pk))
+    link = EventLink.objects.get(event=event)
+    link.sha256 = link_sha256(link.previous, event_text(record))
+    link.save()
+
+
+def test_an_unsigned_copy_of_a_signed_release_is_not_what_a_key_was_named_for(
+    release: GoldRelease, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was written since: only who knows the key, or another copy, can tell."""
+    unsign(release)
+    assert named(release) == set()
+
+    call_command("verify_gold", "orders")
+    assert "It is not signed" in capsys.readouterr().out
+    assert "which is not signed" in refused(capsys, "orders", key=signing.fingerprint())
+
+
+def test_an_unsigned_copy_is_named_by_the_link_after_it(release: GoldRelease) -> None:
+    events.record("round.closed", release.project, project=release.project)
+    audit_chain.link_events()
+    unsign(release)
+
+    assert named(release) == {("", "audit.link_broken")}
+
+
+def test_an_unsigned_release_after_signed_ones_is_named(release: GoldRelease) -> None:
+    factories.answer_all(factories.open_full(release.project, 1))
+    following = factories.make_release(release.project, items=3)
+    unsign(following)
+
+    assert named(following) == {("", "verify.format")}
+
+
 def test_a_release_that_the_audit_log_does_not_know_is_named(release: GoldRelease) -> None:
     event = Event.objects.get(verb="gold.frozen")
     change("labeling_event", event.pk, verb="gold.thawed")
@@ -402,7 +452,7 @@ def test_a_file_full_of_something_else_ends_in_faults_and_not_in_a_traceback(
     folder: Path, capsys: Any
 ) -> None:
     """Signed by a stranger, so that every check of the shape is reached."""
-    item = canonical_json({"item_id": 7, "gold": [1], "given": "x", "provenance": "?"})
+    item = canonical_json({"item_id": 7, "gold": [1], "given": "x", "provenance": {"how": []}})
     text = canonical_json({"guidelines": [{"version": "x"}, 3], "left_out": 7, "items": "many"})
     (folder / "items.jsonl").write_text(item + "\n\n{\n")
     (folder / "statement.json").write_text(text)
@@ -536,6 +586,32 @@ def test_a_changed_release_of_format_1_is_named(
     change("labeling_goldrelease", old.pk, **{column: value})
 
     assert ("", code) in named(old)
+
+
+DEEP = "[" * 900 + "]" * 900
+
+
+@pytest.mark.parametrize("value", ["NaN", DEEP], ids=["NaN", "deep"])
+def test_values_that_cannot_be_written_down_end_in_faults_and_not_in_a_traceback(
+    old: GoldRelease, tmp_path: Path, capsys: Any, value: str
+) -> None:
+    change("labeling_goldrelease", old.pk, header=f'{{"audit_head":{value},"message":{value}}}')
+    assert {("", "verify.release_hash"), ("", "message"), ("", "verify.audit_head")} <= named(old)
+    assert list(audit_chain.faults()) == []
+
+    folder = Path(shutil.copytree(FORMAT_1, tmp_path / "copy"))
+    text = (folder / "manifest.json").read_text("utf-8").replace('"header":', '"_":', 1)
+    (folder / "manifest.json").write_text(text.replace("{", f'{{"header":{{"x":{value}}},', 1))
+    assert "The release hash does not match" in refused(capsys, folder)
+
+
+def test_an_audit_head_too_deep_to_read_does_not_stop_the_check_of_the_log(
+    old: GoldRelease,
+) -> None:
+    deep = "[" * 100_000
+    change("labeling_goldrelease", old.pk, header=f'{{"audit_head":{deep}')
+
+    assert list(audit_chain.faults()) == []
 
 
 def test_a_changed_item_of_format_1_is_named(old: GoldRelease) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import NotCanonical
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 """A release's name is part of an address and of file names."""
@@ -39,3 +40,13 @@ def release_sha256(header: Mapping[str, object], item_hashes: Sequence[str]) -> 
     False
     """
     return item_sha256({"header": dict(header), "items": list(item_hashes)})
+
+
+def is_release_sha256(
+    sha256: str, header: Mapping[str, object], item_hashes: Sequence[str]
+) -> bool:
+    """False, too, for a forged header that has no written form: it holds NaN, or is too deep."""
+    try:
+        return release_sha256(header, item_hashes) == sha256
+    except (NotCanonical, RecursionError):
+        return False

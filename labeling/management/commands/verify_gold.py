@@ -16,6 +16,8 @@ from labeling.services.gold.exported import Exported, ExportedFolder, ExportedPr
 from labeling.services.gold.verification import check, faults_of
 from labeling.words import in_english
 
+NOT_SIGNED = "It is not signed: releases of format 1 have hashes alone."
+
 
 class Command(BaseCommand):
     help = (
@@ -59,6 +61,8 @@ class Command(BaseCommand):
             self._fail(name, check(release, report=partial(self._write, name)).n_faults)
         n_items = release.items.count()
         self.stdout.write(f"{release} is intact: {n_items} items, sha256 {release.sha256}")
+        if not release.signature:
+            self.stdout.write(NOT_SIGNED)
 
     def _verify_files(self, proof: Path | None, folder: Path, key: str) -> None:
         with refusals.said_on(self.stderr):
@@ -92,7 +96,7 @@ class Command(BaseCommand):
 
 def _about_key(exported: Exported) -> str:
     if not exported.key:
-        return "It is not signed: releases of format 1 have hashes alone."
+        return NOT_SIGNED
     if exported.key in signing.trusted():
         return f"Signed with {exported.key}, a key that this installation trusts."
     return (

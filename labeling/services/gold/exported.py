@@ -15,7 +15,7 @@ from labeling.domain.gold.proofs import (
     faults_of_item,
     faults_of_proof,
 )
-from labeling.domain.gold.release import release_sha256, text_sha256
+from labeling.domain.gold.release import is_release_sha256, text_sha256
 from labeling.domain.gold.signatures import Checker, fingerprint
 from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
 from labeling.domain.gold.tree import Tree
@@ -120,8 +120,8 @@ class ExportedFolder:
         yield from self._faults_of_items(Tree(), None)
         header = self.manifest.get("header")
         hashes = [text_sha256(line.decode("utf-8", "replace")) for line in self._item_lines()]
-        whole = release_sha256(header if isinstance(header, dict) else {}, hashes)
-        if whole != self._text("sha256"):
+        header = header if isinstance(header, dict) else {}
+        if not is_release_sha256(self._text("sha256"), header, hashes):
             yield ReleaseFault("", Fact("verify.release_hash"))
 
     def _item_lines(self) -> Iterator[bytes]:

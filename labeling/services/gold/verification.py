@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from django.db.models import Q
+
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
 from labeling.domain.facts import Fact
@@ -16,7 +18,7 @@ from labeling.domain.gold.proofs import (
     SignedStatement,
     faults_of_item,
 )
-from labeling.domain.gold.release import release_sha256
+from labeling.domain.gold.release import is_release_sha256
 from labeling.domain.gold.signatures import Checker
 from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
 from labeling.domain.gold.tree import Tree
@@ -70,7 +72,7 @@ def faults_of(
     """One fault after the other; memory does not grow with the release.
 
     ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
-    this installation trusts.
+    this installation trusts. Who names keys expects a signature, which format 1 does not have.
     """
     stated = parsed(release.header)
     format = str(stated.get("format", FORMAT_1))
@@ -79,10 +81,21 @@ def faults_of(
         yield from (ReleaseFault("", fact) for fact in facts)
         yield from _faults_of_items(release, stated)
     elif format == FORMAT_1 and not (release.signature or release.public_key or release.meaning):
+        if trusted is not None:
+            yield ReleaseFault("", Fact("verify.not_signed"))
+        if _follows_signed(release):
+            yield ReleaseFault("", Fact("verify.format"))
         yield from _faults_of_format_1(release, stated)
     else:
         yield ReleaseFault("", Fact("verify.format"))
     yield from (ReleaseFault("", fact) for fact in _faults_of_log(release, stated))
+
+
+def _follows_signed(release: GoldRelease) -> bool:
+    """Whether a release before it is of format 2: since the first of them, all are signed."""
+    before = Q(pk__lt=release.pk) | Q(pk=release.parent_id)
+    is_signed = Q(header__contains=f'"format":"{FORMAT_2}"') | ~Q(signature="")
+    return GoldRelease.objects.filter(before, is_signed).exclude(pk=release.pk).exists()
 
 
 # --- the statement --------------------------------------------------------------------------------
@@ -127,7 +140,7 @@ def _is_same(value: Any, stated: Any) -> bool:
     """Whether both are written alike: databases keep 1.0 and 1 differently."""
     try:
         return canonical_json(value) == canonical_json(stated)
-    except NotCanonical:
+    except (NotCanonical, RecursionError):
         return False
 
 
@@ -188,7 +201,7 @@ def _faults_of_format_1(release: GoldRelease, header: Mapping[str, Any]) -> Iter
     for item in _items(release):
         hashes.append(item.sha256)
         yield from _item_faults(item, None)
-    if release_sha256(header, hashes) != release.sha256:
+    if not is_release_sha256(release.sha256, header, hashes):
         yield ReleaseFault("", Fact("verify.release_hash"))
     shown = _shown(release)
     parent = shown["parent"]
