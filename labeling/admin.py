@@ -115,13 +115,15 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     conversation of a row that shows labels: the staff, too, label blind. ``hides_checks`` leaves
     hidden checks out: the staff may be checked like everybody else. ``sealed_by`` leads to the
     split (or what else is ``sealed_as``) and to the release of a row that shows test labels or
-    results: it is left out until its reader has said why, on a page of the product.
+    results: it is left out until its reader has said why, on a page of the product. ``settled_by``
+    leads to the outcome of a dispute: until there is one, the staff may still have to judge it.
     """
 
     about = ""
     sealed_by: tuple[str, str] | None = None
     sealed_as: Any = looks.TEST
     purpose = Look.Purpose.RESULTS
+    settled_by = ""
     hides_checks = False
     needs: tuple[str, ...] = ()
     show_full_result_count = False
@@ -143,6 +145,8 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
             rows = rows.labelling()
         if self.about:
             rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
+        if self.settled_by:
+            rows = rows.filter(**{f"{self.settled_by}__isnull": False})
         if self.sealed_by:
             mark, release = self.sealed_by
             sealed = looks.sealed(request.user, self.purpose)
@@ -157,6 +161,8 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
                 request,
                 _("Test items are left out where you have not said on a page why you look."),
             )
+        if self.settled_by:
+            messages.info(request, _("Disputes are left out until they are settled."))
         return super().changelist_view(request, extra_context)
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
@@ -364,6 +370,9 @@ read_only(
     "item__release__project layer origin",
     "item__item_id reason",
     about="conversation",
+    sealed_by=("item__split", "item__release"),
+    purpose=Look.Purpose.LABELS,
+    settled_by="outcome",
 )
 read_only(
     DisputeReading,
@@ -371,6 +380,10 @@ read_only(
     "dispute__item__release__project",
     "judge__username",
     about="dispute__conversation",
+    sealed_by=("dispute__item__split", "dispute__item__release"),
+    purpose=Look.Purpose.LABELS,
+    settled_by="dispute__outcome",
+    exclude=("gold_is_a",),
 )
 read_only(
     DisputeVerdict,
@@ -378,6 +391,9 @@ read_only(
     "reading__dispute__item__release__project choice",
     "reason",
     about="reading__dispute__conversation",
+    sealed_by=("reading__dispute__item__split", "reading__dispute__item__release"),
+    purpose=Look.Purpose.LABELS,
+    settled_by="reading__dispute__outcome",
 )
 read_only(
     DisputeOutcome,
@@ -385,6 +401,9 @@ read_only(
     "dispute__item__release__project kind",
     "reason",
     about="dispute__conversation",
+    sealed_by=("dispute__item__split", "dispute__item__release"),
+    purpose=Look.Purpose.LABELS,
+    settled_by="dispute__outcome",
 )
 read_only(
     PendingUpdate,
