@@ -33,6 +33,17 @@ class MessagesField(forms.CharField):
         return sorted({int(text) for text in texts})
 
 
+class TextField(forms.CharField):
+    """Text with the line ends of gold: browsers send others."""
+
+    def to_python(self, value: Any) -> Any:
+        return _with_line_feeds(super().to_python(value))
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 class LinesField(forms.CharField):
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(map(str, value)) if isinstance(value, list) else value
@@ -70,6 +81,9 @@ class LabelForm(forms.Form):
 
     def _stored(self, name: str) -> Any:
         value = self.cleaned_data[name]
+        stored = self.label.get(name)
+        if isinstance(stored, str) and value == _with_line_feeds(stored):
+            return stored  # gold from elsewhere may have other line ends
         if value == "" and self.label.get(name, "") is None:
             return None
         choices = next(
@@ -103,7 +117,7 @@ def _form_field(field: FormField, targets: Choices) -> forms.Field:
             **words | {"help_text": _("As JSON.")}, widget=forms.Textarea(attrs={"rows": 5})
         )
     rows = 2 if widget == "text" else 4
-    return forms.CharField(
+    return TextField(
         **words, max_length=LONGEST, widget=forms.Textarea(attrs={"rows": rows}), strip=False
     )
 

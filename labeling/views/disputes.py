@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
+from labeling.domain.gold.disputes import blind
 from labeling.domain.keys import DISPUTE_KEYS
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
@@ -130,7 +131,8 @@ def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row, standing = _find(request, slug, pk)
     if not standing.may_see_sides:
         return redirect("dispute-judge", slug, pk)
-    if not row.readings.filter(judge=request.user.pk).exists():  # who judged has read it at work
+    judged = row.readings.filter(judge=request.user.pk, verdict__isnull=False)
+    if not judged.exists():  # who judged has read it at work
         looks.require_item(request.user, row.item)
     return _detail(request, row, standing)
 
@@ -146,7 +148,9 @@ def dispute_judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     reading = service.reading_of(row, request.user)  # type: ignore[arg-type]
     sides = _sides(row, reading)
     form = VerdictForm(request.POST or None)
-    own = _label_form(row.item, row.layer, sides[0] or sides[1], request.POST or None)
+    first = sides[0] or sides[1]
+    start = blind(row.layer, first) if first else None
+    own = _label_form(row.item, row.layer, start, request.POST or None)
     if request.method == "POST" and form.is_valid():
         wants_own = form.cleaned_data["choice"] == DisputeVerdict.Choice.NEITHER
         is_none = form.cleaned_data["own"] == "none"
@@ -355,12 +359,12 @@ class ShownTurn(NamedTuple):
 
 
 def _shown(item: GoldItem, layer: str, label: StoredLabel | None, at: str = "own") -> list[Label]:
-    """As a reader of gold sees it, without the number that it has there."""
+    """As a reader of gold sees it, without what tells gold from a proposal."""
     if label is None:
         return []
     content = item.content
-    nameless = {name: value for name, value in label.items() if name not in ("id", "confidence")}
-    known = {**content.get("given", {}), **content["gold"], LAYERS[layer].key: [nameless]}
+    alone = {LAYERS[layer].key: [blind(layer, label)]}
+    known = {**content.get("given", {}), **content["gold"], **alone}
     return labels_of(known, [layer], prefix=at)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from labeling.domain.gold.disputes import Correction, Vote, corrected, ruling
+from labeling.domain.gold.disputes import Correction, Vote, blind, corrected, ruling
 from labeling.domain.matching.similarity import Ruler
+from labeling.forms.disputes import LabelForm
 from labeling.models import (
     Conversation,
     Dispute,
@@ -120,6 +122,68 @@ def test_a_judge_sees_two_letters_and_nothing_of_who_said_what(signed_in, rita, 
 
 
 @pytest.mark.django_db
+def test_nothing_in_the_form_of_a_label_tells_gold_from_the_proposal(
+    signed_in, rita, noor, item, monkeypatch
+):
+    """Two sides that say the same: the page must not change with the letters."""
+    gold_label = {
+        **label_in(item),
+        "id": "REQ-007",
+        "confidence": 0.9,
+        "action": "One line.\nAnother.",
+        "source_messages": [2, 0],
+    }
+    turned = dict(reversed(gold_label.items()))
+    proposal = {
+        **turned,
+        "id": "REQ-001",
+        "confidence": 0.4,
+        "action": "One line.\r\nAnother.",
+        "source_messages": [0, 2],
+    }
+    dispute = opened(item, noor, proposal={**label_in(item), "source_messages": [2]})
+    drawn: dict[bool, str] = {}
+    for gold_is_a in (True, False):
+        sides = (gold_label, proposal) if gold_is_a else (proposal, gold_label)
+        monkeypatch.setattr("labeling.views.disputes._sides", lambda *_, sides=sides: sides)
+        text = signed_in(rita).get(f"{URL}{dispute.pk}/judge/").content.decode()
+        drawn[gold_is_a] = re.sub(r"\w{64}", "", text)  # the tokens of forms
+
+    assert drawn[True] == drawn[False]
+    assert "0.9" not in drawn[True]
+
+
+@pytest.mark.parametrize(
+    ("layer", "gold_label", "proposal"),
+    [
+        (
+            "arc",
+            {"phases": [{"uid": "p", "evidence": [3, 1]}]},
+            {"phases": [{"evidence": [1, 3], "uid": "p"}]},
+        ),
+        ("extraction", {"title": "A", "priority": None}, {"title": "A", "priority": ""}),
+    ],
+)
+def test_the_blind_form_of_a_label_has_one_order_and_no_empty_fields(layer, gold_label, proposal):
+    assert json.dumps(blind(layer, gold_label)) == json.dumps(blind(layer, proposal))
+
+
+@pytest.mark.django_db
+def test_a_judges_own_label_keeps_what_judges_are_not_shown(signed_in, rita, noor, item):
+    dispute = opened(item, noor)
+    client = signed_in(rita)
+    form = client.get(f"{URL}{dispute.pk}/judge/").context["own"]
+    fields = {f"label-{name}": form[name].value() for name in form.fields}
+    sent = {name: "" if value is None else value for name, value in fields.items()}
+    own = {"choice": "neither", "own": "label", "reason": "Message 1."}
+
+    client.post(f"{URL}{dispute.pk}/judge/", {**sent, **own, "label-source_messages": "1"})
+
+    label = DisputeVerdict.objects.get().label
+    assert label == {**label_in(item), "source_messages": [1]}
+
+
+@pytest.mark.django_db
 def test_letters_are_drawn_for_each_judge_and_stay(people, project, item, monkeypatch):
     draws = iter([0, 1])
     monkeypatch.setattr("secrets.randbelow", lambda _: next(draws))
@@ -200,6 +264,41 @@ def test_who_opened_it_or_has_judged_or_labelled_it_does_not_judge(people, proje
     assert disputes.standing(dispute, people["rita"]).why_not.code == "dispute.closed"
     with pytest.raises(disputes.NotTheJudge):
         disputes.reading_of(dispute, people["noor"])
+
+
+@pytest.mark.django_db
+def test_who_labelled_it_judges_when_nobody_else_is_left(people, project, item):
+    """Neither a judge with a verdict nor a closed account can do it for them."""
+    project.dispute_judges = 2
+    project.save()
+    ana, olga = people["ana"], people["olga"]
+    for user in (ana, olga):
+        Membership.objects.create(project=project, user=user, role="researcher")
+    dispute = opened(item, people["noor"])
+    verdict(dispute, people["rita"], "gold")
+    assert disputes.standing(dispute, ana).why_not.code == "dispute.labelled_it"
+
+    olga.is_active = False
+    olga.save()
+
+    assert disputes.standing(dispute, ana).why_not is None
+
+
+@pytest.mark.django_db
+def test_who_only_opened_a_test_dispute_says_why_before_seeing_its_sides(
+    signed_in, people, project
+):
+    factories.make_conversations(project, 1)
+    Conversation.objects.update(split="test")
+    tested = factories.make_release(project, items=1).items.get()
+    dispute = opened(tested, people["noor"])
+    disputes.reading_of(dispute, people["admin"])
+    Membership.objects.create(project=project, user=people["admin"], role="researcher")
+    verdict(dispute, people["rita"], "gold")
+    url = f"{URL}{dispute.pk}/"
+
+    assert signed_in(people["rita"]).get(url).status_code == 200
+    assert signed_in(people["admin"]).get(url).status_code == 302
 
 
 @pytest.mark.django_db
@@ -368,3 +467,19 @@ def test_a_reader_opens_a_dispute_from_the_page_of_an_item(signed_in, noor, item
     assert response.url == f"{URL}{dispute.pk}/"
     assert dispute.proposal == {**label, "source_messages": [1, 3]}
     assert "disputed" in page(client, items)
+
+
+@pytest.mark.parametrize("stored", ["One line.\nAnother.", "One line.\r\nAnother."])
+def test_line_ends_of_a_browser_change_nothing(stored):
+    label = {"uid": "a", "title": "T", "action": stored}
+    form = LabelForm(
+        "extraction",
+        {"label-title": "T", "label-action": "One line.\r\nAnother."},
+        label=label,
+    )
+
+    assert form.is_valid(), form.errors
+    assert form.value() == label
+    changed = LabelForm("extraction", {"label-action": "One\r\nMore"}, label=label)
+    assert changed.is_valid()
+    assert changed.value()["action"] == "One\nMore"

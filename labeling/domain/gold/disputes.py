@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.content import LabelCorrection, LabelOrigin, Provenance, SourceFile
+from labeling.domain.schema import reference_fields
 from labeling.domain.schema.labels import StoredLabel
 
 Side = Literal["gold", "proposal", "both", "neither"]
 RulingKind = Literal["kept", "corrected", "tied"]
+
+
+UNSEEN = ("id", "confidence")
+"""What may tell gold from a proposal, and says nothing about the conversation."""
+
+
+def blind(layer: str, label: Mapping[str, Any]) -> StoredLabel:
+    """The label as judges see it: nothing in its form may tell which side is gold.
+
+    What was written in a form has its messages sorted, no empty fields and other line ends.
+    Nested text stays as it is: the words of a span are exactly those of the message.
+
+    Examples
+    --------
+    >>> blind("extraction", {"title": "A\\r\\nB", "id": "REQ-001", "source_messages": [3, 1]})
+    {'source_messages': [1, 3], 'title': 'A\\nB'}
+    """
+    told = {name: _told(value) for name, value in label.items() if name not in UNSEEN}
+    for name in reference_fields(layer):
+        if isinstance(uids := told.get(name), list):
+            told[name] = sorted(uids)
+    filled = {name: value for name, value in told.items() if value not in (None, "", [])}
+    seen: StoredLabel = json.loads(canonical_json(_sorted(filled)))
+    return seen
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return [line.strip() for line in value if line.strip()]
+    return value
+
+
+def _sorted(value: Any) -> Any:
+    """With the numbers of messages in order, however deep they are."""
+    match value:
+        case dict():
+            return {name: _sorted(part) for name, part in value.items()}
+        case list() if all(isinstance(part, int) for part in value):
+            return sorted(value)
+        case list():
+            return [_sorted(part) for part in value]
+    return value
 
 
 class Vote(NamedTuple):

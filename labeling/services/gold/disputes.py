@@ -16,7 +16,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
-from labeling.domain.gold.disputes import Ruling, ruling
+from labeling.domain.gold.disputes import Ruling, blind, ruling
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import StoredLabel
@@ -181,7 +181,9 @@ def standings(project: Project, disputes: Sequence[Dispute], user: User) -> list
     """``disputes`` :func:`with_verdicts`; two more queries, however many they are."""
     labelled = _labelled(disputes)
     judges = set(
-        Membership.objects.filter(project=project, role__in=JUDGES).values_list("user", flat=True)
+        Membership.objects.filter(
+            project=project, role__in=JUDGES, user__is_active=True
+        ).values_list("user", flat=True)
     )
     return [_standing(project, dispute, user, labelled, judges) for dispute in disputes]
 
@@ -196,14 +198,15 @@ def _standing(
     readings: list[DisputeReading] = dispute.verdicts  # type: ignore[attr-defined]
     is_open = not hasattr(dispute, "outcome")
     involved = labelled.get((dispute.conversation_id, dispute.layer), set())
+    judged = {reading.judge_id for reading in readings}
     why_not = None
     if not is_open:
         why_not = Fact("dispute.closed")
     elif dispute.opened_by_id == user.pk:
         why_not = Fact("dispute.own")
-    elif any(reading.judge_id == user.pk for reading in readings):
+    elif user.pk in judged:
         why_not = Fact("dispute.judged_already")
-    elif user.pk in involved and judges - involved - {dispute.opened_by_id}:
+    elif user.pk in involved and judges - involved - judged - {dispute.opened_by_id}:
         why_not = Fact("dispute.labelled_it")
     decided = ruling(votes_of(dispute), dispute.proposal, judges=project.dispute_judges)
     return Standing(dispute, decided, len(readings), why_not, is_open)
@@ -270,10 +273,10 @@ def judge(
     own = None
     if choice == DisputeVerdict.Choice.NEITHER:
         gold = label_of(dispute.item.content, dispute.layer, dispute.label_uid)
-        own = None if label is None else {**plain(label), "uid": dispute.uid}
+        own = None if label is None else _with_unseen(dispute, gold, plain(label))
         if own is not None:
             check_label(dispute.item, dispute.layer, own, like=gold)
-        if _says(own, gold) or _says(own, dispute.proposal):
+        if any(_says(dispute.layer, own, side) for side in (gold, dispute.proposal)):
             raise DisputeRefused("dispute.not_neither")
     verdict = DisputeVerdict.objects.create(
         reading=reading, choice=choice, label=own, reason=reason_in(reason)
@@ -287,10 +290,18 @@ def judge(
     return verdict
 
 
-def _says(label: StoredLabel | None, other: StoredLabel | None) -> bool:
+def _with_unseen(dispute: Dispute, gold: StoredLabel | None, own: StoredLabel) -> StoredLabel:
+    """A judge's own label, with what no judge is shown as gold has it."""
+    like = gold or dispute.proposal or {}
+    seen = blind(dispute.layer, like)
+    unseen = {name: value for name, value in like.items() if name not in seen}
+    return {**unseen, **own, "uid": dispute.uid}
+
+
+def _says(layer: str, label: StoredLabel | None, other: StoredLabel | None) -> bool:
     if label is None or other is None:
         return label is other
-    return canonical_json(label) == canonical_json(other)
+    return blind(layer, label) == blind(layer, other)
 
 
 @transaction.atomic
