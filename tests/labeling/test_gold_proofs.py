@@ -183,6 +183,16 @@ def test_who_froze_it_what_came_before_and_the_guidelines_are_compared(
     )
 
 
+def test_conversations_and_guidelines_of_another_project_are_named(release: GoldRelease) -> None:
+    """They say the same, and are shown to other people."""
+    other = factories.make_project("other")
+    first = release.items.get(position=0)
+    change("labeling_conversation", first.conversation_id, project_id=other.pk)
+    change("labeling_goldrelease", release.pk, guideline_id=other.guidelines.get(version=1).pk)
+
+    assert named(release) == {(first.item_id, "verify.conversation"), ("", "verify.guideline")}
+
+
 def test_a_rewritten_guideline_is_named_by_its_version(release: GoldRelease) -> None:
     change("labeling_guideline", release.guideline_id, body="Label nothing.")
 

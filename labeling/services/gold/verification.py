@@ -145,6 +145,8 @@ def _is_same(value: Any, stated: Any) -> bool:
 
 
 def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
+    if release.guideline and release.guideline.project_id != release.project_id:
+        yield Fact("verify.guideline", version=release.guideline.version)
     stored = dict(release.project.guidelines.values_list("version", "body"))
     for version, body in guideline_texts(stated).items():
         if stored.get(version) != body:
@@ -225,7 +227,8 @@ def _item_faults(item: GoldItem, checker: Checker | None) -> Iterator[ReleaseFau
     is_imported = item.release.is_imported
     yield from faults_of_item(item.canonical, columns, checker=checker, is_imported=is_imported)
     frozen = parsed(item.canonical).get("conversation")
-    if not _is_said(frozen, messages_of(item.conversation)):
+    is_of_project = item.conversation.project_id == item.release.project_id
+    if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
         yield ReleaseFault(item.item_id, Fact("verify.conversation"))
 
 
