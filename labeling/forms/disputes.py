@@ -37,7 +37,7 @@ class TextField(forms.CharField):
     """Text with the line ends of gold: browsers send others."""
 
     def to_python(self, value: Any) -> Any:
-        return _with_line_feeds(super().to_python(value))
+        return _with_line_feeds(super().to_python(value) or "")
 
 
 def _with_line_feeds(text: str) -> str:
