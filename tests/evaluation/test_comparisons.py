@@ -23,7 +23,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def nothing(case: Case) -> Output:

@@ -20,7 +20,7 @@ from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 EXAMPLE = django_settings.BASE_DIR / "fixtures" / "evaluation" / "demo.yaml"
 
