@@ -16,7 +16,7 @@ from tests.evaluation.figures import mean
 from tests.evaluation.requirement_releases import make_release
 from tests.evaluation.screens import page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def document(*, body: str = "Something") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.figures import aggregate, value
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def test_every_question_is_a_case_that_sees_the_talk_and_no_label(

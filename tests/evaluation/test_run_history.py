@@ -10,7 +10,7 @@ from django.urls import reverse
 from evaluation.models import Run
 from tests.evaluation.screens import queries, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.mark.parametrize("name", ["ana", "olga"])

@@ -36,7 +36,7 @@ from tests import factories
 from tests.evaluation import launching
 from tests.fakes import WordOverlap
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture
