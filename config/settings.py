@@ -76,7 +76,7 @@ def _gold_trusted_keys() -> list[str]:
 
 _make_data_folders()
 SECRET_KEY = env_secret("ASSAY_SECRET_KEY") or _stored("secret_key", get_random_secret_key)
-# Signs releases of gold; whoever has the fingerprint of its public part can check them.
+# Signs releases of gold; anyone with the fingerprint of its public part can check them.
 GOLD_KEY = _gold_key()
 GOLD_TRUSTED_KEYS = _gold_trusted_keys()
 ALLOWED_HOSTS = env_list("ASSAY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])

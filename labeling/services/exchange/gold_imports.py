@@ -20,8 +20,7 @@ from labeling.services.exchange.conversations import ImportRefused
 from labeling.services.gold import lint, releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
-
-MADE_ELSEWHERE = ("imported", "generated")
+from labeling.services.settling.corrections import MADE_ELSEWHERE
 
 
 class Source(NamedTuple):
