@@ -22,15 +22,7 @@ def _missing_guards(
     from evaluation.models.guards import GUARDS
     from labeling.models import guards
 
-    return [
-        checks.Error(
-            f"The database {using} has no trigger {name}: frozen rows can be changed there.",
-            hint="Run “manage.py migrate”, which writes all of them.",
-            id="evaluation.E001",
-        )
-        for using in databases or ()
-        for name in guards.missing(connections[using], GUARDS)
-    ]
+    return guards.errors(databases or (), GUARDS, id="evaluation.E001")
 
 
 class EvaluationConfig(AppConfig):

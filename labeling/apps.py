@@ -21,15 +21,7 @@ def _missing_guards(
     """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
     from labeling.models import guards
 
-    return [
-        checks.Error(
-            f"The database {using} has no trigger {name}: frozen rows can be changed there.",
-            hint="Run “manage.py migrate”, which writes all of them.",
-            id="labeling.E001",
-        )
-        for using in databases or ()
-        for name in guards.missing(connections[using])
-    ]
+    return guards.errors(databases or (), guards.GUARDS, id="labeling.E001")
 
 
 class LabelingConfig(AppConfig):

@@ -15,6 +15,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from django.core.checks import CheckMessage, Error
+from django.db import connections
+
 
 class Guard(NamedTuple):
     table: str
@@ -116,6 +119,19 @@ def missing(connection: Any, guards: list[Guard] = GUARDS) -> list[str]:
             cursor.execute("SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')")
         there = {name for (name,) in cursor.fetchall()}
     return [name for name in wanted if name not in there]
+
+
+def errors(databases: Iterable[str], guards: list[Guard], *, id: str) -> list[CheckMessage]:
+    """For ``check --deploy``: the triggers that each of these databases lacks."""
+    return [
+        Error(
+            f"The database {using} has no trigger {name}: frozen rows can be changed there.",
+            hint="Run “manage.py migrate”, which writes all of them.",
+            id=id,
+        )
+        for using in databases
+        for name in missing(connections[using], guards)
+    ]
 
 
 def _present(connection: Any, guards: list[Guard]) -> list[Guard]:
