@@ -15,6 +15,7 @@ from labeling.api.errors import ErrorOut
 from labeling.domain.facts import Fact
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
 from labeling.services import blindness
+from labeling.services.gold import looks
 from labeling.services.settling import adjudications, merges
 from labeling.words import words_of
 
@@ -142,6 +143,7 @@ class AdjudicationView(APIView):
         if layer not in merges.layers_of(conversation.project):
             raise Http404(f"{conversation.project.slug} does not settle a layer {layer!r}.")
         blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
+        looks.require_answers(request.user, conversation)
         return conversation
 
 

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from labeling.api.errors import ErrorOut
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import blindness
+from labeling.services.gold import looks
 from labeling.services.settling import reviews
 
 Role = Membership.Role
@@ -71,9 +72,11 @@ class ReviewView(APIView):
         full = Annotation.objects.labelling().filter(
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
-        annotation = get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
+        full = full.select_related("assignment__round__project", "assignment__conversation")
+        annotation = get_object_or_404(full, pk=pk)
         text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
         blindness.refuse(request.user, text)
+        looks.require_answers(request.user, annotation.assignment.conversation)
         return annotation
 
 

@@ -65,7 +65,7 @@ class Look(models.Model):
 
 class LookBudgetQuerySet(models.QuerySet["LookBudget"]):
     def of(self, project: Any) -> int | None:
-        """How many looks each release of the project has; None is no limit."""
+        """How many looks each release of the project has; None: without a limit."""
         return self.filter(project=project).order_by("-pk").values_list("looks", flat=True).first()
 
 

@@ -19,6 +19,7 @@ from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.services import blindness, pending
+from labeling.services.gold import looks
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
 from labeling.services.settling.adjudications import Case
@@ -132,6 +133,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
         Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
     )
     blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
+    looks.require_answers(request.user, conversation)
     layer = _layer(conversation.project, request.GET.get("layer", ""))
     ready = merges.ready(conversation.project, layer, conversation=pk).get(pk)
     merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from labeling.forms.conversations import ConversationFilter
 from labeling.models import Annotation, Assignment, Conversation, Message, Project, Round
 from labeling.services import blindness, comments
+from labeling.services.gold import looks
 from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
@@ -70,6 +71,8 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     visible = [] if again else [round_ for round_ in rounds if not round_.is_blind]
     shown = _chosen(visible, request.GET.get("round", ""))
     answers = _answers(project, conversation, shown.pk) if shown else []
+    if answers:
+        looks.require_answers(request.user, conversation)
     answered = [answer for answer in answers if not answer.skip_reason]
     messages = conversation.messages.values("index", "role", "speaker", "content", "time")
     context = {

@@ -121,7 +121,7 @@ def dispute_next(request: HttpRequest, slug: str) -> HttpResponse:
     for standing in service.standings(project, rows, request.user):  # type: ignore[arg-type]
         if standing.why_not is None:
             return redirect("dispute-judge", project.slug, standing.dispute.pk)
-    messages.info(request, _("There is no dispute left for you to judge."))
+    messages.info(request, _("No dispute is left for you to judge."))
     return redirect("disputes", project.slug)
 
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
@@ -100,7 +101,7 @@ def _hide_others(groups: list[Group], visible: Any) -> None:
 
 @require_POST
 def gold_lint_run(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask a worker to look; the page shows the result when it is there."""
+    """Ask a worker to check; the page shows the result when it is there."""
     project = access.led(request.user, slug)
     form = LayerForm(project, request.POST)
     if not form.is_valid():
@@ -110,7 +111,7 @@ def gold_lint_run(request: HttpRequest, slug: str) -> HttpResponse:
         lint_requests.request(project=project, layer=layer, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
         return access.refused(request, error, _page(project, layer))
-    messages.success(request, _("A worker is looking; the result appears here."))
+    messages.success(request, _("A worker is checking; the result appears here."))
     return redirect(_page(project, layer))
 
 
@@ -133,9 +134,12 @@ def gold_lint_waive(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except RuleError as error:
         return access.refused(request, error, page)
-    messages.success(
-        request, _("Accepted: {number} findings. Releases state it.").format(number=waiver.number)
+    accepted = ngettext(
+        "{number} finding is accepted. Releases state it.",
+        "{number} findings are accepted. Releases state it.",
+        waiver.number,
     )
+    messages.success(request, accepted.format(number=waiver.number))
     return redirect(page)
 
 

@@ -16,6 +16,7 @@ from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import blindness, pending
+from labeling.services.gold import looks
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
 from labeling.services.settling.reviews import ReviewRow
@@ -116,6 +117,7 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
     annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
     text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
     blindness.refuse(request.user, text)
+    looks.require_answers(request.user, annotation.assignment.conversation)
     return render(request, "labeling/review.html", _context(request, annotation))
 
 

@@ -51,7 +51,7 @@ def test_a_dispute_is_carried_from_a_case_to_the_split_of_a_difference(
     page.keyboard.press("b" if DisputeReading.objects.get().gold_is_a else "a")
     page.keyboard.type("Message 2 says it.")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("There is no dispute left for you to judge.")).to_be_visible()
+    expect(page.get_by_text("No dispute is left for you to judge.")).to_be_visible()
 
     newer = gold.freeze(
         project=run.release.project,

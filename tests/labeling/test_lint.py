@@ -258,7 +258,7 @@ def test_another_layer_is_looked_at_when_the_slug_names_a_release_of_the_first(
     assert report.layer == "inference"
 
 
-def test_a_look_that_was_refused_says_so_on_the_page(
+def test_a_check_that_was_refused_says_so_on_the_page(
     project: Project, rita: User, signed_in: Any
 ) -> None:
     lint_requests.request(project=project, layer="extraction", by=rita)
@@ -269,7 +269,7 @@ def test_a_look_that_was_refused_says_so_on_the_page(
 
     shown = page(signed_in(rita), f"/projects/{project.slug}/gold/lint/")
 
-    assert "The last look was refused:" in shown
+    assert "The last check was refused:" in shown
 
 
 def test_one_finding_can_be_accepted_and_its_waiver_withdrawn(
@@ -342,7 +342,7 @@ def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -
     assert (code, "c-002: labelled under version 1" in errors) == (1, True)
 
     code, out, _ = command(
-        "lint_gold", *of_project, "--format", "json", "--waive", "superseded", "--reason", "Typos."
+        "lint_gold", *of_project, "--format", "json", "--waive", "superseded=Typos."
     )
     document = json.loads(out)
     assert (code, document["kinds"]) == (0, [{"kind": "superseded", "number": 2, "open": 0}])
@@ -425,10 +425,10 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
 ) -> None:
     monkeypatch.setattr("labeling.services.vectors.ruler", lambda: RULER)
     address = reverse("gold-lint", args=[superseded.slug])
-    assert "Nobody has looked yet" in page(lead, address)
+    assert "Nothing was checked yet" in page(lead, address)
 
     lead.post(reverse("gold-lint-run", args=[superseded.slug]), {"layer": "extraction"})
-    assert "A worker is looking" in page(lead, address)
+    assert "A worker is checking" in page(lead, address)
     tasks.lint_gold(Event.objects.get(verb="gold.lint_requested").pk)
 
     shown = page(lead, address)

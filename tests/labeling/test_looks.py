@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.models import Conversation, Event, GoldRelease, Look, LookBudget, Project
+from labeling.models import Annotation, Conversation, Event, GoldRelease, Look, LookBudget, Project
 from labeling.services.gold import disputes, looks
 from labeling.services.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
 from tests import factories
@@ -75,6 +75,25 @@ def test_dev_items_are_shown_to_everybody_who_may_read(
     signed_in: SignedIn, noor: User, release: GoldRelease
 ) -> None:
     assert signed_in(noor).get(f"{GOLD}items/c-002/").status_code == 200
+
+
+def test_what_people_answered_on_a_test_item_is_asked_of_researchers_alone(
+    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
+) -> None:
+    tested, other = (Conversation.objects.get(external_id=name) for name in ("c-001", "c-002"))
+    pages = [
+        reverse("conversation", args=["orders", tested.pk]),
+        reverse("adjudicate", args=[tested.pk]),
+        reverse("review", args=[Annotation.objects.filter(assignment__conversation=tested)[0].pk]),
+    ]
+    for address in pages:
+        asked = signed_in(noor).get(address)
+        assert (asked.status_code, "/look/" in asked["Location"]) == (302, True)
+        assert signed_in(rita).get(address).status_code == 200
+    assert signed_in(noor).get(f"/api/adjudications/{tested.pk}/extraction/").status_code == 403
+    assert (
+        signed_in(noor).get(reverse("conversation", args=["orders", other.pk])).status_code == 200
+    )
 
 
 def test_a_release_without_test_items_asks_nothing(

@@ -72,7 +72,7 @@ class LabelCorrection(TypedDict):
     """A label that a dispute has changed, or a file of corrections (``dispute`` None).
 
     ``before`` is the label as it was in ``release``; None: it had none. ``decided_by`` are the
-    judges in whose majority it was, or the lead who broke a tie; of a file, whoever it names.
+    judges in whose majority it was, or the lead who broke a tie; of a file, the person named there.
     """
 
     dispute: int | None

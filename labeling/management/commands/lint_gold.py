@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER
-from labeling.management.arguments import project_named
+from labeling.management.arguments import add_waivers, project_named, waivers_in
 from labeling.models import LintFinding, LintReport, Project
 from labeling.services.gold import lint, lint_requests
 from labeling.services.vectors import ruler
@@ -25,23 +25,15 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--layer", default=DEFAULT_LAYER, help="default: %(default)s")
         parser.add_argument("--format", default="table", choices=["table", "json"])
-        parser.add_argument(
-            "--waive",
-            default="",
-            metavar="KIND",
-            help="accept what was found of this kind; needs --reason",
-        )
-        parser.add_argument("--reason", default="", metavar="TEXT")
+        add_waivers(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
-        layer, kind = options["layer"], options["waive"]
+        layer, reasons = options["layer"], waivers_in(options["waive"])
         try:
-            if kind:
-                lint.check_kind(kind)
             report = lint_requests.look(project, layer, ruler=ruler())
-            if kind:
-                lint.waive(project, layer, kind, reason=options["reason"], by=None)
+            for kind, reason in reasons.items():
+                lint.waive(project, layer, kind, reason=reason, by=None)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
         if options["format"] == "json":

@@ -15,10 +15,19 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from labeling.domain.errors import RuleError
 from labeling.domain.reasons import reason_in
-from labeling.models import Conversation, GoldItem, GoldRelease, Look, LookBudget, Project
+from labeling.models import (
+    Conversation,
+    GoldItem,
+    GoldRelease,
+    Look,
+    LookBudget,
+    Membership,
+    Project,
+)
 from labeling.services import events, projects
 
 TEST = Conversation.Split.TEST
+Role = Membership.Role
 Purpose = Look.Purpose
 Subject = Look.Subject
 
@@ -161,6 +170,19 @@ def require_item(user: Any, item: GoldItem) -> None:
     """The same for the labels of one item: what is not a test item is nobody's secret."""
     if item.split == TEST:
         require(user, [item.release], Sight(Purpose.LABELS, Subject.ITEM, item.item_id))
+
+
+def require_answers(user: Any, conversation: Conversation) -> None:
+    """The same for what people answered: on a test item it says nearly what gold says.
+
+    Leads are not asked: they review and decide these answers, and choose no pipeline by them.
+    """
+    project = conversation.project
+    if conversation.split == TEST and Role.LEAD not in project.roles_of(user):
+        items = GoldItem.objects.filter(conversation=conversation, split=TEST)
+        holding = GoldRelease.objects.filter(Exists(items.filter(release=OuterRef("pk"))))
+        newest = list(holding.light().order_by("-pk")[:1])
+        require(user, newest, Sight(Purpose.LABELS, Subject.ITEM, conversation.external_id))
 
 
 def reason_of(user: Any, release: GoldRelease, purpose: str) -> str:
