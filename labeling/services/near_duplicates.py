@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.db import connection, models, transaction
 
+from labeling.domain.batches import batches
 from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
 from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Message
 from labeling.services.wakeups import Wakeups
@@ -26,7 +26,6 @@ VALUES = 5000  # a query; SQLite takes a limited number of parameters
 CONVERSATIONS = 500  # whose texts are in memory at once
 
 _messages = Wakeups("labeling.tasks.fingerprint_conversations")
-Part = TypeVar("Part")
 
 
 class NearDuplicate(NamedTuple):
@@ -44,7 +43,7 @@ def of_conversations(conversations: Iterable[int]) -> Iterator[tuple[int, list[N
 
     One that has no fingerprint yet has none: :func:`catch_up` computes them.
     """
-    for batch in _batches(conversations, CONVERSATIONS):
+    for batch in batches(conversations, CONVERSATIONS):
         sketches = _sketches(batch)
         matches = find(list(sketches.values()), without=list(sketches))
         yield from zip(sketches, matches, strict=True)
@@ -85,7 +84,7 @@ def _matches(
 def _holders(values: Collection[int]) -> dict[int, list[int]]:
     """The conversations that have each value among their keys; of a common value only some."""
     holders = defaultdict(list)
-    for part in _batches(values, VALUES):
+    for part in batches(values, VALUES):
         rows = _rows(part, most=FEW * len(part))
         if rows is None:
             rows = [row for value in part for row in _rows([value], most=COMMON, cut=True) or ()]
@@ -108,7 +107,7 @@ def _rows(values: Sequence[int], *, most: int, cut: bool = False) -> list[tuple[
 
 def _sketches(conversations: Collection[int]) -> dict[int, Fingerprint]:
     sketches = {}
-    for part in _batches(conversations, VALUES):
+    for part in batches(conversations, VALUES):
         rows = ConversationFingerprint.objects.filter(conversation__in=part).order_by("pk")
         for pk, stored in rows.values_list("pk", "sketch"):
             sketches[pk] = Fingerprint.from_bytes(bytes(stored))
@@ -126,7 +125,7 @@ def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
     )
     keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys)
     with connection.cursor() as cursor:
-        for part in _batches(keys, VALUES):  # 80,000 rows as objects take longer than the rest
+        for part in batches(keys, VALUES):  # 80,000 rows as objects take longer than the rest
             cursor.execute(
                 f"INSERT INTO {FingerprintKey._meta.db_table} (value, conversation_id)"
                 f" VALUES {','.join(part)} ON CONFLICT DO NOTHING"
@@ -150,8 +149,9 @@ def catch_up() -> int:
             "conversation", "content"
         ):
             texts[pk].append(content)
+        prints = [(pk, fingerprint(texts[pk])) for pk in conversations]
         with transaction.atomic():
-            store([(pk, fingerprint(texts[pk])) for pk in conversations])
+            store(prints)
         computed += len(conversations)
     return computed
 
@@ -164,9 +164,3 @@ def wake_unattended() -> None:
 
 def _without() -> models.QuerySet[Conversation]:
     return Conversation.objects.filter(fingerprint=None)
-
-
-def _batches(values: Iterable[Part], size: int) -> Iterator[list[Part]]:
-    rest = iter(values)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.domain.batches import batches
 from labeling.domain.matching.similarity import MINILM_ID, Ruler, load_minilm
 from labeling.models import TextVector
 
@@ -40,7 +40,7 @@ class StoredVectors:
 
     def get_many(self, encoder_id: str, hashes: Sequence[str]) -> dict[str, bytes]:
         vectors: dict[str, bytes] = {}
-        for part in _batches(hashes):
+        for part in batches(hashes, BATCH):
             rows = TextVector.objects.filter(
                 encoder=self._prefix + encoder_id, text_sha256__in=part
             )
@@ -56,9 +56,3 @@ class StoredVectors:
 
 
 _COLUMNS = ("text_sha256", "vector")
-
-
-def _batches(hashes: Sequence[str]) -> Iterator[list[str]]:
-    remaining = iter(hashes)
-    while part := list(islice(remaining, BATCH)):
-        yield part

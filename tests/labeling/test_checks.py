@@ -193,8 +193,11 @@ def test_a_conversation_with_checks_alone_is_not_labelled(
         round=round_, conversation=only, annotator=newcomer, purpose=HONEYPOT, slot=0
     )
 
-    fits = merges.fitting(project, ["extraction"])
-    outcomes = settling.outcomes_of_project(project, "extraction", fits=fits)
+    outcomes = settling.outcomes_of_project(
+        project,
+        "extraction",
+        fitting=lambda part: merges.fitting(project, ["extraction"], among=part),
+    )
 
     assert only.external_id not in [conversation.external_id for conversation, _ in outcomes]
 

@@ -9,7 +9,14 @@ from labeling.domain.chats.arcs import ArcCase, read_arc_cases
 from labeling.domain.chats.chat import Chat, ChatRefused, Line, Question
 from labeling.domain.chats.counts import count_of, evidence_counts
 from labeling.domain.chats.faults import KINDS, ChatFault, FaultKind
-from labeling.domain.chats.files import FORMATS, format_of, natural_key, number_of, read_chat
+from labeling.domain.chats.files import (
+    FORMATS,
+    format_of,
+    natural_bytes,
+    natural_key,
+    number_of,
+    read_chat,
+)
 from labeling.domain.chats.labels import ChatLabels, arc_labels, question_labels
 from labeling.domain.chats.questions import read_questions
 from labeling.domain.chats.splits import BadSplits, Splits, read_splits
@@ -31,6 +38,7 @@ __all__ = [
     "count_of",
     "evidence_counts",
     "format_of",
+    "natural_bytes",
     "natural_key",
     "number_of",
     "question_labels",

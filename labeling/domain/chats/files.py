@@ -38,6 +38,18 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
+def natural_bytes(text: str) -> bytes:
+    """The same order for what compares bytes.
+
+    Examples
+    --------
+    >>> sorted(["Chat_10", "Chat_9", "Chat"], key=natural_bytes)
+    ['Chat', 'Chat_9', 'Chat_10']
+    """
+    parts = natural_key(text)
+    return b"".join(b"1%b\0" % part.encode() if kind else b"0%018d" % n for kind, n, part in parts)
+
+
 def format_of(document: Any) -> str:
     """The format of a chat file; empty if it is something else."""
     if not isinstance(document, dict):

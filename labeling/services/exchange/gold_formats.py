@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows, web_annotation
@@ -24,7 +25,6 @@ from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange import parquet
 from labeling.services.exchange.native_files import write_items, write_native, write_proof
-from labeling.services.gold.staging import batches
 from labeling.words import worded_in_english
 
 GOLD = "gold"  # in place of the annotator

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 
-from labeling.domain.chats import natural_key
+from labeling.domain.batches import batches
+from labeling.domain.chats import natural_bytes
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
 from labeling.domain.gold.release import text_sha256
@@ -19,7 +20,7 @@ from labeling.services import audit_chain, events, projects
 from labeling.services.exchange.conversations import ImportRefused
 from labeling.services.gold import lint, releases
 from labeling.services.gold.gold import NameTaken, check_free
-from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
+from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 from labeling.services.settling.corrections import MADE_ELSEWHERE
 
 
@@ -124,12 +125,12 @@ def _stage(draft: releases.Draft, imported: Iterable[Imported], items: StagedIte
     """The new items and the unchanged ones, in the natural order of their ids."""
     for kept in _kept(draft.parent) if draft.parent else []:
         items.add(kept)
-    for batch in batches(imported):
+    for batch in batches(imported, BATCH):
         wanted = {labels.conversation: labels for labels in batch}
         conversations = draft.project.conversations.filter(external_id__in=wanted)
         for conversation in conversations.prefetch_related("messages"):
             items.add(_item(conversation, draft.layer, wanted[conversation.external_id]))
-    items.sort(natural_key)
+    items.sort(natural_bytes)
 
 
 def _kept(parent: GoldRelease) -> Iterator[FrozenItem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from django.contrib.auth.models import User
@@ -117,17 +117,17 @@ def proposed(project: Project, layer: str, name: str = "") -> releases.Proposal 
     """
     name = name or project.slug
     check_name(project, layer, name)
-    fits = merges.fitting(project, _layers_behind(layer))
+    outcomes = settling.outcomes_of_project(project, layer, fitting=_fitting(project, layer))
+    splits = (
+        (conversation.external_id, conversation.split)
+        for conversation, outcome in outcomes
+        if not isinstance(outcome, Fact)
+    )
+    draft = releases.draft(project, layer, name, by=None)
     try:
-        splits = {
-            (conversation.external_id, conversation.split)
-            for conversation, outcome in settling.outcomes_of_project(project, layer, fits=fits)
-            if not isinstance(outcome, Fact)
-        }
+        return draft.proposal(splits, guideline=project.guidelines.first())
     except settling.NotMerged:
         return None
-    draft = releases.draft(project, layer, name, by=None)
-    return draft.proposal(splits, guideline=project.guidelines.first())
 
 
 ATTEMPTS = 3
@@ -244,9 +244,8 @@ def _settle(
     synthetic = 0
     names = {} if is_trial else _pseudonyms(project)
     linter = lint.Linter(project, layer, name=chosen.name)
-    fits = merges.fitting(project, _layers_behind(layer))
     for conversation, outcome in settling.outcomes_of_project(
-        project, layer, fits=fits, allow_unmerged=is_last
+        project, layer, fitting=_fitting(project, layer), allow_unmerged=is_last
     ):
         if isinstance(outcome, Fact):
             left_out.append(settling.LeftOut(conversation.external_id, outcome))
@@ -404,6 +403,11 @@ def _measured_rounds(project: Project) -> list[Round]:
         project.rounds.labelling().filter(overlap__gte=2).select_related("guideline", "project")
     )
     return [round_ for round_ in rounds if not round_.is_blind]
+
+
+def _fitting(project: Project, layer: str) -> Callable[[Collection[int]], settling.Fits]:
+    layers = _layers_behind(layer)
+    return lambda conversations: merges.fitting(project, layers, among=conversations)
 
 
 def _layers_behind(layer: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
@@ -48,7 +49,6 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events, guidelines, near_duplicates, projects
-from labeling.services.gold.staging import batches
 
 CHUNK = 500
 SAME = 0.99
@@ -206,7 +206,7 @@ class Linter:
         others = {match.conversation for _, match in matches}
         known: dict[int, Conversation] = {}
         gold: set[int] = set()
-        for part in batches(sorted(others)):
+        for part in batches(sorted(others), CHUNK):
             known |= Conversation.objects.only("external_id", "split", "project", "origin").in_bulk(
                 part
             )
@@ -499,7 +499,7 @@ def store(project: Project, layer: str, findings: Findings, *, by: Any = None) -
     before.delete()
     report = LintReport.objects.create(project=project, layer=layer, items=findings.items, by=by)
     covering = _covering(project, layer)
-    for rows in batches(findings.by_key.items()):
+    for rows in batches(findings.by_key.items(), CHUNK):
         LintFinding.objects.bulk_create(
             LintFinding(
                 report=report,

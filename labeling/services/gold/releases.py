@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
@@ -34,7 +35,7 @@ from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
 from labeling.services import audit_chain
 from labeling.services.gold import signing
-from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems, batches
+from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 
 
 class SyntheticCounts(TypedDict, total=False):
@@ -70,8 +71,8 @@ class Draft(NamedTuple):
         if self.parent is None or self.parent.items.count() != len(items):
             return False
         rows = self.parent.items.order_by("position").values_list("sha256", flat=True)
-        hashes = rows.iterator(chunk_size=BATCH)
-        return all(item.sha256 == sha256 for item, sha256 in zip(items, hashes, strict=True))
+        before = rows.iterator(chunk_size=BATCH)
+        return all(old == new for old, new in zip(before, items.hashes(), strict=True))
 
     def proposal(
         self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
@@ -90,15 +91,26 @@ class Draft(NamedTuple):
         if not same_words(before, guideline.body if guideline else None):
             version = guideline.version if guideline else 0
             reasons[Fact("meaning.guidelines", version=version)] = "major"
-        kept, own = set(parent.items.values_list("item_id", "split")), set(items)
-        if kept != own:
-            added, removed = len(own - kept), len(kept - own)
+        added, removed = self._added_and_removed(parent, items)
+        if added or removed:
             reasons[Fact("meaning.items", added=added, removed=removed)] = "minor"
         if not reasons:
             reasons[Fact("meaning.labels")] = "patch"
         level = reduce(higher, reasons.values())
         meaning = of_release(parent.meaning, parent.version).raised(level)
         return Proposal(level, meaning, list(reasons))
+
+    @staticmethod
+    def _added_and_removed(
+        parent: GoldRelease, items: Iterable[tuple[str, str]]
+    ) -> tuple[int, int]:
+        """How many items the parent does not have in that split, and how many only it has."""
+        total, kept = 0, 0
+        for batch in batches(items, BATCH):
+            total += len(batch)
+            named = parent.items.filter(item_id__in=[name for name, _ in batch]).order_by()
+            kept += len({*batch} & {*named.values_list("item_id", "split")})
+        return total - kept, parent.items.count() - kept
 
     def store(
         self,
@@ -114,11 +126,10 @@ class Draft(NamedTuple):
         at_least: Level = "patch",
     ) -> GoldRelease:
         """Freeze these items. ``own`` is what this kind of gold states in addition."""
-        tree, splits = Tree(), set()
-        for item in items:
-            tree.add(item.sha256)
-            splits.add((item.item_id, item.split))
-        proposed = self.proposal(splits, guideline=guideline)
+        tree = Tree()
+        for sha256 in items.hashes():
+            tree.add(sha256)
+        proposed = self.proposal(items.splits(), guideline=guideline)
         meaning = str(self.meaning_of(proposed, at_least))
         frozen_at = timezone.now()
         stated: Statement = {
@@ -171,7 +182,7 @@ class Draft(NamedTuple):
             GoldItem(release=release, position=position, **item._asdict())
             for position, item in enumerate(items)
         )
-        for batch in batches(rows):
+        for batch in batches(rows, BATCH):
             GoldItem.objects.bulk_create(batch)
         return release
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import pickle
+import sqlite3
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
 from os import SEEK_END
 from tempfile import TemporaryFile
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from labeling.services.gold import signing
 
@@ -57,51 +56,69 @@ class Spool(Generic[Row]):
 
 
 class StagedItems:
-    """Items in a nameless file of the system; of each only its id and its place are in memory.
+    """Items in a nameless database of the system, so that none of them is in memory.
 
     They come back signed, in the order in which they were added, or in that of ``sort``.
     """
 
     def __init__(self) -> None:
         self._signer = signing.signer()
-        self._file = TemporaryFile("w+b")  # noqa: SIM115  # closed by __exit__
-        self._places: dict[str, int] = {}
-        self._end = 0
+        self._db = sqlite3.connect("", isolation_level=None)  # a file that goes with the connection
+        self._db.executescript(_TABLES)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._db.close()
 
     def __len__(self) -> int:
-        return len(self._places)
-
-    def __contains__(self, item_id: str) -> bool:
-        return item_id in self._places
+        (size,) = self._db.execute("SELECT COUNT(*) FROM item").fetchone()
+        return int(size)
 
     def add(self, item: FrozenItem) -> None:
         """An item of the same id takes the place of the one that was added before."""
-        text = item.canonical.encode()
-        signed = item._replace(canonical="", signature=self._signer.sign_item(item.sha256))
-        head = json.dumps([*signed, len(text)]).encode() + b"\n"
-        self._file.seek(self._end)
-        self._places[item.item_id] = self._end
-        self._end += self._file.write(head) + self._file.write(text)
+        signed = item._replace(signature=self._signer.sign_item(item.sha256))
+        self._db.execute(_ADD, signed)
 
-    def sort(self, key: Callable[[str], Any]) -> None:
+    def sort(self, key: Callable[[str], bytes]) -> None:
         """Order the items by what ``key`` makes of their ids."""
-        self._places = {item_id: self._places[item_id] for item_id in sorted(self._places, key=key)}
+        self._db.create_function("sort_key", 1, key, deterministic=True)
+        self._db.executescript(_SORT)
 
     def __iter__(self) -> Iterator[FrozenItem]:
-        for place in self._places.values():
-            self._file.seek(place)
-            *columns, size = json.loads(self._file.readline())
-            yield FrozenItem(*columns)._replace(canonical=self._file.read(size).decode())
+        return map(FrozenItem._make, self._db.execute(f"SELECT {_COLUMNS} {_IN_ORDER}"))
+
+    def hashes(self) -> Iterator[str]:
+        return (sha256 for (sha256,) in self._db.execute(f"SELECT sha256 {_IN_ORDER}"))
+
+    def splits(self) -> Iterator[tuple[str, str]]:
+        """The ids of the items, each with its split."""
+        return iter(self._db.execute("SELECT item_id, split FROM item"))
 
 
-def batches(rows: Iterable[Row], size: int = BATCH) -> Iterator[list[Row]]:
-    """The rows in lists of this size; the last one may be shorter."""
-    iterator = iter(rows)
-    while batch := list(islice(iterator, size)):
-        yield batch
+_COLUMNS = ", ".join(FrozenItem._fields)
+_IN_ORDER = "FROM place CROSS JOIN item USING (item_id) ORDER BY place.number"
+_TABLES = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE item (
+        item_id TEXT PRIMARY KEY, conversation_id INTEGER, split TEXT, how TEXT, canonical TEXT,
+        sha256 TEXT, signature TEXT
+    );
+    CREATE TABLE place (number INTEGER PRIMARY KEY, item_id TEXT UNIQUE);
+    CREATE TRIGGER placed AFTER INSERT ON item BEGIN
+        INSERT INTO place (item_id) VALUES (NEW.item_id);
+    END;
+"""
+_ADD = (
+    f"INSERT INTO item ({_COLUMNS}) VALUES ({', '.join('?' * len(FrozenItem._fields))})"
+    " ON CONFLICT (item_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in FrozenItem._fields[1:])
+)
+_SORT = """
+    CREATE TABLE sorted AS SELECT item_id FROM place ORDER BY sort_key(item_id), number;
+    DELETE FROM place;
+    INSERT INTO place (item_id) SELECT item_id FROM sorted ORDER BY rowid;
+    DROP TABLE sorted;
+"""

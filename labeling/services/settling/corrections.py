@@ -149,14 +149,18 @@ def _decided(origin: Provenance, correction: Correction) -> Provenance:
     }
 
 
-def outcomes_of(project: Project, layer: str) -> dict[int, list[int]]:
+def outcomes_of(
+    project: Project, layer: str, *, among: Collection[int] | None = None
+) -> dict[int, list[int]]:
     """By conversation: what was corrected of gold labelled here, for the digest of its merges."""
     rows = DisputeOutcome.objects.filter(
         dispute__conversation__project=project,
         dispute__layer=layer,
         kind=DisputeOutcome.Kind.CORRECTED,
     ).exclude(dispute__item__how__in=MADE_ELSEWHERE)
-    found: dict[int, list[int]] = {}
+    if among is not None:
+        rows = rows.filter(dispute__conversation__in=among)
+    outcomes: dict[int, list[int]] = {}
     for conversation, pk in rows.order_by("pk").values_list("dispute__conversation", "pk"):
-        found.setdefault(conversation, []).append(pk)
-    return found
+        outcomes.setdefault(conversation, []).append(pk)
+    return outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypedDict
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 from django.db import transaction
 from django.db.models import Case, When
 
+from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact
 from labeling.domain.matching.merging import (
@@ -97,9 +98,8 @@ _COLUMNS = (
 VERSION = 1
 """Raise it when the same answers may be merged in another way: all are then merged again."""
 
-BATCH = 200
 FEW = 500
-"""Up to this many conversations are named in a query; above it the whole project is read."""
+"""Up to this many conversations are named in a query, and looked at at a time."""
 
 
 def ready(
@@ -141,7 +141,8 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
     for need in settling.needs_of(project, layer):
         needed = for_layer(everything, project, need)
         decided = _decided(project, need, ready)
-        corrected = corrections.outcomes_of(project, need)
+        few = ready if len(ready) <= FEW else None
+        corrected = corrections.outcomes_of(project, need, among=few)
         merges_now = current(project, need, needed)
         agreed = {pk for pk, merge in merges_now.items() if merge.state != "disputed"}
         ready = {
@@ -238,12 +239,23 @@ def merge(
     project: Project, *, ruler: Callable[[], Ruler], among: Collection[int] | None = None
 ) -> None:
     """Merge what is out of date, layer by layer; ``among`` are the conversations to look at."""
-    for layer in layers_of(project):
-        waiting = due(project, layer, among=among)
-        keys = list(waiting)
-        for start in range(0, len(keys), BATCH):
-            part = {pk: waiting[pk] for pk in keys[start : start + BATCH]}
-            _merge(project, layer, part, ruler())
+    for part in parts(project, among):
+        for layer in layers_of(project):
+            if waiting := due(project, layer, among=part):
+                _merge(project, layer, waiting, ruler())
+
+
+def parts(project: Project, among: Collection[int] | None = None) -> Iterator[list[int]]:
+    """The conversations of the project, or these of them, a few at a time."""
+    if among is not None:
+        yield from batches(sorted(among), FEW)
+        return
+    last = 0
+    while part := list(
+        project.conversations.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:FEW]
+    ):
+        yield part
+        last = part[-1]
 
 
 def due(project: Project, layer: str, *, among: Collection[int] | None = None) -> dict[int, Ready]:
@@ -257,9 +269,7 @@ def due(project: Project, layer: str, *, among: Collection[int] | None = None) -
     }
 
 
-def fitting(
-    project: Project, layers: Iterable[str], *, among: Collection[int] | None = None
-) -> settling.Fits:
+def fitting(project: Project, layers: Collection[str], *, among: Collection[int]) -> settling.Fits:
     """A test whether a stored merge of these layers is of the current answers."""
     answered_now = answered(project, among=among)
     wanted = {

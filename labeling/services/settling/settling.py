@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
@@ -86,7 +86,12 @@ SettlementOf = Callable[[str, Base], Settlement]
 
 
 def outcomes_of_project(
-    project: Project, layer: str, *, fits: Fits, allow_unmerged: bool = False
+    project: Project,
+    layer: str,
+    *,
+    fitting: Callable[[Collection[int]], Fits],
+    among: Collection[int] | None = None,
+    allow_unmerged: bool = False,
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
@@ -94,16 +99,31 @@ def outcomes_of_project(
     overrides the label that it is about. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
     to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
-    are a reason with ``allow_unmerged``.
+    are a reason with ``allow_unmerged``. ``fitting`` gives the test of merges for some
+    conversations: they are looked at a few at a time.
     """
-    for conversation in labelled(project.conversations.all(), *stages_of(layer)).iterator(BATCH):
-        answers = answers_of(conversation)
-        try:
-            yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
-        except NotMerged:
-            if not allow_unmerged:
-                raise
-            yield conversation, Fact("gold.answer_just_in")
+    for part in parts_by_name(project, among):
+        fits = fitting(part)
+        for conversation in labelled(Conversation.objects.filter(pk__in=part), *stages_of(layer)):
+            answers = answers_of(conversation)
+            try:
+                yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
+            except NotMerged:
+                if not allow_unmerged:
+                    raise
+                yield conversation, Fact("gold.answer_just_in")
+
+
+def parts_by_name(project: Project, among: Collection[int] | None) -> Iterator[list[int]]:
+    """The conversations of the project, or these of them, by their id, a few at a time."""
+    conversations = project.conversations.order_by("external_id")
+    if among is not None:
+        conversations = conversations.filter(pk__in=among)
+    rows = list(conversations.values_list("pk", "external_id")[:BATCH])
+    while rows:
+        yield [pk for pk, _ in rows]
+        following = conversations.filter(external_id__gt=rows[-1][1])
+        rows = list(following.values_list("pk", "external_id")[:BATCH])
 
 
 def stored(answers: Answers, fits: Fits) -> SettlementOf:
@@ -167,9 +187,9 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
     decisions = Adjudication.objects.filter(layer__in=needed).select_related(
         "decided_by", "guideline"
     )
+    of_conversation = Assignment.objects.labelling().filter(conversation=OuterRef("pk"))
     return (
-        conversations.filter(assignments__purpose=Assignment.Purpose.LABELLING)
-        .distinct()
+        conversations.filter(Exists(of_conversation))
         .order_by("external_id")
         .prefetch_related(
             "messages",
