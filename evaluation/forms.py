@@ -61,7 +61,7 @@ class LaunchForm(forms.Form):
         GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
     )
     pipeline = forms.ChoiceField(label=_("Pipeline"))
-    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, required=False)
+    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
@@ -274,7 +274,7 @@ class PredictionsForm(forms.Form):
         GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
     )
     file = forms.FileField(label=_("File"), allow_empty_file=True)
-    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, required=False)
+    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
         required=False,

@@ -135,10 +135,12 @@ def test_the_form_shows_the_budget_before_it_is_spent(
 def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
     release: Any, signed_in: Any
 ) -> None:
-    page = signed_in("noor").get(reverse("run-new")).content.decode()
+    page = signed_in("noor").get(reverse("run-new"), {"release": str(release)}).content.decode()
 
-    (chosen, *_others) = page.split('id="id_split"')[1].split("<option value=")[1:]
-    assert chosen.startswith('"open">All but the test split<')
+    selects = page.split('name="split"')[1:]  # of pipelines and of predictions
+    chosen = [select.split("</select>")[0].split(" selected>")[1:] for select in selects]
+    assert [len(options) for options in chosen] == [1, 1]
+    assert all(option.startswith("All but the test split<") for (option,) in chosen)
 
 
 # --- reading --------------------------------------------------------------------------------------
