@@ -1,5 +1,7 @@
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, viewsets
@@ -138,15 +140,15 @@ class AnnotationViewSet(viewsets.ViewSet):
     @extend_schema(request=SaveIn, responses=CONFLICT)
     def update(self, request: Request, pk: int) -> Response:
         """Save a draft. Repeated and late saves of one page are ignored with 200."""
-        assignment = self._assignment(request, pk)  # access first, then input
-        stored = annotations.save_draft(assignment, _save(request))
+        assignment = self._opened(request, pk)  # access first, then input
+        stored = annotations.save_draft(assignment, _save(request), as_opened=True)
         return Response(AnnotationOut(stored).data)
 
     @extend_schema(request=SaveIn, responses=CONFLICT)
     def submit(self, request: Request, pk: int) -> Response:
         """Submit the final, complete answer."""
-        assignment = self._assignment(request, pk)
-        stored = annotations.submit(assignment, _save(request))
+        assignment = self._opened(request, pk)
+        stored = annotations.submit(assignment, _save(request), as_opened=True)
         return Response(AnnotationOut(stored).data)
 
     @extend_schema(request=SkipIn, responses={**CONFLICT, 200: SkippedOut})
@@ -192,6 +194,12 @@ class AnnotationViewSet(viewsets.ViewSet):
         )
         revision = get_object_or_404(annotation.revisions.select_related("author"), version=version)
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
+
+    def _opened(self, request: Request, pk: int) -> Assignment:
+        assignment = annotations.opened(cast(User, request.user), pk)
+        if assignment is None:
+            raise Http404
+        return assignment
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
         mine = Assignment.objects.with_checks().owned_by(request.user)

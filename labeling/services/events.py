@@ -8,14 +8,14 @@ from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
-from labeling.services import outbox
+from labeling.services import outbox, statements
 
 
 @transaction.atomic(savepoint=False)  # with its webhook deliveries, in any case
 def record(
     verb: str, subject: Model, *, project: Project | None, actor: Any = None, **data: Any
 ) -> Event:
-    event = Event.objects.create(
+    event = Event(
         project=project,
         actor=actor,
         verb=verb,
@@ -23,6 +23,7 @@ def record(
         object_id=str(subject.pk),
         data=data,
     )
+    statements.insert(event)
     outbox.put(event, subject)
     return event
 

@@ -26,6 +26,7 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
+from labeling.services.statements import Prepared
 from labeling.services.wakeups import Wakeups
 
 logger = logging.getLogger(__name__)
@@ -39,8 +40,13 @@ def put(event: Event, subject: Model) -> None:
     """Write a delivery for every webhook that wants such events, even a paused one."""
     if event.project_id is None or event.verb == TEST:
         return
-    webhooks = Webhook.objects.not_removed().filter(project=event.project_id).only("pk", "verbs")
+    webhooks = _WEBHOOKS.rows(event.project_id)
     add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
+
+
+_WEBHOOKS = Prepared(
+    lambda project: Webhook.objects.not_removed().filter(project=project).only("pk", "verbs")
+)
 
 
 def add(event: Event, subject: Model, webhooks: Iterable[Webhook]) -> None:

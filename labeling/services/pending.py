@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.models import PendingUpdate, Project, Round
+from labeling.services import statements
 from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 _messages = Wakeups("labeling.tasks.process_answers")
@@ -28,9 +29,8 @@ def request(
     neither it merges everything that is due in the project. A complete calibration round is closed
     in any case.
     """
-    update = PendingUpdate.objects.create(
-        project=project, conversation_id=conversation, round=measure
-    )
+    update = PendingUpdate(project=project, conversation_id=conversation, round=measure)
+    statements.insert(update)
     transaction.on_commit(partial(_wake, update), robust=True)
 
 

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Assignment, Membership, Pause, Project, Qualification
+from labeling.services.statements import Prepared
 
 State = Qualification.State
 ADMITTED = (State.PASSED, State.WAIVED)
@@ -32,7 +33,7 @@ def shut_to(user: User) -> list[int]:
     return list(_shut(user).values_list("pk", flat=True))
 
 
-def _shut(user: User) -> QuerySet[Project]:
+def _shut(user: User | int) -> QuerySet[Project]:
     here = {"project": OuterRef("pk"), "user": user}
     paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
     admitted = Exists(Qualification.objects.filter(**here, state__in=ADMITTED))
@@ -40,6 +41,11 @@ def _shut(user: User) -> QuerySet[Project]:
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
     return mine.filter(paused | (Q(check_plan__test=True) & ~admitted)).order_by("pk")
+
+
+_SHUT_HERE = Prepared(
+    lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", flat=True)
+)
 
 
 def not_begun_in(shut: Sequence[int]) -> Q:
@@ -53,7 +59,7 @@ def refuse_unless_admitted(assignment: Assignment) -> None:
     if assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return
     project = assignment.round.project_id
-    if _shut(assignment.annotator).filter(pk=project).exists():
+    if _SHUT_HERE.rows(assignment.annotator_id, project):
         raise why_shut(assignment.annotator, [project])
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import events, pending
+from labeling.services import events, pending, statements
+from labeling.services.statements import Prepared
 from labeling.services.work import (
     admission,
     assignments,
@@ -69,50 +72,94 @@ class Save(NamedTuple):
     active_seconds: int = 0
 
 
-@transaction.atomic
-def save_draft(assignment: Assignment, save: Save) -> Annotation:
+class _Changed(Exception):
+    """Somebody else stored something since the answer was read."""
+
+
+def opened(user: User, pk: int) -> Assignment | None:
+    """The user's own assignment with all that a save looks at, in one statement."""
+    assignment = _OPENED.first(pk, user.pk)
+    if assignment is not None:
+        assignment.annotator = user
+    return assignment
+
+
+_OPENED = Prepared(
+    lambda pk, user: (
+        Assignment.objects.with_checks()
+        .filter(pk=pk, annotator=user)
+        .select_related("round__project", "conversation", "annotation")
+        .order_by()
+    )
+)
+
+
+def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
     """Store one autosave.
 
     Saves of one page may arrive late, twice or in the wrong order; the highest ``seq`` wins and
     the others are ignored without an error. A save from a page that has not seen what another
-    page stored is refused with both versions.
+    page stored is refused with both versions. ``as_opened``: see ``_write``.
     """
     _check(assignment, save, complete=False)
-    assignments.hold(assignment)  # a draft is kept even when the place is gone
-    annotation = _lock(assignment)
-    if _is_repeated(annotation, save):
-        return annotation
-    _refuse_if_final(assignment, annotation)
-    _refuse_if_stale(annotation, save)
-    save = _with_origins(annotation, save)
-    return _store(annotation, save, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
+
+    def write(annotation: Annotation) -> Annotation:
+        is_open = assignments.is_open(assignment)
+        assignments.hold(assignment)  # a draft is kept even when the place is gone
+        if _is_repeated(annotation, save):
+            return annotation
+        _refuse_if_final(annotation, is_open=is_open)
+        _refuse_if_stale(annotation, save)
+        stored = _with_origins(annotation, save)
+        return _store(annotation, stored, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
+
+    return _write(assignment, write, as_opened=as_opened)
 
 
-@transaction.atomic
-def submit(assignment: Assignment, save: Save) -> Annotation:
+def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
     """Store the final answer. It must be complete; submitting it again changes nothing."""
     _check(assignment, save, complete=True)
-    _lock_round(assignment)
-    annotation = _lock(assignment)
-    if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
+
+    def write(annotation: Annotation) -> Annotation:
+        is_open = assignments.keep_open(assignment)
+        if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
+            return annotation
+        _refuse_if_final(annotation, is_open=is_open)
+        _refuse_if_stale(annotation, save)
+        stored = _with_origins(annotation, save)
+        if not assignments.keep_place(assignment):
+            raise assignments.PlaceTaken("annotation.place_taken")
+        annotation = _store(
+            annotation,
+            stored,
+            kind=Kind.SUBMITTED,
+            status=Status.SUBMITTED,
+            skip_reason="",
+            submitted_at=timezone.now(),
+        )
+        _record("annotation.submitted", annotation)
+        _finish(assignment)
         return annotation
-    _refuse_if_final(assignment, annotation)
-    _refuse_if_stale(annotation, save)
-    save = _with_origins(annotation, save)
-    if not assignments.hold(assignment, for_good=True):
-        raise assignments.PlaceTaken("annotation.place_taken")
-    annotation = _store(
-        annotation,
-        save,
-        kind=Kind.SUBMITTED,
-        status=Status.SUBMITTED,
-        skip_reason="",
-        submitted_at=timezone.now(),
-    )
-    Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason="")
-    _record("annotation.submitted", annotation)
-    _finish(assignment)
-    return annotation
+
+    return _write(assignment, write, as_opened=as_opened)
+
+
+def _write(
+    assignment: Assignment, write: Callable[[Annotation], Annotation], *, as_opened: bool
+) -> Annotation:
+    """Decide and store in one short transaction.
+
+    ``as_opened``: the assignment was read for this very request, with its answer. Then the answer
+    is taken as it was read, and the conditions of what is stored see to it that it still is so.
+    Where it is not, or where it would be refused, the answer is locked and read again.
+    """
+    if as_opened:
+        with suppress(_Changed, RuleError), transaction.atomic():
+            return write(_as_read(assignment))
+    with suppress(_Changed), transaction.atomic():
+        return write(_lock(assignment))
+    with transaction.atomic():
+        return write(_lock(assignment))  # the first answer has just been stored by another request
 
 
 @transaction.atomic
@@ -125,11 +172,11 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     if not reason:
         raise ReasonMissing("annotation.no_skip_reason")
     _check(assignment, save, complete=False)
-    _lock_round(assignment)
+    round_ = _lock_round(assignment)
     annotation = _lock(assignment)
     if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
-    _refuse_if_final(assignment, annotation)
+    _refuse_if_final(annotation, is_open=round_.state == Round.State.OPEN)
     _refuse_if_stale(annotation, save)
     save = _with_origins(annotation, save)
     comes_again = assignments.put_aside(assignment)
@@ -247,9 +294,9 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     annotation = _lock(assignment)
     if _is_repeated(annotation, save):
         return annotation
-    _refuse_if_final(assignment, annotation)
+    _refuse_if_final(annotation, is_open=assignments.is_open(assignment))
     _refuse_if_stale(annotation, save)
-    chosen = annotation.revisions.filter(version=version).first()
+    chosen = AnnotationRevision.objects.filter(annotation=annotation.pk, version=version).first()
     if chosen is None:
         raise UnknownRevision("annotation.no_revision", version=version)
     save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
@@ -281,32 +328,42 @@ def _lock_round(assignment: Assignment) -> Round:
     return assignments.lock_place(assignment)
 
 
+def _as_read(assignment: Assignment) -> Annotation:
+    """A copy: what is refused in the end must leave no trace on what was read."""
+    try:
+        return copy(assignment.annotation)
+    except Annotation.DoesNotExist:
+        return _begun(assignment)
+
+
 def _lock(assignment: Assignment) -> Annotation:
-    """The annotation, created on first use; on PostgreSQL its row is locked until the end.
+    """The answer as it is now; on PostgreSQL its row is locked until the end."""
+    stored = Annotation.objects.with_checks().select_for_update().filter(assignment=assignment)
+    annotation = stored.first()
+    if annotation is None:
+        return _begun(assignment)
+    annotation.assignment = assignment
+    return annotation
+
+
+def _begun(assignment: Assignment) -> Annotation:
+    """The answer before its first save; it is not stored yet.
 
     Work already begun may be finished, even by somebody who gets nothing new.
     """
-    _, is_new = Annotation.objects.with_checks().get_or_create(
-        assignment=assignment, defaults={"guideline_id": assignment.round.guideline_id}
-    )
-    if is_new:
-        admission.refuse_unless_admitted(assignment)
-    return Annotation.objects.with_checks().select_for_update().get(assignment=assignment)
+    admission.refuse_unless_admitted(assignment)
+    return Annotation(assignment=assignment, guideline_id=assignment.round.guideline_id)
 
 
 def _is_repeated(annotation: Annotation, save: Save) -> bool:
     return annotation.last_client == save.client and save.seq <= annotation.last_seq
 
 
-def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
+def _refuse_if_final(annotation: Annotation, *, is_open: bool) -> None:
+    """``is_open`` is read again: the round may have ended since the page's request came in."""
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("annotation.submitted")
-    # Read again: the round may have ended since the page's request came in.
-    if (
-        not Round.objects.with_checks()
-        .filter(pk=assignment.round_id, state=Round.State.OPEN)
-        .exists()
-    ):
+    if not is_open:
         raise RoundClosed("annotation.round_closed")
 
 
@@ -335,7 +392,10 @@ def _stale(annotation: Annotation, save: Save) -> StaleVersion:
 def _store(
     annotation: Annotation, save: Save, *, kind: Kind, by: User | None = None, **changes: Any
 ) -> Annotation:
-    """Write the new version and its revision. The version in the condition is the guard."""
+    """Write the new version and its revision. The version in the condition is the guard.
+
+    ``_Changed`` where it is another one by now, which cannot be once the row is locked.
+    """
     seen = annotation.version
     values = {
         "payload": save.payload,
@@ -347,21 +407,35 @@ def _store(
         "updated_at": timezone.now(),
         **changes,
     }
-    if not Annotation.objects.with_checks().filter(pk=annotation.pk, version=seen).update(**values):
-        raise _stale(Annotation.objects.with_checks().get(pk=annotation.pk), save)
+    if annotation.pk is None:
+        _insert(annotation, values)
+    elif not statements.update(Annotation, {"id": annotation.pk, "version": seen}, **values):
+        raise _Changed
     for name, value in values.items():
         setattr(annotation, name, value)
-    AnnotationRevision.objects.create(
-        annotation=annotation,
-        version=annotation.version,
-        kind=kind,
-        payload=save.payload,
-        empty=save.empty,
-        client=save.client,
-        seq=save.seq,
-        author=by or annotation.assignment.annotator,
+    statements.insert(
+        AnnotationRevision(
+            annotation=annotation,
+            version=annotation.version,
+            kind=kind,
+            payload=save.payload,
+            empty=save.empty,
+            client=save.client,
+            seq=save.seq,
+            author=by or annotation.assignment.annotator,
+        )
     )
     return annotation
+
+
+def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:
+    """The first save. Two at once: the database lets one of them in."""
+    for name, value in values.items():
+        setattr(annotation, name, value)
+    try:
+        statements.insert(annotation)
+    except IntegrityError:
+        raise _Changed from None
 
 
 def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data: Any) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -22,6 +23,8 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import PUT_ASIDE
+from labeling.services import statements
+from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
 
 _TRIES = 5  # another annotator may take the same place in between
@@ -157,6 +160,41 @@ def lock_place(assignment: Assignment) -> Round:
     return round_
 
 
+def is_open(assignment: Assignment) -> bool:
+    """Whether its round is open now. Autosaves do not lock it: a late draft does no harm."""
+    return _STATE.first(assignment.round_id) == Round.State.OPEN
+
+
+_STATE = Prepared(
+    lambda pk: Round.objects.with_checks().filter(pk=pk).order_by().values_list("state", flat=True)
+)
+
+
+def keep_open(assignment: Assignment) -> bool:
+    """Whether its round is open, which it then is until the transaction ends.
+
+    Of full labeling, submissions share the round, and only those of one conversation wait for each
+    other: of two last answers the second one has to know that it is the last. Of calibration it is
+    the last of the round that counts. On SQLite one transaction writes at a time anyway.
+    """
+    if connection.vendor == "sqlite":
+        return is_open(assignment)
+    if assignment.round.kind != Round.Kind.FULL:
+        return lock_place(assignment).state == Round.State.OPEN
+    with connection.cursor() as cursor:
+        cursor.execute(_SHARED_ROUND, [assignment.round_id])
+        (state,) = cursor.fetchone()
+        cursor.execute(_LOCKED_PLACE, [assignment.round_id, assignment.conversation_id])
+    return bool(state == Round.State.OPEN)
+
+
+_SHARED_ROUND = "SELECT state FROM labeling_round WHERE id = %s FOR SHARE"
+_LOCKED_PLACE = (
+    "SELECT id FROM labeling_roundconversation WHERE round_id = %s AND conversation_id = %s"
+    " FOR NO KEY UPDATE"
+)
+
+
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """Conversations with a free slot that the user has not answered, skipped or holds."""
     mine = (
@@ -216,9 +254,22 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     gone: others have filled the conversation's places, or it was handed to somebody else.
     """
     lease = None if for_good or not assignment.round.pool else lease_end()
-    mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
-    # One conditional update: giving back expired places waits for it, then sees the lease.
-    return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
+    return _renew(assignment, lease_expires_at=lease) or _retake(assignment, lease)
+
+
+def keep_place(assignment: Assignment) -> bool:
+    """``hold`` for good, and what it was returned for is done. False when the place is gone."""
+    if _renew(assignment, lease_expires_at=None, returned_reason=""):
+        return True
+    if not _retake(assignment, None):
+        return False
+    return _renew(assignment, lease_expires_at=None, returned_reason="")
+
+
+def _renew(assignment: Assignment, **values: Any) -> bool:
+    """One conditional update: giving back expired places waits for it, then sees the lease."""
+    mine = {"id": assignment.pk, "slot": statements.NOT_NULL}
+    return bool(statements.update(Assignment, mine, **values))
 
 
 def can_hold(assignment: Assignment) -> bool:

@@ -24,6 +24,7 @@ from labeling.models import (
 )
 from labeling.models.assignments import ANSWERED
 from labeling.services import events, pending, projects
+from labeling.services.statements import Prepared
 from labeling.services.work import assignments, check_turns, locking
 
 
@@ -265,8 +266,18 @@ def is_last_answer(assignment: Assignment) -> bool:
     """Whether everybody has answered: of calibration the round, else the conversation."""
     if assignment.round.kind == Round.Kind.CALIBRATION:
         return is_complete(assignment.round)
-    here = assignment.round.assignments.labelling().filter(conversation=assignment.conversation_id)
-    return here.filter(ANSWERED).count() >= assignment.round.overlap
+    answered = _ANSWERED_HERE.rows(assignment.round_id, assignment.conversation_id)
+    return len(answered) >= assignment.round.overlap
+
+
+_ANSWERED_HERE = Prepared(
+    lambda round_, conversation: (
+        Assignment.objects.labelling()
+        .filter(ANSWERED, round=round_, conversation=conversation)
+        .order_by()
+        .values_list("pk", flat=True)
+    )
+)
 
 
 def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:
