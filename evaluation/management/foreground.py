@@ -16,6 +16,8 @@ from evaluation.services.work.attendance import OPEN
 from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
+COUNTING_SHARE = 0.02
+"""Of the time, what counting for the bar may take: a count reads every case of the run."""
 
 
 def reload(run_id: int) -> Run:
@@ -32,16 +34,29 @@ def work_until_done(run_id: int, show: Callable[[], None]) -> None:
 
 @contextmanager
 def progress_bar(run_id: int) -> Iterator[Callable[[], None]]:
-    """Shows the rows' own counts, so that cases done by other workers count too."""
+    """Shows the rows' own counts, so that cases done by other workers count too.
+
+    It counts less often the longer that takes: after each case it would be quadratic.
+    """
     with bar() as shown:
         task = shown.add_task(f"Run {run_id}", total=None)
+        next_count = 0.0
 
-        def show() -> None:
+        def count() -> None:
+            nonlocal next_count
+            started = time.monotonic()
             run: Any = reload(run_id)
             shown.update(task, total=run.n_cases, completed=run.n_done + run.n_failed)
+            ended = time.monotonic()
+            next_count = ended + (ended - started) / COUNTING_SHARE
 
-        show()
+        def show() -> None:
+            if time.monotonic() >= next_count:
+                count()
+
+        count()
         yield show
+        count()
 
 
 def why_not_measurable(run: Run) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluation.management import foreground
 from evaluation.models import CaseRun, Run
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
@@ -212,3 +213,13 @@ def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_proje
     freeze(project, "arc", name="other-arcs", contents=[{**ARC, "item_id": "2"}])
     error = refused("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
     assert "several golds of arcs: name one by --gold: demo-arc, other-arcs." in str(error)
+
+
+def test_the_bar_counts_less_often_than_cases_are_done(
+    launch: Any, django_assert_max_num_queries: Any
+) -> None:
+    run = launch()
+
+    with django_assert_max_num_queries(12), foreground.progress_bar(run.pk) as show:
+        for _ in range(1000):
+            show()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
+
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent, LabelOrigin
@@ -21,6 +23,8 @@ from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers, resolved_by
 
 Labels = list[StoredLabel]
+
+BATCH = 200
 
 OTHERS = 2
 """How many others must have labelled a conversation, so that gold can be made without somebody."""
@@ -44,14 +48,26 @@ def behind(release: GoldRelease, *, ruler: Ruler) -> Iterator[Submitted]:
     People are compared by what they handed in, not by what a reviewer made of it. Who had seen
     suggestions of a pipeline before is left out, on both sides: these labels are not their own.
     """
-    items = list(release.items.select_related("release__project").order_by("position"))
-    answers = _answers(release, items, ruler)
     names = pseudonyms.names_of(release.project)
-    for item in items:
-        content = pseudonyms.content_of(item, names)
-        submitted = _submitted(item, content, answers.get(item.conversation_id), ruler)
-        if submitted is not None:
-            yield submitted
+    for items in in_chunks(release.items.select_related("release__project")):
+        answers = _answers(release, items, ruler)
+        for item in items:
+            content = pseudonyms.content_of(item, names)
+            submitted = _submitted(item, content, answers.get(item.conversation_id), ruler)
+            if submitted is not None:
+                yield submitted
+
+
+def in_chunks(items: QuerySet[GoldItem]) -> Iterator[list[GoldItem]]:
+    """By position, each chunk with a query that is over before the next.
+
+    SQLite refuses to write while an older read is open and another process has written since; who
+    works on a chunk stores vectors of its texts.
+    """
+    last = -1
+    while chunk := list(items.filter(position__gt=last).order_by("position")[:BATCH]):
+        yield chunk
+        last = chunk[-1].position
 
 
 def _answers(

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
 from operator import or_
 from typing import Any
 
@@ -223,8 +222,7 @@ def _floor(frame: Frame, name: str, config: Mapping[str, Any]) -> Iterator[Yards
     pipeline = build(name, dict(config))
     schema = frame.context.spec.event_schema
     gold_without = _gold_without(frame)
-    items = iter(frame.release.items.order_by("position").iterator(chunk_size=BATCH))
-    while chunk := list(islice(items, BATCH)):
+    for chunk in people.in_chunks(frame.release.items.all()):
         examples = []
         for item in chunk:
             content = item.content
