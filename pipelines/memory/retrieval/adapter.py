@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipelines.encoder import MiniLM, VectorCache, for_few, load, packaged_folder, twin
+from encoding.network import Network, packaged_folder
+from pipelines.encoder import MiniLM, VectorCache, check_weights
 from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
 
@@ -44,6 +45,12 @@ class Adapter:
 
     changes: Mapping[str, Change]
 
+    def change(self, name: str, weight: Any) -> Any:
+        import torch
+
+        down, up = self.changes[name]
+        return weight + torch.from_numpy(down @ up).T
+
     @cached_property
     def digest(self) -> str:
         parts = (part.astype("<f4").tobytes() for name in NAMES for part in self.changes[name])
@@ -60,11 +67,8 @@ class Adapted(MiniLM):
         self._adapter = adapter
         self.id = f"{MiniLM.id}+{adapter.digest[:12]}"
 
-    def _model(self) -> Any:
-        return _models(self.folder or packaged_folder(), self._adapter)[0]
-
-    def _model_for_few(self) -> Any:
-        return _models(self.folder or packaged_folder(), self._adapter)[1]
+    def _network(self) -> Network:
+        return _changed(self.folder or packaged_folder(), self._adapter)
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
@@ -77,21 +81,9 @@ def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
 
 
 @lru_cache(maxsize=AT_HAND)
-def _models(folder: Path, adapter: Adapter) -> tuple[Any, Any]:
-    """The changed model, and the same for a few texts."""
-    model = changed(load(folder), adapter)
-    return model, for_few(model)
-
-
-def changed(model: Any, adapter: Adapter) -> Any:
-    import torch
-
-    copy = twin(model)
-    for name, (down, up) in adapter.changes.items():
-        part = copy[0].auto_model.get_submodule(name)
-        more = torch.from_numpy(down @ up).T
-        part.weight = torch.nn.Parameter(part.weight.detach() + more, requires_grad=False)
-    return copy
+def _changed(folder: Path, adapter: Adapter) -> Network:
+    check_weights(folder)
+    return Network(folder, adapter.change)
 
 
 def shipped(talk: str = EVERY) -> Adapter:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from encoding.network import in_layout, similarities
 from pipelines.memory.text import words
-from pipelines.products import in_layout, similarities
 from pipelines.types import Encoder, Vectors
 
 Floats = NDArray[np.float64]
@@ -21,11 +21,6 @@ class Tokens(NamedTuple):
 
     pieces: tuple[str, ...]
     vectors: Vectors
-
-
-@runtime_checkable
-class TokenEncoder(Protocol):
-    def encode_tokens(self, texts: Sequence[str]) -> list[Tokens]: ...
 
 
 @runtime_checkable
@@ -41,7 +36,7 @@ class Encoded(NamedTuple):
 
 
 def encode_both(texts: Sequence[str], encoder: Encoder) -> dict[str, Encoded]:
-    """By text; in one pass if the encoder can."""
+    """By text, each text once; in one pass if the encoder can."""
     different = list(dict.fromkeys(texts))
     if not different:
         return {}
@@ -49,16 +44,14 @@ def encode_both(texts: Sequence[str], encoder: Encoder) -> dict[str, Encoded]:
         sentences, rows = encoder.encode_both(different)
         tokens = [Tokens(*row) for row in rows]
     else:
-        sentences, tokens = encoder.encode(different), encode_tokens(different, encoder)
+        sentences, tokens = encoder.encode(different), _words(different, encoder)
     return {
         text: Encoded(*parts) for text, *parts in zip(different, sentences, tokens, strict=True)
     }
 
 
-def encode_tokens(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
-    """Vectors in context if the encoder has them, else those of the single words."""
-    if isinstance(encoder, TokenEncoder):
-        return [Tokens(*row) for row in encoder.encode_tokens(texts)]
+def _words(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
+    """Vectors of the single words, without context."""
     split = [tuple(words(text)) or ("",) for text in texts]
     known = {
         word: at

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pipelines import products
+from encoding import network
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of
@@ -47,7 +47,7 @@ class Retrieval:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(FOLDER, products.SOURCE, *SOURCES)}"
+        return f"1+{fingerprint(FOLDER, network.SOURCE, *SOURCES)}"
 
     def prepare(self, case: Case) -> None:
         if case.messages:

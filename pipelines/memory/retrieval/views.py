@@ -87,9 +87,17 @@ def windows(texts: Sequence[str], width: int) -> list[str]:
     return ["\n".join(texts[at : at + width]) for at in range(last + 1)]
 
 
-def encode_windows(texts: Sequence[str], encoder: Encoder) -> dict[int, Vectors]:
-    """Vectors by width; width 1 are the messages themselves."""
-    return {width: encoder.encode(windows(texts, width)) for width in (1, *WIDTHS)}
+def encode_windows(texts: Sequence[str], encoder: Encoder, single: Vectors) -> dict[int, Vectors]:
+    """Vectors by width; width 1 are the messages themselves, which are encoded already."""
+    by_width = {width: windows(texts, width) for width in WIDTHS}
+    rows = encoder.encode([text for width in WIDTHS for text in by_width[width]])
+    ends = np.cumsum([len(by_width[width]) for width in WIDTHS])[:-1]
+    return {1: single, **dict(zip(WIDTHS, np.split(rows, ends), strict=True))}
+
+
+def _halved(tokens: Tokens) -> Tokens:
+    """As the store keeps them."""
+    return Tokens(tokens.pieces, tokens.vectors.astype(np.float16).astype(np.float32))
 
 
 def _matrices(
@@ -106,11 +114,9 @@ def _encoded(
     kept = store.get(key) if store is not None else None
     if kept is not None:
         return _unpacked(kept)
-    vectors = encode_windows(texts, encoder)
-    tokens = [
-        Tokens(token.pieces, token.vectors.astype(np.float16).astype(np.float32))
-        for token in late.encode_tokens(texts, encoder)
-    ]
+    encoded = late.encode_both(texts, encoder)
+    vectors = encode_windows(texts, encoder, np.stack([encoded[text].sentence for text in texts]))
+    tokens = [_halved(encoded[text].tokens) for text in texts]
     if store is not None:
         store.put(key, _packed(vectors, tokens))
     return vectors, tokens

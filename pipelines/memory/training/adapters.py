@@ -15,15 +15,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from multiprocessing import get_context
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.encoder import MiniLM, load, packaged_folder, twin
+from encoding.network import packaged_folder
+from pipelines.encoder import MiniLM, check_weights
 from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import views
 from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, NAMES, Adapter, Change, write
@@ -88,7 +92,7 @@ def _question(index: ConversationIndex, text: str, expected: frozenset[int]) -> 
 
 
 def _pieces(texts: Sequence[str], most: int) -> list[list[int]]:
-    tokenizer = load(packaged_folder()).tokenizer
+    tokenizer = published(packaged_folder()).tokenizer
     ids: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=most)["input_ids"]
     return ids
 
@@ -131,6 +135,18 @@ def _some(random: np.random.Generator, places: Places, most: int) -> Places:
     return random.choice(places, min(most, len(places)), replace=False)
 
 
+@cache
+def published(folder: Path) -> Any:
+    """The model by the library it was published for, which can learn."""
+    check_weights(folder)
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(1)
+    import_module("transformers.utils.logging").disable_progress_bar()
+    return cast(Any, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
+
+
 # --- learning -----------------------------------------------------------------------------------
 
 
@@ -160,7 +176,7 @@ class _Pupil:
     def __init__(self) -> None:
         import torch
 
-        self.model = twin(load(packaged_folder()))[0].auto_model.eval()
+        self.model = deepcopy(published(packaged_folder()))[0].auto_model.eval()
         self.model.requires_grad_(requires_grad=False)
         self.thin = {name: self._beside(self.model.get_submodule(name)) for name in NAMES}
         self.scoring = [torch.nn.Parameter(torch.tensor(start)) for start in (3.2, 2.0)]

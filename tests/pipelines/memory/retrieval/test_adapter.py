@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from pipelines.encoder import MiniLM, load, packaged_folder
+from encoding.network import packaged_folder
+from pipelines.encoder import MiniLM
 from pipelines.memory.conversations import key_of
 from pipelines.memory.query import evidence
 from pipelines.memory.retrieval import adapter, late, question, ranker
@@ -17,6 +19,7 @@ from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, C
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
 from pipelines.memory.training import adapters
+from pipelines.memory.training.adapters import published
 from pipelines.memory.training.query import GoldTalk, note_training
 from pipelines.types import Message, Vectors
 from tests.fakes import WordOverlap
@@ -47,7 +50,7 @@ class Kept(dict[str, bytes]):
 
 
 def some_adapter(seed: int) -> Adapter:
-    random, model = np.random.default_rng(seed), load(packaged_folder())[0].auto_model
+    random, model = np.random.default_rng(seed), published(packaged_folder())[0].auto_model
 
     def thin(*shape: int) -> Vectors:
         """As a file holds it."""
@@ -81,20 +84,18 @@ def forget() -> None:
 
 
 @pytest.mark.slow
-def test_a_change_is_added_to_its_matrix_and_to_no_other_model() -> None:
-    one, model = some_adapter(1), load(packaged_folder())
-    before = {name: matrix(model, name).copy() for name in NAMES}
+def test_vectors_are_those_of_the_published_model_with_the_change_added_to_each_matrix() -> None:
+    texts, some = ["I love eating pho.", "", "Grüße, 你好 🙂", "snow in May " * 90], some_adapter(1)
+    oracle = deepcopy(published(packaged_folder()))
+    plain = oracle.encode(texts, normalize_embeddings=True)
+    for name, (down, up) in some.changes.items():
+        part = oracle[0].auto_model.get_submodule(name)
+        part.weight.data += torch.from_numpy(down @ up).T
 
-    result = adapter.changed(model, one)
-
-    for name, (down, up) in one.changes.items():
-        assert np.array_equal(matrix(model, name), before[name])
-        assert matrix(result, name) == pytest.approx(before[name] + (down @ up).T, abs=1e-6)
-
-
-def matrix(model: Any, name: str) -> Vectors:
-    found: Vectors = model[0].auto_model.get_submodule(name).weight.detach().numpy()
-    return found
+    assert MiniLM().encode(texts) == pytest.approx(plain, abs=1e-5)
+    assert Adapted(some).encode(texts) == pytest.approx(
+        oracle.encode(texts, normalize_embeddings=True), abs=1e-4
+    )
 
 
 def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -> None:
@@ -106,8 +107,7 @@ def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -
     assert adapted.id == Adapted(some_adapter(1)).id
     assert not np.allclose(vectors, plain.encode(texts), atol=0.01)
     assert sentences == pytest.approx(vectors, abs=1e-5)
-    for (_, rows), (_, alone) in zip(tokens, adapted.encode_tokens(texts), strict=True):
-        assert rows == pytest.approx(alone, abs=1e-4)
+    assert [pieces[1:-1] for pieces, _ in tokens][1] == ("snow",)
 
 
 def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: Path) -> None:
@@ -128,7 +128,7 @@ def test_talks_that_taught_nothing_share_one_model() -> None:
 
     assert isinstance(one, Adapted)
     assert isinstance(other, Adapted)
-    assert one._model() is other._model()
+    assert one._network() is other._network()
 
 
 def test_all_weights_are_made_without_the_same_talks() -> None:
@@ -228,12 +228,16 @@ def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapters.Les
 
 def lead(encoder: MiniLM) -> float:
     """How much nearer evidence is to its question than the nearest other of the one asked about."""
-    found, speakers = late.encode_tokens([one.content for one in TALK], encoder), learn(TALK)
+    said_all, speakers = [one.content for one in TALK], learn(TALK)
+    encoded = late.encode_both(said_all, encoder)
     leads = []
     for text, (expected,) in ASKED:
         asked = question.read(text, speakers, span=None)
-        (first,) = late.encode_tokens([asked.first], encoder)
-        near = [float((first.vectors @ one.vectors.T).max(axis=1).mean()) for one in found]
+        first = late.encode_both([asked.first], encoder)[asked.first].tokens
+        near = [
+            float((first.vectors @ encoded[text].tokens.vectors.T).max(axis=1).mean())
+            for text in said_all
+        ]
         said = [at for at, one in enumerate(TALK) if one.speaker in asked.about and at != expected]
         leads.append(near[expected] - max(near[at] for at in said))
     return sum(leads) / len(leads)

@@ -136,8 +136,9 @@ def test_windows_wider_than_the_talk_are_one_window() -> None:
 
 
 def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> None:
-    matrix = late.TokenMatrix.of(late.encode_tokens(["cat snow", "dog", "snow"], encoder))
-    (asked,) = late.encode_tokens(["snow cat"], encoder)
+    encoded = late.encode_both(["cat snow", "dog", "snow", "snow cat"], encoder)
+    *messages, asked = (text.tokens for text in encoded.values())
+    matrix = late.TokenMatrix.of(messages)
 
     assert matrix.nearest(asked.vectors).tolist() == [[1, 1], [0, 0], [1, 0]]
     assert matrix.weights(["dog"]) > matrix.weights(["snow"])

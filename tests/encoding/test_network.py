@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+import torch
+
+from encoding import network
+from encoding.network import BATCH_TOKENS, batches, in_layout, product, runs, similarities
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_row_is_compared_with_every_row(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not quick:
+        monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    random = np.random.default_rng(1)
+    many, few = (random.standard_normal((rows, 384), dtype=np.float32) for rows in (50, 7))
+
+    for tensor in (torch.from_numpy(many), in_layout(torch.from_numpy(many))):
+        products = similarities(tensor, few)
+
+        assert products == pytest.approx(many @ few.T, abs=1e-4)
+        assert products.dtype == np.float32
+
+
+def test_a_layer_gives_what_torch_gives() -> None:
+    layer = torch.nn.Linear(384, 16)
+    rows = torch.randn((2, 5, 384), generator=torch.Generator().manual_seed(1))
+
+    result = product(
+        rows.flatten(0, 1), in_layout(layer.weight.detach()), in_layout(layer.bias.detach())
+    )
+
+    assert result.view(2, 5, 16).numpy() == pytest.approx(layer(rows).detach().numpy(), abs=1e-5)
+
+
+def test_batches_hold_every_text_once_and_no_more_tokens_than_are_quick() -> None:
+    lengths = [(at, length) for at, length in enumerate([3, 250, 250, 12, 256, 256, 256])]
+
+    result = list(batches(lengths))
+
+    assert [at for batch in result for at in batch] == list(range(7))
+    assert all(sum(lengths[at][1] for at in batch) <= BATCH_TOKENS for batch in result)
+    assert len(result) == 3
+
+
+def test_neighbours_of_one_length_are_looked_at_together() -> None:
+    assert runs([2, 2, 3, 2]) == [(2, 2), (1, 3), (1, 2)]
+
+
+def test_a_text_has_the_same_vector_in_any_company() -> None:
+    model = network.Network(network.packaged_folder())
+    texts = ["short", "a text that is somewhat longer", "short too", "word " * 100]
+    alone = np.concatenate([model.sentences([text]) for text in texts])
+
+    assert model.sentences(texts) == pytest.approx(alone, abs=1e-6)
+    assert np.stack([text.sentence for text in model.both(texts)]) == pytest.approx(alone, abs=1e-6)
