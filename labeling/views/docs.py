@@ -38,6 +38,7 @@ PAGES = {
     "webhooks": "Webhooks",
     "settings": "Settings",
     "deploying": "Deploying",
+    "performance": "Beside other tools",
 }
 """The pages in reading order. Only these can be asked for."""
 
