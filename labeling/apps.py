@@ -4,15 +4,24 @@ from typing import Any
 from django.apps import AppConfig
 from django.core import checks
 from django.db import connections
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 def _install_guards(using: str, **kwargs: Any) -> None:
     """After every migrate, because SQLite rebuilds a table to alter it and drops its triggers."""
-    from labeling.models import guards
+    from labeling.models import counting, guards
 
     guards.remove(connections[using])
     guards.install(connections[using])
+    counting.remove(connections[using])
+    counting.install(connections[using])
+
+
+def _remove_counts(using: str, **kwargs: Any) -> None:
+    """Before every migrate: SQLite rebuilds no table that the trigger of another one names."""
+    from labeling.models import counting
+
+    counting.remove(connections[using])
 
 
 def _missing_guards(
@@ -28,5 +37,6 @@ class LabelingConfig(AppConfig):
     name = "labeling"
 
     def ready(self) -> None:
+        pre_migrate.connect(_remove_counts, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)

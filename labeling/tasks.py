@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import GoldRelease, Project
-from labeling.services import audit_chain, near_duplicates, processing
+from labeling.services import audit_chain, near_duplicates, pending, processing
 from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
@@ -36,6 +36,7 @@ def lint_gold(request_id: int) -> None:
 def process_answers(project_id: int) -> None:
     from labeling.services.vectors import ruler
 
+    pending.gather()
     processing.process(Project.objects.get(pk=project_id), ruler=ruler)
 
 

@@ -80,6 +80,12 @@ class Assignment(models.Model):
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELLING)
 
+    answered = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Submitted or skipped; kept up to date by triggers",
+    )
+
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
@@ -102,6 +108,12 @@ class Assignment(models.Model):
         indexes = [
             # the queue: one person's work in order
             models.Index(name="assignment_queue", fields=["annotator", "round", "position"]),
+            # what is left of it to do, also after ten thousand answers
+            models.Index(
+                name="assignment_open",
+                fields=["annotator", "round", "position"],
+                condition=Q(answered=False, slot__isnull=False),
+            ),
             # the few reservations that run: each taker looks for those that ran out
             models.Index(
                 name="assignment_lease",

@@ -1,14 +1,15 @@
 """Noting that a worker has to process stored answers, and waking it.
 
 What is due is stored in rows, so a lost message or a worker that dies loses nothing: the sweep
-sends another message. Only the first row of a project sends one; the worker takes all rows there
-are.
+sends another message. Only the first row of a project sends one; the worker gathers for a moment,
+then takes all rows there are. So a hundred submissions make one message and one batch.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
+from time import sleep
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,6 +19,9 @@ from labeling.services import statements
 from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 _messages = Wakeups("labeling.tasks.process_answers")
+
+GATHER_SECONDS = 0.5
+"""A worker that was woken lets this much time pass before it looks for rows."""
 
 
 def request(
@@ -34,12 +38,20 @@ def request(
     transaction.on_commit(partial(_wake, update), robust=True)
 
 
+def gather() -> None:
+    """Let what comes in together be processed together."""
+    sleep(GATHER_SECONDS)
+
+
 def _wake(update: PendingUpdate) -> None:
     """Unless a worker is on its way for an earlier row: it takes this one, too.
 
-    It deletes a row only after its work and then looks for others, so it has
-    not finished with an earlier row that is still there.
+    A worker that this process has just woken has not looked yet. And a worker deletes a row only
+    after its work and then looks for others, so it has not finished with an earlier row that is
+    still there.
     """
+    if _messages.sent_within(GATHER_SECONDS / 2, update.project_id):
+        return
     recent = timezone.now() - timedelta(seconds=RESEND_SECONDS)
     waiting = PendingUpdate.objects.filter(project=update.project_id, asked_at__gt=recent)
     if waiting.order_by("pk").values_list("pk", flat=True).first() == update.pk:

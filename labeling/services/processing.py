@@ -21,8 +21,9 @@ from labeling.services.work import rounds
 
 
 def process(project: Project, *, ruler: Callable[[], Ruler]) -> None:
-    """Catch up with everything that is pending in the project."""
-    while updates := list(project.pending_updates.select_related("round__project")):
+    """Catch up with everything that is pending in the project, in batches."""
+    waiting = project.pending_updates.select_related("round__project").order_by("pk")
+    while updates := list(waiting[: merges.FEW]):
         catch_up(
             project,
             ruler=ruler,
@@ -56,8 +57,7 @@ def catch_up(
 
 
 def _conversations(updates: Collection[PendingUpdate]) -> set[int] | None:
-    """The conversations to look at; None for all, also where reading all is faster."""
+    """The conversations to look at; None for all."""
     if any(update.conversation_id is None and update.round_id is None for update in updates):
         return None
-    named = {update.conversation_id for update in updates if update.conversation_id}
-    return named if len(named) <= merges.FEW else None
+    return {update.conversation_id for update in updates if update.conversation_id}

@@ -39,5 +39,9 @@ class Wakeups:
         is_due = before is None or monotonic() - before >= RESEND_SECONDS
         return is_due and self.send(pk)
 
+    def sent_within(self, seconds: float, pk: int) -> bool:
+        before = self._sent_at.get(pk)
+        return before is not None and monotonic() - before < seconds
+
     def forget(self, pk: int) -> None:
         self._sent_at.pop(pk, None)

@@ -30,7 +30,7 @@ class Paused(RuleError):
 
 def shut_to(user: User) -> list[int]:
     """The projects that give the user no work except their test."""
-    return list(_shut(user).values_list("pk", flat=True))
+    return _SHUT.rows(user.pk)
 
 
 def _shut(user: User | int) -> QuerySet[Project]:
@@ -43,6 +43,7 @@ def _shut(user: User | int) -> QuerySet[Project]:
     return mine.filter(paused | (Q(check_plan__test=True) & ~admitted)).order_by("pk")
 
 
+_SHUT = Prepared(lambda user: _shut(user).values_list("pk", flat=True))
 _SHUT_HERE = Prepared(
     lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", flat=True)
 )

@@ -452,10 +452,7 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 
 
 def _finish(assignment: Assignment) -> None:
-    """Wake the worker that compares the answer with gold, or with the answers of others.
-
-    Its round is locked, so of two last answers the second one knows that it is the last.
-    """
+    """Wake the worker that compares the answer with gold, or with the answers of others."""
     if assignment.purpose != Assignment.Purpose.LABELLING:
         check_requests.request(assignment)
     elif rounds.is_last_answer(assignment):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,7 +21,6 @@ from labeling.models import (
     Membership,
     Project,
     Round,
-    RoundConversation,
 )
 from labeling.models.assignments import PUT_ASIDE
 from labeling.services import statements
@@ -57,23 +57,60 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     After an assignment (``after``), the user stays in its round while it has work.
     """
     shut = admission.shut_to(user)
-    open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
-    open_work = open_work.exclude(admission.not_begun_in(shut))
+    rounds = _rounds_with_work(user)
+    work = {round_.pk: _open_work(user, round_, shut, after) for round_ in rounds}
     if after is not None:
-        open_work = open_work.exclude(pk=after.pk)
-        here = open_work.filter(round=after.round_id, position__lt=PUT_ASIDE)
-        if assignment := _first(here) or take(user, only=after.round_id):
+        here = work.get(after.round_id)
+        first = None if here is None else _first(here.filter(position__lt=PUT_ASIDE))
+        if assignment := first or take(user, only=after.round_id, shut=shut):
             return assignment
-    tests = open_work.filter(purpose=Assignment.Purpose.QUALIFICATION)
-    assignment = (
-        tests.first()
-        or _first(open_work.filter(position__lt=PUT_ASIDE))
-        or take(user)
-        or open_work.first()
-    )
-    if assignment is None and shut:
+    for in_order in work.values():
+        if assignment := _first(in_order.filter(position__lt=PUT_ASIDE)):
+            return assignment
+    if assignment := take(user, shut=shut):
+        return assignment
+    for put_aside in work.values():
+        if assignment := put_aside.first():
+            return assignment
+    if shut:
         raise admission.why_shut(user, shut)
-    return assignment
+    return None
+
+
+def _rounds_with_work(user: User) -> list[Round]:
+    """Open rounds in which the user has something left to do: the test first."""
+    rounds = _WITH_WORK.rows(user.pk)
+    return sorted(rounds, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
+
+
+_WITH_WORK = Prepared(
+    lambda user: (
+        Round.objects.with_checks()
+        .filter(state=Round.State.OPEN)
+        .filter(
+            Exists(
+                Assignment.objects.with_checks().filter(
+                    annotator=user, round=OuterRef("pk"), answered=False, slot__isnull=False
+                )
+            )
+        )
+        .defer("agreement", "override_reason")
+        .order_by("kind", "pk")
+    )
+)
+
+
+def _open_work(
+    user: User, round_: Round, shut: Sequence[int], after: Assignment | None
+) -> QuerySet[Assignment]:
+    work = Assignment.objects.with_checks().filter(
+        annotator=user, round=round_, answered=False, slot__isnull=False
+    )
+    if round_.project_id in shut:
+        work = work.exclude(admission.not_begun_in(shut))
+    if after is not None:
+        work = work.exclude(pk=after.pk)
+    return work.select_related("round").order_by("position", "pk")
 
 
 def _first(work: QuerySet[Assignment]) -> Assignment | None:
@@ -102,10 +139,27 @@ def _pools_of(user: User) -> QuerySet[Round]:
     return Round.objects.labelling().filter(project__in=projects, pool=True, state=Round.State.OPEN)
 
 
-def take(user: User, *, only: int | None = None) -> Assignment | None:
-    """Reserve the next free place in one of the user's pools; None when there is none."""
-    pools = pools_for(user) if only is None else pools_for(user).filter(pk=only)
-    for pool in pools.order_by("pk"):
+_POOLS = Prepared(
+    lambda user: (
+        _pools_of(user)
+        .select_related("project")
+        .defer("agreement", "override_reason")
+        .order_by("pk")
+    )
+)
+
+
+def take(
+    user: User, *, only: int | None = None, shut: Sequence[int] | None = None
+) -> Assignment | None:
+    """Reserve the next free place in one of the user's pools; None when there is none.
+
+    ``shut``: the projects that give the user no work, where that is known already.
+    """
+    closed = admission.shut_to(user) if shut is None else shut
+    for pool in _POOLS.rows(user.pk):
+        if pool.project_id in closed or only not in (None, pool.pk):
+            continue
         for _ in range(_TRIES):
             try:
                 taken = _take_from(pool, user)
@@ -119,37 +173,51 @@ def take(user: User, *, only: int | None = None) -> Assignment | None:
 
 @transaction.atomic
 def _take_from(pool: Round, user: User) -> Assignment | None:
-    lock(pool)
-    give_back_expired(pool)
-    place = _free_places(pool, user).first()
+    give_back_expired(pool)  # first: whoever gives back locks an assignment, then its place
+    place = _free_place(pool, user)
     if place is None:
         return None
     hidden = check_turns.take_turn(pool, user)
     if hidden is not None:
-        return Assignment.objects.create(
-            round=pool,
-            conversation_id=hidden,
-            annotator=user,
-            purpose=Assignment.Purpose.HONEYPOT,
-            slot=0,
-            position=place.position,
-            lease_expires_at=lease_end(),
-        )
-    assignment, _ = Assignment.objects.labelling().update_or_create(
+        return _new(pool, user, hidden, place.position, slot=0, purpose=Assignment.Purpose.HONEYPOT)
+    slot = _free_slot(pool, place.conversation)
+    again = _GIVEN_BACK.first(pool.pk, place.conversation, user.pk)
+    if again is None:
+        return _new(pool, user, place.conversation, place.position, slot=slot)
+    values = {"slot": slot, "position": place.position, "lease_expires_at": lease_end()}
+    statements.update(Assignment, {"id": again.pk}, **values)
+    for name, value in values.items():
+        setattr(again, name, value)
+    return again
+
+
+def _new(pool: Round, user: User, conversation: int, position: int, **fields: Any) -> Assignment:
+    assignment = Assignment(
         round=pool,
-        conversation_id=place.conversation_id,
+        conversation_id=conversation,
         annotator=user,
-        defaults={
-            "slot": _free_slot(pool, place.conversation_id),
-            "position": place.position,
-            "lease_expires_at": lease_end(),
-        },
+        position=position,
+        lease_expires_at=lease_end(),
+        **fields,
     )
+    statements.insert(assignment)
     return assignment
 
 
+_GIVEN_BACK = Prepared(
+    lambda round_, conversation, user: (
+        Assignment.objects.labelling()
+        .filter(round=round_, conversation=conversation, annotator=user)
+        .order_by()
+    )
+)
+
+
 def lock(round_: Round) -> Round:
-    """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
+    """On PostgreSQL one transaction at a time changes the round; on SQLite it is so anyway.
+
+    Who takes the next place from a pool does not wait for it: that locks the place alone.
+    """
     return Round.objects.with_checks().select_for_update(no_key=True).get(pk=round_.pk)
 
 
@@ -173,52 +241,84 @@ _STATE = Prepared(
 def keep_open(assignment: Assignment) -> bool:
     """Whether its round is open, which it then is until the transaction ends.
 
-    Of full labeling, submissions share the round, and only those of one conversation wait for each
-    other: of two last answers the second one has to know that it is the last. Of calibration it is
-    the last of the round that counts. On SQLite one transaction writes at a time anyway.
+    Of full labeling, submissions share the round; of calibration it is the last answer of the round
+    that counts, so they wait for each other. On SQLite one transaction writes at a time anyway.
     """
     if connection.vendor == "sqlite":
         return is_open(assignment)
     if assignment.round.kind != Round.Kind.FULL:
         return lock_place(assignment).state == Round.State.OPEN
     with connection.cursor() as cursor:
-        cursor.execute(_SHARED_ROUND, [assignment.round_id])
+        cursor.execute(
+            "SELECT state FROM labeling_round WHERE id = %s FOR SHARE", [assignment.round_id]
+        )
         (state,) = cursor.fetchone()
-        cursor.execute(_LOCKED_PLACE, [assignment.round_id, assignment.conversation_id])
     return bool(state == Round.State.OPEN)
 
 
-_SHARED_ROUND = "SELECT state FROM labeling_round WHERE id = %s FOR SHARE"
-_LOCKED_PLACE = (
-    "SELECT id FROM labeling_roundconversation WHERE round_id = %s AND conversation_id = %s"
-    " FOR NO KEY UPDATE"
-)
+def lock_conversation(round_: int, conversation: int) -> None:
+    """In one round, until the transaction ends. On SQLite one transaction writes at a time anyway.
 
-
-def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
-    """Conversations with a free slot that the user has not answered, skipped or holds."""
-    mine = (
-        pool.assignments.with_checks()
-        .filter(annotator=user)
-        .filter(
-            Q(slot__isnull=False)
-            | Q(annotation__status__in=["submitted", "skipped"])
-            | ~Q(purpose=Assignment.Purpose.LABELLING)  # it had the conversation as a check
+    The order is the same everywhere: round, assignment, answer, place.
+    """
+    if connection.vendor == "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM labeling_roundconversation WHERE round_id = %s AND conversation_id = %s"
+            " FOR NO KEY UPDATE",
+            [round_, conversation],
         )
-    )
+
+
+class _FreePlace(NamedTuple):
+    conversation: int
+    position: int
+
+
+def _free_place(pool: Round, user: User) -> _FreePlace | None:
+    """A conversation with a free place that the user has not answered, skipped or holds.
+
+    Only places that are free are looked at, so it costs the same when nearly all are taken. On
+    PostgreSQL what others are just taking is passed over; only where nothing else is left, it is
+    waited for: they may leave another place of the same conversation.
+    """
+    sql, params = free_sql(Round.Order(pool.order)), [pool.pk, user.pk]
+    locks = [""] if connection.vendor == "sqlite" else [f"{_LOCK} SKIP LOCKED", _LOCK]
+    with connection.cursor() as cursor:
+        for lock in locks:
+            cursor.execute(sql + lock, params)
+            if row := cursor.fetchone():
+                return _FreePlace(*row)
+    return None
+
+
+_LOCK = " FOR NO KEY UPDATE OF place"
+
+
+@cache
+def free_sql(order: Round.Order) -> str:
+    """SQLite has to be told which index has the order; both hold free places alone."""
+    index, join, by = {
+        Round.Order.SEED: ("place_free", "", "place.position"),
+        Round.Order.LEAST: ("place_emptiest", "", "place.free DESC, place.position"),
+        Round.Order.PRIORITY: (
+            "place_free",
+            " JOIN labeling_conversation AS talk ON talk.id = place.conversation_id",
+            "talk.priority DESC, place.position",
+        ),
+    }[order]
+    chosen = f" INDEXED BY {index}" if connection.vendor == "sqlite" else ""
     return (
-        pool.places.exclude(conversation__in=mine.values("conversation"))
-        .annotate(taken=_per_conversation(_places(pool)))
-        .filter(taken__lt=pool.overlap)
-        .order_by(*_ORDERS[Round.Order(pool.order)])
+        "SELECT place.conversation_id, place.position"
+        f" FROM labeling_roundconversation AS place{chosen}{join}"
+        " WHERE place.round_id = %s AND place.free > 0 AND NOT EXISTS ("
+        "SELECT 1 FROM labeling_assignment AS mine WHERE mine.round_id = place.round_id"
+        " AND mine.conversation_id = place.conversation_id AND mine.annotator_id = %s"
+        # another purpose: the user had the conversation as a check
+        " AND (mine.slot IS NOT NULL OR mine.answered OR mine.purpose <> 'labelling'))"
+        f" ORDER BY {by} LIMIT 1"
     )
-
-
-_ORDERS = {
-    Round.Order.SEED: ["position"],
-    Round.Order.LEAST: ["taken", "position"],
-    Round.Order.PRIORITY: ["-conversation__priority", "position"],
-}
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
@@ -232,12 +332,27 @@ def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
 
 
 def _free_slot(pool: Round, conversation_id: int) -> int:
-    used = set(_places(pool).filter(conversation_id=conversation_id).values_list("slot", flat=True))
+    used = set(_SLOTS.rows(pool.pk, conversation_id))
     return min(set(range(pool.overlap)) - used)
+
+
+_SLOTS = Prepared(
+    lambda round_, conversation: (
+        Assignment.objects.labelling()
+        .filter(slot__isnull=False, round=round_, conversation=conversation)
+        .order_by()
+        .values_list("slot", flat=True)
+    )
+)
 
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(_EXPIRED, [pool.pk, now])
+        if cursor.fetchone() is None:
+            return 0
     expired = pool.assignments.with_checks().filter(
         slot__isnull=False, lease_expires_at__lt=timezone.now()
     )
@@ -245,6 +360,12 @@ def give_back_expired(pool: Round) -> int:
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
     return expired.exclude(finished).update(slot=None)
+
+
+_EXPIRED = (
+    "SELECT 1 FROM labeling_assignment WHERE round_id = %s AND slot IS NOT NULL"
+    " AND lease_expires_at IS NOT NULL AND lease_expires_at < %s LIMIT 1"
+)
 
 
 def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
@@ -293,8 +414,9 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     mine = Assignment.objects.with_checks().filter(pk=assignment.pk)
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
         return bool(mine.update(slot=0, lease_expires_at=lease))
-    lock(pool)
     give_back_expired(pool)
+    mine.select_for_update(no_key=True).values_list("pk").get()
+    lock_conversation(pool.pk, assignment.conversation_id)
     if _is_full(assignment):
         return False
     slot = _free_slot(pool, assignment.conversation_id)

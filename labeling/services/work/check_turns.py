@@ -26,13 +26,17 @@ from labeling.models import (
     Round,
 )
 from labeling.services import pseudonyms
+from labeling.services.statements import Prepared
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
 def plan_of(project: Project) -> CheckPlan:
     """The project's plan; without one, a plan that checks nothing."""
-    return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
+    return _PLAN.first(project.pk) or CheckPlan(project=project)
+
+
+_PLAN = Prepared(lambda project: CheckPlan.objects.filter(project=project))
 
 
 def with_gold(project: Project) -> QuerySet[Conversation]:
@@ -46,7 +50,7 @@ def with_gold(project: Project) -> QuerySet[Conversation]:
 def take_turn(pool: Round, user: User) -> int | None:
     """The conversation to check the user by instead of the next one of the pool, if it is time.
 
-    One in every n conversations taken, at a place that nobody can foresee. The pool is locked.
+    One in every n conversations taken, at a place that nobody can foresee.
     """
     every = plan_of(pool.project).every
     if not every:

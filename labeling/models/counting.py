@@ -1,0 +1,144 @@
+"""Triggers that keep two columns up to date, so that nobody has to count when taking a place.
+
+``RoundConversation.free``: how many of its places nobody has; ``Assignment.answered``: whether it
+was submitted or skipped. Every way in which a place is taken or an answer changes counts, also an
+import, a hand-over and a correction by hand. ``install`` writes them after every migration, and
+``remove`` takes them away before it: SQLite rebuilds no table that the trigger of another names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+ASSIGNMENT, PLACE = "labeling_assignment", "labeling_roundconversation"
+ROUND, ANNOTATION = "labeling_round", "labeling_annotation"
+COLUMNS = {ASSIGNMENT: "answered", PLACE: "free"}
+TAKEN = (
+    f"SELECT COUNT(*) FROM {ASSIGNMENT} AS taken"
+    " WHERE taken.purpose = 'labelling' AND taken.slot IS NOT NULL"
+)
+
+
+class Count(NamedTuple):
+    name: str
+    event: str
+    table: str
+    condition: str  # on OLD and NEW; "" for every row
+    statement: str
+
+
+def _places(of: str, change: str) -> str:
+    where = f"round_id = {of}.round_id AND conversation_id = {of}.conversation_id"
+    return f"UPDATE {PLACE} SET free = free {change} WHERE {where}"
+
+
+def _answered(value: str, of: str) -> str:
+    return f"UPDATE {ASSIGNMENT} SET answered = {value} WHERE id = {of}.assignment_id"
+
+
+COUNTS = [
+    Count(
+        "count_place_new",
+        "INSERT",
+        PLACE,
+        "",
+        f"UPDATE {PLACE} SET free = (SELECT overlap FROM {ROUND} WHERE id = NEW.round_id)"
+        f" - ({TAKEN} AND taken.round_id = NEW.round_id"
+        " AND taken.conversation_id = NEW.conversation_id) WHERE id = NEW.id",
+    ),
+    Count(
+        "count_place_taken",
+        "INSERT",
+        ASSIGNMENT,
+        "NEW.purpose = 'labelling' AND NEW.slot IS NOT NULL",
+        _places("NEW", "- 1"),
+    ),
+    Count(
+        "count_place_changed",
+        "UPDATE OF slot",
+        ASSIGNMENT,
+        "NEW.purpose = 'labelling' AND (OLD.slot IS NULL) <> (NEW.slot IS NULL)",
+        _places("NEW", "+ (CASE WHEN NEW.slot IS NULL THEN 1 ELSE -1 END)"),
+    ),
+    Count(
+        "count_place_left",
+        "DELETE",
+        ASSIGNMENT,
+        "OLD.purpose = 'labelling' AND OLD.slot IS NOT NULL",
+        _places("OLD", "+ 1"),
+    ),
+    Count(
+        "count_overlap",
+        "UPDATE OF overlap",
+        ROUND,
+        "OLD.overlap <> NEW.overlap",
+        f"UPDATE {PLACE} SET free = free + NEW.overlap - OLD.overlap WHERE round_id = NEW.id",
+    ),
+    Count(
+        "count_answer_new", "INSERT", ANNOTATION, "NEW.status <> 'draft'", _answered("TRUE", "NEW")
+    ),
+    Count(
+        "count_answer_changed",
+        "UPDATE OF status",
+        ANNOTATION,
+        "OLD.status <> NEW.status",
+        _answered("(NEW.status <> 'draft')", "NEW"),
+    ),
+    Count("count_answer_gone", "DELETE", ANNOTATION, "", _answered("FALSE", "OLD")),
+]
+
+RECOUNT = [
+    f"UPDATE {PLACE} SET free = (SELECT overlap FROM {ROUND} WHERE id = round_id)"
+    f" - ({TAKEN} AND taken.round_id = {PLACE}.round_id"
+    f" AND taken.conversation_id = {PLACE}.conversation_id)",
+    f"UPDATE {ASSIGNMENT} SET answered = EXISTS (SELECT 1 FROM {ANNOTATION}"
+    f" WHERE assignment_id = {ASSIGNMENT}.id AND status <> 'draft')",
+]
+"""For the migration that brings the columns."""
+
+
+def install(connection: Any) -> None:
+    if not _is_ready(connection):
+        return  # after a migration backwards
+    with connection.cursor() as cursor:
+        for count in COUNTS:
+            for statement in _create(count, connection.vendor):
+                cursor.execute(statement)
+
+
+def remove(connection: Any) -> None:
+    tables = set(connection.introspection.table_names())
+    with connection.cursor() as cursor:
+        for count in COUNTS:
+            if connection.vendor == "sqlite":
+                cursor.execute(f"DROP TRIGGER IF EXISTS {count.name}")
+            elif count.table in tables:
+                cursor.execute(f"DROP FUNCTION IF EXISTS {count.name}() CASCADE")
+
+
+def _is_ready(connection: Any) -> bool:
+    tables = set(connection.introspection.table_names())
+    if not {ASSIGNMENT, PLACE, ROUND, ANNOTATION} <= tables:
+        return False
+    describe = connection.introspection.get_table_description
+    with connection.cursor() as cursor:
+        return all(
+            column in {field.name for field in describe(cursor, table)}
+            for table, column in COLUMNS.items()
+        )
+
+
+def _create(count: Count, vendor: str) -> list[str]:
+    if vendor == "sqlite":
+        when = f" WHEN {count.condition}" if count.condition else ""
+        return [
+            f"CREATE TRIGGER {count.name} AFTER {count.event} ON {count.table} FOR EACH ROW{when}"
+            f" BEGIN {count.statement}; END"
+        ]
+    when = f" WHEN ({count.condition})" if count.condition else ""
+    return [
+        f"CREATE FUNCTION {count.name}() RETURNS trigger LANGUAGE plpgsql AS $$"
+        f" BEGIN {count.statement}; RETURN NULL; END $$",
+        f"CREATE TRIGGER {count.name} AFTER {count.event} ON {count.table} FOR EACH ROW{when}"
+        f" EXECUTE FUNCTION {count.name}()",
+    ]
