@@ -153,7 +153,9 @@ def fill(count: int) -> None:
     rng = random.Random(1)
     for start in range(0, count, 5000):
         rows = Conversation.objects.bulk_create(
-            Conversation(project=project, external_id=f"talk-{number}", content_sha256="0" * 64)
+            Conversation(
+                project=project, external_id=f"talk-{number}", n_messages=8, content_sha256="0" * 64
+            )
             for number in range(start, min(start + 5000, count))
         )
         near_duplicates.store([(row.pk, fingerprint(make(rng, 8))) for row in rows])

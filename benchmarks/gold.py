@@ -131,7 +131,15 @@ def store(project: Any, round_: Any, people: list[Any], numbers: list[int]) -> N
     from django.db import transaction
     from django.utils import timezone
 
-    from labeling.models import Annotation, Assignment, Conversation, Message, RoundConversation
+    from labeling.domain import transcripts
+    from labeling.domain.exchange.importing import Turn
+    from labeling.models import (
+        Annotation,
+        Assignment,
+        Conversation,
+        RoundConversation,
+        Transcript,
+    )
 
     payload = {
         "requirements": [
@@ -145,14 +153,17 @@ def store(project: Any, round_: Any, people: list[Any], numbers: list[int]) -> N
                 project=project,
                 external_id=f"talk-{n:06}",
                 split="train",
+                n_messages=MESSAGES,
                 content_sha256=hashlib.sha256(str(n).encode()).hexdigest(),
             )
             for n in numbers
         )
-        Message.objects.bulk_create(
-            Message(conversation=talk, index=index, role=role, content=text)
+        Transcript.objects.bulk_create(
+            Transcript(
+                conversation=talk,
+                messages=transcripts.written(Turn(*said) for said in texts(talk.external_id)),
+            )
             for talk in talks
-            for index, (role, text) in enumerate(texts(talk.external_id))
         )
         RoundConversation.objects.bulk_create(
             RoundConversation(round=round_, conversation=talk, position=position)

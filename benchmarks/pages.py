@@ -85,26 +85,24 @@ def prepare(answers: int) -> Any:
 
 
 def conversations(project: Any, number: int) -> list[Any]:
-    from labeling.models import Conversation, Message
+    from labeling.domain import transcripts
+    from labeling.domain.exchange.importing import Turn
+    from labeling.models import Conversation, Transcript
 
+    turns = [Turn("user", f"We need order {index}.") for index in range(8)]
+    text = transcripts.written(turns)
     talks = [
         Conversation(
             project=project,
             external_id=f"talk-{n:06}",
             content_sha256=f"{n:064}",
+            n_messages=len(turns),
             difficulty=("easy", "medium", "hard")[n % 3],
         )
         for n in range(number)
     ]
     stored(Conversation, talks)
-    stored(
-        Message,
-        (
-            Message(conversation=talk, index=index, role="user", content=f"We need order {index}.")
-            for talk in talks
-            for index in range(8)
-        ),
-    )
+    stored(Transcript, (Transcript(conversation=talk, messages=text) for talk in talks))
     return talks
 
 

@@ -87,15 +87,19 @@ def prepare(messages: int, labels: int) -> tuple[str, dict[str, str]]:
 
 
 def conversation(project: Any, name: str, messages: int) -> Any:
-    from labeling.models import Conversation, Message
+    from labeling.domain import transcripts
+    from labeling.domain.exchange.importing import Turn, content_sha256
+    from labeling.models import Conversation, Transcript
 
+    turns = [Turn("user", c, ("Emi", "Elise")[n % 2]) for n, c in enumerate(texts(messages))]
     talk = Conversation.objects.create(
-        project=project, external_id=name, content_sha256=f"{name:0<64}", split="dev"
+        project=project,
+        external_id=name,
+        n_messages=len(turns),
+        content_sha256=content_sha256(turns),
+        split="dev",
     )
-    Message.objects.bulk_create(
-        Message(conversation=talk, index=n, role="user", speaker=("Emi", "Elise")[n % 2], content=c)
-        for n, c in enumerate(texts(messages))
-    )
+    Transcript.objects.create(conversation=talk, messages=transcripts.written(turns))
     return talk
 
 

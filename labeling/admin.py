@@ -13,6 +13,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import JSONField, Model, Q, QuerySet, TextField
 from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
 from labeling.forms.accounts import AccountForm, MembersFormSet
@@ -51,7 +52,6 @@ from labeling.models import (
     Measurement,
     Membership,
     Merge,
-    Message,
     Pause,
     PendingUpdate,
     Project,
@@ -224,13 +224,6 @@ class MembershipInline(admin.TabularInline):
     autocomplete_fields = ("user",)
 
 
-class MessageInline(ReadOnly, admin.TabularInline):
-    model = Message
-    extra = 0
-    fields = ("index", "role", "speaker", "content", "time")
-    readonly_fields = fields
-
-
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "overlap", "kappa_threshold", "kappa_statistic", "created_at")
@@ -285,7 +278,12 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_display = ("external_id", "project", "domain", "difficulty", "split", "imported_at")
     list_filter = ("project", "split", "difficulty")
     search_fields = ("external_id", "domain")
-    inlines = (MessageInline,)
+    readonly_fields = ("text",)
+
+    def text(self, conversation: Conversation) -> str:
+        row = "<tr><th>[{}]</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"
+        messages = ((*said[:4], said.time or "") for said in conversation.messages)
+        return format_html("<table>{}</table>", format_html_join("", row, messages))
 
 
 @admin.register(Annotation)

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 
+from labeling.domain import transcripts
 from labeling.domain.exchange.importing import Turn, content_sha256
 from labeling.domain.fingerprints import fingerprint
 from labeling.domain.gold.content import GoldContent
@@ -23,11 +24,11 @@ from labeling.models import (
     GoldRelease,
     Guideline,
     Membership,
-    Message,
     Project,
     Round,
     Suggestion,
     SuggestionRequest,
+    Transcript,
 )
 from labeling.services import near_duplicates, pending, processing, pseudonyms
 from labeling.services.agreement import measurements
@@ -74,10 +75,11 @@ def make_conversations(
     conversations = Conversation.objects.bulk_create(
         [_conversation(project, start + n + 1, messages, split) for n in range(number)]
     )
-    Message.objects.bulk_create(
-        Message(conversation=conversation, index=index, role=turn.role, content=turn.content)
-        for conversation in conversations
-        for index, turn in enumerate(_turns(conversation.external_id, messages))
+    Transcript.objects.bulk_create(
+        Transcript(
+            conversation=each, messages=transcripts.written(_turns(each.external_id, messages))
+        )
+        for each in conversations
     )
     # all say one sentence, so each would be a copy of every other
     near_duplicates.store([(each.pk, fingerprint([])) for each in conversations])
@@ -92,8 +94,21 @@ def _conversation(project: Project, number: int, messages: int, split: str) -> C
         domain="orders",
         difficulty="easy",
         split=split,
+        n_messages=messages,
         content_sha256=content_sha256(_turns(external_id, messages)),
     )
+
+
+def make_talk(
+    project: Project, external_id: str, turns: Sequence[transcripts.Said], **fields: Any
+) -> Conversation:
+    """A conversation that says this."""
+    fields = {"content_sha256": content_sha256(turns), **fields}
+    talk = Conversation.objects.create(
+        project=project, external_id=external_id, n_messages=len(turns), **fields
+    )
+    Transcript.objects.create(conversation=talk, messages=transcripts.written(turns))
+    return talk
 
 
 def _turns(external_id: str, messages: int) -> list[Turn]:

@@ -181,7 +181,6 @@ def alone(conversation_id: int, key: str) -> AbstractContextManager[bool]:
 
 
 def messages_of(conversation: Conversation) -> list[Message]:
-    rows = conversation.messages.order_by("index")
     return [
         Message(
             index=row.index,
@@ -190,7 +189,7 @@ def messages_of(conversation: Conversation) -> list[Message]:
             content=row.content,
             time=row.time.isoformat() if row.time else None,
         )
-        for row in rows
+        for row in conversation.messages
     ]
 
 

@@ -130,7 +130,7 @@ def _built(request: HttpRequest, build: LayerBuild) -> dict[str, Any]:
     topics = Topics.from_json(ready["topics"].payload)
     signals = Signals.from_json(ready["signals"].payload) if "signals" in ready else None
     threads = Threads.from_json(ready["threads"].payload) if "threads" in ready else None
-    size = build.conversation.messages.count()
+    size = build.conversation.n_messages
     anchors = _anchors(signals)
     problems = [
         problem for layer in (topics, signals, threads) if layer for problem in layer.problems

@@ -2,7 +2,7 @@ from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
-from labeling.models.conversations import Conversation, Message
+from labeling.models.conversations import Conversation, Transcript
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
@@ -59,7 +59,6 @@ __all__ = [
     "Measurement",
     "Membership",
     "Merge",
-    "Message",
     "Pause",
     "PendingUpdate",
     "Project",
@@ -72,6 +71,7 @@ __all__ = [
     "Suggestion",
     "SuggestionRequest",
     "TextVector",
+    "Transcript",
     "Webhook",
     "WebhookDelivery",
 ]

@@ -4,8 +4,11 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain import transcripts
+from labeling.domain.transcripts import Message
 from labeling.models.projects import Membership, Project
 
 
@@ -48,6 +51,7 @@ class Conversation(models.Model):
     )
     speakers = models.JSONField(default=list)
     priority = models.SmallIntegerField(default=0, help_text="Higher is handed out first")
+    n_messages = models.PositiveIntegerField()
     content_sha256 = models.CharField(max_length=64)
     imported_at = models.DateTimeField(auto_now_add=True)
 
@@ -84,22 +88,22 @@ class Conversation(models.Model):
     def is_synthetic(self) -> bool:
         return self.origin == self.Origin.SYNTHETIC
 
+    @cached_property
+    def messages(self) -> list[Message]:
+        """To read those of many conversations, prefetch ``transcript``."""
+        return transcripts.read(self.transcript.messages)
 
-class Message(models.Model):
-    """One turn of a conversation; ``index`` is its 0-based position. Never updated (trigger)."""
 
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages")
-    index = models.PositiveIntegerField()
-    role = models.CharField(max_length=50)
-    speaker = models.CharField(max_length=200, blank=True)
-    content = models.TextField()
-    time = models.DateTimeField(null=True)
+class Transcript(models.Model):
+    """The text of a conversation, in a row of its own: lists of conversations do not read it.
 
-    class Meta:
-        ordering = ["conversation", "index"]
-        constraints = [
-            models.UniqueConstraint(name="message_index_once", fields=["conversation", "index"])
-        ]
+    Written once, with its conversation, and never updated (trigger).
+    """
+
+    conversation = models.OneToOneField(
+        Conversation, models.CASCADE, primary_key=True, related_name="transcript"
+    )
+    messages = models.TextField(help_text="As labeling.domain.transcripts writes it")
 
     def __str__(self) -> str:
-        return f"{self.conversation} [{self.index}]"
+        return f"Text of {self.conversation}"

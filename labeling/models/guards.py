@@ -70,7 +70,7 @@ GUARDS = [
         "A comment never changes: write another one.",
     ),
     Guard("labeling_comment", "DELETE", "", "A comment never changes: write another one."),
-    Guard("labeling_message", "UPDATE", "", "The text of a conversation never changes."),
+    Guard("labeling_transcript", "UPDATE", "", "The text of a conversation never changes."),
     Guard(
         "labeling_annotation",
         "UPDATE",

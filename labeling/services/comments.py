@@ -171,8 +171,8 @@ def _add(
 
 
 def _check_pin(place: ThreadPlace, pin: Pin) -> None:
-    messages = place.conversation.messages
-    if pin.message_index is not None and not messages.filter(index=pin.message_index).exists():
+    places = range(place.conversation.n_messages)
+    if pin.message_index is not None and pin.message_index not in places:
         raise UnknownPin("comment.no_message", message_index=pin.message_index)
     payload = place.annotation.payload if place.annotation else {}
     if pin.label_uid and pin.label_uid not in _uids(payload):

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from django.db import connection, models, transaction
 
+from labeling.domain import transcripts
 from labeling.domain.batches import batches
 from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
-from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Message
+from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Transcript
 from labeling.services.wakeups import Wakeups
 
 MOST = 32
@@ -143,13 +144,10 @@ def catch_up() -> int:
     while conversations := list(
         _without().order_by("pk").values_list("pk", flat=True)[:CONVERSATIONS]
     ):
-        texts = defaultdict(list)
-        rows = Message.objects.filter(conversation__in=conversations)
-        for pk, content in rows.order_by("conversation", "index").values_list(
-            "conversation", "content"
-        ):
-            texts[pk].append(content)
-        prints = [(pk, fingerprint(texts[pk])) for pk in conversations]
+        texts = dict(Transcript.objects.filter(pk__in=conversations).values_list("pk", "messages"))
+        prints = [
+            (pk, fingerprint(transcripts.contents(texts.get(pk, "[]")))) for pk in conversations
+        ]
         with transaction.atomic():
             store(prints)
         computed += len(conversations)

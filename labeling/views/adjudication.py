@@ -176,7 +176,7 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
     return {
         "project": conversation.project,
         "conversation": conversation,
-        "conversation_messages": list(conversation.messages.all()),
+        "conversation_messages": conversation.messages,
         "layer": LAYERS[merge.layer],
         "merge": merge,
         "decision": decision,

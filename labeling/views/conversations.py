@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
-from labeling.models import Annotation, Assignment, Conversation, Message, Project, Round
+from labeling.models import Annotation, Assignment, Conversation, Project, Round
 from labeling.services import blindness, comments
 from labeling.services.gold import looks
 from labeling.views import access
@@ -74,7 +74,7 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if answers:
         looks.require_answers(request.user, conversation)
     answered = [answer for answer in answers if not answer.skip_reason]
-    messages = conversation.messages.values("index", "role", "speaker", "content", "time")
+    messages = [message._asdict() for message in conversation.messages]
     context = {
         "project": project,
         "conversation": conversation,
@@ -93,12 +93,12 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _rows(project: Project) -> QuerySet[Conversation]:
-    """Counted per shown row: joining messages and answers would multiply them first."""
+    """Counted per shown row, for joined answers would all be counted first."""
     submitted = Assignment.objects.labelling().filter(
         annotation__status=Annotation.Status.SUBMITTED
     )
     return project.conversations.defer("speakers", "content_sha256").annotate(
-        n_messages=_count_of(Message.objects.all()), n_answers=_count_of(submitted)
+        n_answers=_count_of(submitted)
     )
 
 

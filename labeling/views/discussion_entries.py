@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 
-from django.db.models import Q
-
+from labeling.domain import transcripts
 from labeling.domain.agreement.disagreements import Split, SplitCandidate
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import Judged, Words
-from labeling.models import Assignment, Comment, Disagreement, Message, Round
+from labeling.domain.transcripts import Message
+from labeling.models import Assignment, Comment, Disagreement, Round, Transcript
 from labeling.services.agreement.discussions import UnitPlace, letters_of
 from labeling.translation import lazy as _
 from labeling.views.candidates import ShownCandidate, shown_candidates
@@ -126,29 +124,15 @@ def _in_order_shown(pairs: Iterable[SplitCandidate], people: People) -> list[Spl
 
 
 def _context(places: Mapping[UnitPlace, int | None]) -> dict[UnitPlace, list[Message]]:
-    wanted = [
-        (place, max(0, index - AROUND), index + AROUND)
+    wanted = {place.conversation for place, index in places.items() if index is not None}
+    texts = Transcript.objects.filter(conversation__in=wanted).values_list("pk", "messages")
+    messages = {pk: transcripts.read(text) for pk, text in texts}
+    return {
+        place: []
+        if index is None
+        else messages[place.conversation][max(0, index - AROUND) : index + AROUND + 1]
         for place, index in places.items()
-        if index is not None
-    ]
-    if not wanted:
-        return {place: [] for place in places}
-    near = [
-        Q(conversation=place.conversation, index__range=(low, high)) for place, low, high in wanted
-    ]
-    by_key = {
-        (message.conversation_id, message.index): message
-        for message in Message.objects.filter(reduce(or_, near))
     }
-    messages = {
-        place: [
-            by_key[place.conversation, index]
-            for index in range(low, high + 1)
-            if (place.conversation, index) in by_key
-        ]
-        for place, low, high in wanted
-    }
-    return {place: messages.get(place, []) for place in places}
 
 
 def _payloads(

@@ -117,7 +117,7 @@ def _draft(project: Project, asked: str | None) -> str:
 def _quoted(row: Disagreement, index: int | None) -> str:
     if index is None:
         return ""
-    message = row.conversation.messages.get(index=index)
+    message = row.conversation.messages[index]
     lines = "\n".join(f"> {line}" for line in message.content.splitlines())
     return f"> **{message.speaker or message.role}**:\n{lines}\n\n"
 

@@ -134,7 +134,7 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
         "project": project,
         "annotation": annotation,
         "conversation": assignment.conversation,
-        "conversation_messages": list(assignment.conversation.messages.all()),
+        "conversation_messages": assignment.conversation.messages,
         "guideline": shown_guideline(annotation.guideline),
         "verdicts": verdicts,
         "own": own,

@@ -45,7 +45,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "assignment": assignment,
         "conversation": assignment.conversation,
-        "conversation_messages": list(assignment.conversation.messages.all()),
+        "conversation_messages": assignment.conversation.messages,
         "guideline": shown_guideline(guideline),
         "annotation": _annotation(assignment, annotation or Annotation()),
         "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),

@@ -10,16 +10,17 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.keys import KEYS
-from labeling.models import Annotation, Assignment, Message
+from labeling.models import Annotation, Assignment
 from labeling.services.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     answer,
     labels,
-    make_conversations,
     make_people,
     make_project,
+    make_talk,
     open_full,
     save_of,
 )
@@ -279,10 +280,7 @@ def test_text_of_users_stays_text(
 ) -> None:
     attack = '<img src=x onerror="document.title=1"></script><script>document.title=1</script>'
     project = make_project()
-    conversation = make_conversations(project, 1, messages=1)[0]
-    Message.objects.create(
-        conversation=conversation, index=1, role="user", speaker=attack, content=attack
-    )
+    make_talk(project, "c-001", [Turn("user", "Hello"), Turn("user", attack, speaker=attack)])
     assignment = open_full(project, 1).assignments.get(annotator=ana)
     payload = labels([1])
     payload["requirements"][0]["title"] = attack

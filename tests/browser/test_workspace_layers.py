@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.schema import LAYERS, check_payload
-from labeling.models import Message
 from labeling.services.work import annotations
 from tests.browser.workspace import Workspace
-from tests.factories import make_conversations, make_people, make_project, open_full, save_of
+from tests.factories import make_people, make_project, make_talk, open_full, save_of
 from tests.factories import requirement as make_requirement
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,9 +45,7 @@ def workspace(
 ) -> Workspace:
     """All layers over a conversation of the texts above; one requirement is there already."""
     project = make_project(layers=list(LAYERS), event_schema=EVENT_SCHEMA)
-    conversation = make_conversations(project, 1, messages=0)[0]
-    for index, text in enumerate(TEXTS):
-        Message.objects.create(conversation=conversation, index=index, role="user", content=text)
+    make_talk(project, "c-001", [Turn("user", text) for text in TEXTS])
     assignment = open_full(project, 1).assignments.get(annotator=ana)
     annotations.save_draft(assignment, save_of({"requirements": [make_requirement()]}))
     sign_in(ana)

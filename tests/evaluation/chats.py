@@ -8,30 +8,22 @@ from django.utils import timezone
 
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
-from labeling.models import Conversation, Message, Project
+from labeling.domain.exchange.importing import Turn
+from labeling.models import Conversation, Project
 from pipelines.memory.layers.config import LayersConfig
+from tests.factories import make_talk
 
 START = timezone.now().replace(microsecond=0)
 
 
 def make_chat(project: Project, external_id: str) -> Conversation:
-    chat = Conversation.objects.create(
-        project=project, external_id=external_id, content_sha256="0" * 64
-    )
     texts = ["cooking pasta with sauce", "skiing in the snow", "cooking pasta with sauce"]
-    Message.objects.bulk_create(
-        Message(
-            conversation=chat,
-            index=part * 4 + at,
-            role="speaker",
-            speaker=("Emi", "Elise")[at % 2],
-            content=text,
-            time=START + timedelta(days=part, minutes=at),
-        )
+    turns = [
+        Turn("speaker", text, ("Emi", "Elise")[at % 2], START + timedelta(days=part, minutes=at))
         for part, text in enumerate(texts)
         for at in range(4)
-    )
-    return chat
+    ]
+    return make_talk(project, external_id, turns)
 
 
 def ask(chat: Conversation, *, config: LayersConfig | None = None) -> LayerBuild:

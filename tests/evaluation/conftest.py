@@ -20,13 +20,12 @@ from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256, release_sha256
 from labeling.domain.matching.similarity import Ruler
+from labeling.domain.transcripts import Message
 from labeling.models import (
-    Conversation,
     GoldItem,
     GoldRelease,
     Guideline,
     Membership,
-    Message,
     Project,
 )
 from labeling.services import vectors
@@ -34,7 +33,7 @@ from pipelines import registry
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
-from tests import llm_server
+from tests import factories, llm_server
 from tests.evaluation import launching
 from tests.evaluation.asking import ENTRY as ASKING
 from tests.evaluation.chat_gold import content
@@ -154,15 +153,10 @@ def _message(index: int, role: str, content: str) -> dict[str, Any]:
 
 
 def _item(release: GoldRelease, position: int, content: dict[str, Any], sha256: str) -> GoldItem:
-    conversation, _ = Conversation.objects.get_or_create(
-        project=release.project,
-        external_id=content["item_id"],
-        defaults={"split": content["split"], "content_sha256": "0" * 64},
-    )
-    if not conversation.messages.exists():
-        Message.objects.bulk_create(
-            Message(conversation=conversation, **message) for message in content["conversation"]
-        )
+    name, turns = content["item_id"], [Message(**said) for said in content["conversation"]]
+    conversation = release.project.conversations.filter(
+        external_id=name
+    ).first() or factories.make_talk(release.project, name, turns, split=content["split"])
     return GoldItem(
         release=release,
         conversation=conversation,

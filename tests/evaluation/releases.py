@@ -7,7 +7,8 @@ from typing import Any
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256, release_sha256
-from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.models import GoldItem, GoldRelease, Project
+from tests.factories import make_talk
 
 
 def freeze(
@@ -24,9 +25,7 @@ def freeze(
         sha256=release_sha256({}, hashes),
     )
     for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
-        conversation = Conversation.objects.create(
-            project=project, external_id=content["item_id"], content_sha256="0" * 64
-        )
+        conversation = make_talk(project, content["item_id"], [])
         GoldItem.objects.create(
             release=release,
             conversation=conversation,

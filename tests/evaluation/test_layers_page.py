@@ -11,11 +11,13 @@ from evaluation import tasks
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
-from labeling.models import Conversation, Message
+from labeling.models import Conversation
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.signals import measure_nodes
 from tests.evaluation.chats import ask, make_chat
+from tests.factories import make_talk
 from tests.fakes import WordOverlap
 from tests.pipelines.memory.layers.talks import node, talk
 
@@ -140,11 +142,8 @@ def test_a_conversation_s_words_are_never_markup(project, signed_in):
 
 
 def test_the_page_of_many_topics_asks_the_database_little(project, signed_in):
-    many = Conversation.objects.create(project=project, external_id="many", content_sha256="1" * 64)
-    Message.objects.bulk_create(
-        Message(conversation=many, index=at, role="speaker", speaker="ab"[at % 2], content=f"w{at}")
-        for at in range(400)
-    )
+    turns = [Turn("speaker", f"w{at}", "ab"[at % 2]) for at in range(400)]
+    many = make_talk(project, "many", turns)
     memory_builds.work(ask(many).pk, uuid4())
     client = signed_in("noor")
     client.get(address(many))

@@ -225,7 +225,7 @@ def test_only_what_a_second_look_confirms_is_kept(server: Any) -> None:
     for reason in ("too few requirements (1)", "is not stated (2)", "conversation again (1)"):
         assert reason in out.getvalue()
     made = Conversation.objects.all()
-    assert [one.messages.all()[0].content.split()[0] for one in made] == ["We", "Good"]
+    assert [one.messages[0].content.split()[0] for one in made] == ["We", "Good"]
     assert made[0].generator.startswith(f"test/{MODEL} {by_model.GENERATE}/")
     item = GoldRelease.objects.get().items.all()[0].content
     assert item["gold"]["requirements"][0]["source_messages"] == [0, 2]

@@ -16,10 +16,8 @@ from labeling.models import (
     Annotation,
     AnnotationRevision,
     Assignment,
-    Conversation,
     Event,
     Guideline,
-    Message,
     Project,
     Round,
 )
@@ -35,20 +33,7 @@ def make_project(slug: str, **fields: Any) -> Project:
     given = {"layers": list(LAYERS), "event_schema": EVENTS, **fields}
     project = factories.make_project(slug, **given)
     Guideline.objects.create(project=project, version=2, body="# Second")
-    conversation = Conversation.objects.create(
-        project=project, external_id="shop/017 😀", split="dev", content_sha256="0" * 64
-    )
-    Message.objects.bulk_create(
-        Message(
-            conversation=conversation,
-            index=index,
-            role=turn.role,
-            speaker=turn.speaker,
-            content=turn.content,
-            time=turn.time,
-        )
-        for index, turn in enumerate(rich.TURNS)
-    )
+    factories.make_talk(project, "shop/017 😀", rich.TURNS, split="dev")
     return project
 
 

@@ -84,7 +84,7 @@ TASK = {"data": {"id": "t-1", "dialogue": SAID}}
 def test_conversations_of_other_tools_are_taken(lead, format, data):
     confirm(lead, upload(lead, native(data), format=format))
 
-    assert Conversation.objects.get().messages.count() == 2
+    assert len(Conversation.objects.get().messages) == 2
 
 
 def test_a_faulty_file_is_refused_with_line_and_reason(lead, tmp_path):

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
@@ -22,7 +23,6 @@ from labeling.models import (
     GoldItem,
     GoldRelease,
     Guideline,
-    Message,
     Project,
 )
 from labeling.services.gold import gold
@@ -328,13 +328,7 @@ def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(
     project: Project,
 ) -> None:
     """ "Café" as one system writes it, and as another one does."""
-    [conversation] = factories.make_conversations(project, 1)
-    Message.objects.create(
-        conversation=conversation,
-        index=conversation.messages.count(),
-        role="user",
-        content="Cafe\u0301",
-    )
+    factories.make_talk(project, "c-001", [Turn("user", "Cafe\u0301"), Turn("user", "Yes")])
     factories.answer_all(factories.open_full(project, 1))
 
     release = freeze(project)

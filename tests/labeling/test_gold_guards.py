@@ -35,7 +35,10 @@ def test_an_intact_release_verifies(project: Project, capsys: pytest.CaptureFixt
             "DELETE FROM labeling_golditem WHERE position = 1",
             "do not lead to the root of the statement",
         ),
-        ("UPDATE labeling_message SET content = 'x' WHERE index = 3", "not the one that was"),
+        (
+            "UPDATE labeling_transcript SET messages = REPLACE(messages, 'order 3', 'order 4')",
+            "not the one that was",
+        ),
         ("UPDATE labeling_goldrelease SET header = '{}'", "its statement is gone"),
         ("UPDATE labeling_goldrelease SET message = 'x'", "“message” is not what the release"),
     ],
@@ -45,7 +48,7 @@ def test_a_changed_byte_makes_verify_exit_1_and_name_the_item(
 ) -> None:
     release = factories.make_release(project)
     guards.remove(connection)  # somebody with full power over the database
-    run_sql(statement.replace("index =", '"index" ='))
+    run_sql(statement)
 
     with pytest.raises(CommandError, match="is not intact"):
         call_command("verify_gold", str(release))

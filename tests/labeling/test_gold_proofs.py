@@ -19,14 +19,13 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import release_sha256
 from labeling.domain.gold.signatures import Signer, fingerprint, make_key
 from labeling.domain.gold.tree import root_of
+from labeling.domain.transcripts import Message
 from labeling.models import (
-    Conversation,
     Event,
     EventLink,
     GoldItem,
     GoldRelease,
     Guideline,
-    Message,
     Project,
     ReleaseCheck,
     guards,
@@ -563,12 +562,8 @@ def old(project: Project, rita: Any) -> GoldRelease:
     )
     for position, line in enumerate((FORMAT_1 / "items.jsonl").read_text("utf-8").splitlines()):
         content, row = json.loads(line), manifest["items"][position]
-        conversation = Conversation.objects.create(
-            project=project, external_id=content["item_id"], content_sha256=row["sha256"]
-        )
-        Message.objects.bulk_create(
-            Message(conversation=conversation, **message) for message in content["conversation"]
-        )
+        turns = [Message(**message) for message in content["conversation"]]
+        conversation = factories.make_talk(project, content["item_id"], turns)
         GoldItem.objects.create(
             release=release, conversation=conversation, position=position, canonical=line, **row
         )

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Message
+from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Transcript
 from labeling.services.gold.verification import verify
 from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
@@ -59,7 +59,7 @@ def refused(*files: Path, **options: Any) -> list[str]:
 
 
 def stored() -> tuple[int, ...]:
-    models = (Conversation, Message, GoldRelease, GoldItem, ImportReport, Event)
+    models = (Conversation, Transcript, GoldRelease, GoldItem, ImportReport, Event)
     return tuple(model.objects.count() for model in models)
 
 
@@ -68,7 +68,7 @@ def test_a_chat_comes_in_with_its_questions_as_gold(write):
 
     one = Conversation.objects.get(external_id="Chat_2_A_B")
     assert (one.split, one.speakers, one.domain) == ("train", ["A", "B"], "realtalk")
-    assert [turn.content for turn in one.messages.all()][1] == "This is D1:3.\n[image]"
+    assert [turn.content for turn in one.messages][1] == "This is D1:3.\n[image]"
     release = GoldRelease.objects.get()
     assert (str(release), release.layer) == ("talks-qa@1", "qa")
     assert "talks-qa@1 was frozen" in said

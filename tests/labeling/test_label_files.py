@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from labeling.domain.formats import labelstudio, native
-from labeling.models import Annotation, AnnotationRevision, Conversation, Event, Message, Project
+from labeling.models import Annotation, AnnotationRevision, Conversation, Event, Project
 from labeling.services.exchange import label_exports
 from labeling.services.work import annotations
 from tests import factories
@@ -347,8 +347,8 @@ def test_conversations_come_in_from_the_same_files(source, tmp_path, format):
 
     call_command("import_conversations", path, project="fresh", format=format, stdout=StringIO())
 
-    kept = Message.objects.filter(conversation__project__slug="fresh")
-    assert list(kept.values_list("role", "speaker", "content", "time")) == [
+    kept = Conversation.objects.get(project__slug="fresh")
+    assert [said[1:] for said in kept.messages] == [
         (turn.role, turn.speaker, turn.content, turn.time) for turn in rich.TURNS
     ]
 
@@ -361,7 +361,7 @@ def test_a_text_of_doccano_is_split_where_somebody_else_speaks(people, tmp_path)
     call_command("import_conversations", path, project="fresh", format="doccano", stdout=StringIO())
 
     conversation = Conversation.objects.get(project__slug="fresh", external_id="7")
-    assert list(conversation.messages.values_list("role", "content")) == [
+    assert [(said.role, said.content) for said in conversation.messages] == [
         ("Zoé", "We need 🚚: now."),
         ("Bob", "Yes."),
         ("text", "Really"),
@@ -382,5 +382,8 @@ def test_tasks_of_label_studio_without_our_keys_are_conversations(people, tmp_pa
         "import_conversations", path, project="fresh", format="labelstudio", stdout=StringIO()
     )
 
-    messages = Message.objects.filter(conversation__external_id="3")
-    assert list(messages.values_list("speaker", "content")) == [("Zoé", "Hi\nall"), ("Bob", "Hi")]
+    messages = Conversation.objects.get(external_id="3").messages
+    assert [(said.speaker, said.content) for said in messages] == [
+        ("Zoé", "Hi\nall"),
+        ("Bob", "Hi"),
+    ]

@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from labeling import tasks
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.gold.lint import KINDS
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
@@ -28,7 +29,6 @@ from labeling.models import (
     LintFinding,
     LintReport,
     LintWaiver,
-    Message,
     Project,
 )
 from labeling.services import comments, guidelines
@@ -71,15 +71,10 @@ class Planted:
         """A conversation of its own words, unless another has the same seed."""
         said = fields.pop("said", None) or texts(talk(seed, messages=12))
         speakers = fields.pop("speakers", (f"Alba {seed}", f"Bruno {seed}"))
-        fields = {"project": self.project, "split": "dev", "difficulty": "easy", **fields}
-        stored = Conversation.objects.create(external_id=name, content_sha256=name, **fields)
-        Message.objects.bulk_create(
-            Message(
-                conversation=stored, index=n, role="user", speaker=speakers[n % 2], content=text
-            )
-            for n, text in enumerate(said)
-        )
-        return stored
+        fields = {"split": "dev", "difficulty": "easy", "content_sha256": name, **fields}
+        turns = [Turn("user", text, speakers[n % 2]) for n, text in enumerate(said)]
+        project = fields.pop("project", self.project)
+        return factories.make_talk(project, name, turns, **fields)
 
     def item(self, stored: Conversation, *labels: dict[str, Any], **provenance: Any) -> None:
         origin: Any = {

@@ -150,9 +150,7 @@ def test_no_split_is_given_against_a_copy_or_a_release(people: dict[str, User]) 
     row = {
         "id": frozen.external_id,
         "split": "train",
-        "messages": [
-            {"role": line.role, "content": line.content} for line in frozen.messages.all()
-        ],
+        "messages": [{"role": line.role, "content": line.content} for line in frozen.messages],
     }
 
     assert "as b of project two (test)" in refusal("one", ("a", CHAT, "dev"))

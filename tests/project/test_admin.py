@@ -17,10 +17,10 @@ from labeling.models import (
     Event,
     FingerprintKey,
     Membership,
-    Message,
     Project,
     RoundConversation,
     TextVector,
+    Transcript,
 )
 from tests import factories
 from tests.evaluation import launching
@@ -30,9 +30,9 @@ NOT_ON_THEIR_OWN = {
     ConversationFingerprint,
     FingerprintKey,
     Membership,
-    Message,
     RoundConversation,
     TextVector,
+    Transcript,
 }
 CHANGEABLE = {Project}
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db.models import Count
 from django.utils.formats import date_format
 
 from evaluation import adapters
@@ -132,8 +131,8 @@ def _opened(wish: Wish) -> tuple[Project, list[Talk]]:
 def _conversations(project: Project, wish: Wish) -> list[Conversation]:
     """One question for each conversation before any gets a second one, so no more are needed."""
     conversations = project.conversations.filter(**({"split": wish.split} if wish.split else {}))
-    able = conversations.annotate(n=Count("messages")).filter(n__gte=LEAST_MESSAGES)
-    return list(able.order_by("external_id").prefetch_related("messages")[: wish.count * TRIES])
+    able = conversations.filter(n_messages__gte=LEAST_MESSAGES).select_related("transcript")
+    return list(able.order_by("external_id")[: wish.count * TRIES])
 
 
 def _talk(conversation: Conversation) -> Talk:
@@ -144,7 +143,7 @@ def _talk(conversation: Conversation) -> Talk:
             message.content,
             date_format(message.time, "j F Y") if message.time else "",
         )
-        for message in conversation.messages.all()
+        for message in conversation.messages
     ]
     return Talk(conversation.external_id, messages)
 

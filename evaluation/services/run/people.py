@@ -112,7 +112,7 @@ def _submitted(
         return None
     without = partial(_gold_without, release, content, blind, base, ruler)
     names = [assignment.annotator.get_username() for assignment in blind.submitted]
-    texts = [message.content for message in answers.conversation.messages.all()]
+    texts = [message.content for message in answers.conversation.messages]
     return Submitted(
         item,
         content,

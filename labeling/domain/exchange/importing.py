@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
 
+from labeling.domain import transcripts
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
-from labeling.domain.gold.release import item_sha256
+from labeling.domain.gold.release import text_sha256
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -59,12 +60,6 @@ class Turn:
     content: str
     speaker: str = ""
     time: datetime | None = None
-
-    def document(self) -> dict[str, str]:
-        """What the content hash covers: an optional key is there only when it has a value."""
-        optional = {"speaker": self.speaker, "time": self.time.isoformat() if self.time else ""}
-        filled = {key: value for key, value in optional.items() if value}
-        return {"role": self.role, "content": self.content, **filled}
 
 
 class Fingerprint(NamedTuple):
@@ -168,7 +163,7 @@ def record_of(line: int, document: Mapping[str, Any]) -> tuple[int, Record] | Pr
 
 def content_sha256(turns: Sequence[Turn]) -> str:
     """SHA-256 of the canonical JSON of the messages: equal hashes, equal text."""
-    return item_sha256([turn.document() for turn in turns])
+    return text_sha256(transcripts.written(turns))
 
 
 def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:

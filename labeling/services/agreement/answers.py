@@ -96,7 +96,7 @@ def sizes(measured: Round) -> dict[str, int]:
     """By conversation, the number of its messages."""
     assigned = measured.assignments.labelling().order_by().values("conversation")
     conversations = measured.project.conversations.filter(pk__in=assigned).order_by()
-    return dict(conversations.values_list("external_id").annotate(n=Count("messages")))
+    return dict(conversations.values_list("external_id", "n_messages"))
 
 
 def assignments_of(measured: Round) -> QuerySet[Assignment]:

@@ -97,10 +97,9 @@ def stored_chat(project: Project, conversation: Conversation) -> Chat | None:
     ids = dia_ids_of(project, conversation.external_id)
     if ids is None:
         return None
-    messages = conversation.messages.values_list("speaker", "content", "time")
     lines = tuple(
-        Line(_message_id(key), speaker, content, time, "[image" in content.rsplit("\n", 1)[-1])
-        for key, (speaker, content, time) in zip(ids, messages, strict=True)
+        Line(_message_id(key), said.speaker, said.content, said.time, _has_image(said.content))
+        for key, said in zip(ids, conversation.messages, strict=True)
     )
     gaps, _ = gaps_of(sorted(lines, key=lambda line: line.key))
     return Chat(conversation.external_id, "", lines, 0, (), gaps=gaps)
@@ -232,6 +231,10 @@ def dia_ids_of(project: Project, conversation: str) -> list[str] | None:
         ids: list[str] = dia_ids[conversation]
         return ids
     return None
+
+
+def _has_image(content: str) -> bool:
+    return "[image" in content.rsplit("\n", 1)[-1]
 
 
 def _message_id(text: str) -> MessageId:

@@ -8,15 +8,16 @@ from typing import Any, BinaryIO, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import transaction
+from django.db import connection, transaction
 
+from labeling.domain import transcripts
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint as Sketch
 from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.conversations import READERS
-from labeling.models import Conversation, Message, Project
+from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, projects
 from labeling.services.exchange import splits
 
@@ -235,15 +236,16 @@ class _ConversationImport:
             for entry, split in zip(new, self._splits(new, prints), strict=True)
         ]
         Conversation.objects.bulk_create(rows)
-        messages = [
-            message
-            for row, entry in zip(rows, new, strict=True)
-            for message in _messages(row, entry.record)
-        ]
-        Message.objects.bulk_create(messages, batch_size=5000)
+        texts = ((row.pk, entry.record.turns) for row, entry in zip(rows, new, strict=True))
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO {Transcript._meta.db_table} (conversation_id, messages)"
+                " VALUES (%s, %s)",
+                ((pk, transcripts.written(turns)) for pk, turns in texts),
+            )
         near_duplicates.store([(row.pk, each) for row, each in zip(rows, prints, strict=True)])
         self.report.new += len(rows)
-        self.report.messages += len(messages)
+        self.report.messages += sum(row.n_messages for row in rows)
         self._batch, self._characters = [], 0
 
     def _sorted(self) -> tuple[list[_Entry], dict[str, _Entry]]:
@@ -342,17 +344,6 @@ class _ConversationImport:
             generator=record.generator,
             priority=record.priority,
             speakers=record.speakers,
+            n_messages=len(record.turns),
             content_sha256=entry.fingerprint.sha256,
-        )
-
-
-def _messages(conversation: Conversation, record: Record) -> Iterator[Message]:
-    for index, turn in enumerate(record.turns):
-        yield Message(
-            conversation=conversation,
-            index=index,
-            role=turn.role,
-            speaker=turn.speaker,
-            content=turn.content,
-            time=turn.time,
         )

@@ -128,7 +128,7 @@ def _stage(draft: releases.Draft, imported: Iterable[Imported], items: StagedIte
     for batch in batches(imported, BATCH):
         wanted = {labels.conversation: labels for labels in batch}
         conversations = draft.project.conversations.filter(external_id__in=wanted)
-        for conversation in conversations.prefetch_related("messages"):
+        for conversation in conversations.select_related("transcript"):
             items.add(_item(conversation, draft.layer, wanted[conversation.external_id]))
     items.sort(natural_bytes)
 

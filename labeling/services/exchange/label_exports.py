@@ -55,7 +55,7 @@ def labelled(project: Project, viewer: User | None = None) -> Iterator[FileConve
     conversations = project.conversations.filter(has_any).order_by("external_id")
     decisions = Adjudication.objects.select_related("guideline", "decided_by").order_by("pk")
     prefetched = conversations.prefetch_related(
-        "messages",
+        "transcript",
         Prefetch("assignments", queryset=answers, to_attr="finished"),
         Prefetch("adjudications", queryset=decisions.defer("guideline__body")),
     )
@@ -69,7 +69,7 @@ def _labelled(conversation: Conversation) -> FileConversation:
         id=conversation.external_id,
         turns=tuple(
             Turn(message.role, message.content, message.speaker, message.time)
-            for message in conversation.messages.all()
+            for message in conversation.messages
         ),
         answers=tuple(map(_answer, rows)),
         domain=conversation.domain,

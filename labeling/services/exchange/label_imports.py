@@ -299,7 +299,7 @@ class Known(NamedTuple):
 
 
 def known_of(project: Project, ids: Collection[str]) -> Known:
-    stored = project.conversations.filter(external_id__in=ids).prefetch_related("messages")
+    stored = project.conversations.filter(external_id__in=ids).select_related("transcript")
     conversations = {conversation.external_id: conversation for conversation in stored}
     pks = [conversation.pk for conversation in conversations.values()]
     running = RoundConversation.objects.filter(
@@ -308,7 +308,7 @@ def known_of(project: Project, ids: Collection[str]) -> Known:
     return Known(
         conversations,
         {
-            conversation.pk: [m.content for m in conversation.messages.all()]
+            conversation.pk: [message.content for message in conversation.messages]
             for conversation in conversations.values()
         },
         _contents_of(pks),

@@ -273,5 +273,5 @@ def messages_of(conversation: Conversation) -> list[GoldMessage]:
             "content": message.content,
             "time": message.time.isoformat() if message.time else None,
         }
-        for message in conversation.messages.all()
+        for message in conversation.messages
     ]

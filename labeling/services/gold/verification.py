@@ -218,7 +218,7 @@ def _faults_of_format_1(release: GoldRelease, header: Mapping[str, Any]) -> Iter
 
 
 def _items(release: GoldRelease) -> Iterator[GoldItem]:
-    items = release.items.select_related("conversation").prefetch_related("conversation__messages")
+    items = release.items.select_related("conversation__transcript")
     return items.iterator(chunk_size=AT_A_TIME)
 
 

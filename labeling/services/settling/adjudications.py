@@ -183,10 +183,10 @@ def _check_labels(decision: Adjudication, base: Mapping[str, Labels] | None) -> 
     problems = check_payload(
         {LAYERS[need].key: known for need, known in base.items()} | labels,
         layers=[*base, layer],
-        message_count=conversation.messages.count(),
+        message_count=conversation.n_messages,
         complete=True,
         empty=not any(labels.values()) and not any(base.values()),
-        messages=[message.content for message in conversation.messages.all()],
+        messages=[message.content for message in conversation.messages],
         event_schema=project.event_schema,
     )
     problems = [row for row in problems if row.path.partition(".")[0] in (key, "empty")]

@@ -192,7 +192,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         conversations.filter(Exists(of_conversation))
         .order_by("external_id")
         .prefetch_related(
-            "messages",
+            "transcript",
             Prefetch("assignments", assignments, to_attr="labelling_assignments"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
             Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),

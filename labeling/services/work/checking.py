@@ -19,11 +19,11 @@ def problems_of(
 ) -> list[Problem]:
     texts = None
     if any(quotes_messages(layer) for layer in project.layers):
-        texts = list(conversation.messages.order_by("index").values_list("content", flat=True))
+        texts = [message.content for message in conversation.messages]
     return check_payload(
         payload,
         layers=project.layers,
-        message_count=conversation.messages.count() if texts is None else len(texts),
+        message_count=conversation.n_messages,
         complete=complete,
         empty=empty,
         messages=texts,
