@@ -63,7 +63,7 @@ def test_old_messages_become_one_text_with_the_hash_they_had(
     """And back again; more conversations than fit into a chunk, one of them without a message."""
     factories.make_conversations(project, 3)
     factories.make_talk(project, "silent", [])
-    migration = importlib.import_module("labeling.migrations.0028_transcripts")
+    migration = importlib.import_module("labeling.migrations.0029_transcripts")
     monkeypatch.setattr(migration, "CHUNK", 2)
     apps, editor = old_models(), SimpleNamespace(connection=connection)
     texts = dict(Transcript.objects.values_list("pk", "messages"))

@@ -68,7 +68,7 @@ def drop_guard(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0027_lint")]
+    dependencies = [("labeling", "0028_counted_places")]
 
     operations = [
         migrations.CreateModel(
