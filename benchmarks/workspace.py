@@ -103,9 +103,9 @@ def conversation(project: Any, name: str, messages: int) -> Any:
     return talk
 
 
-def texts(number: int) -> list[str]:
+def texts(number: int, seed: int = 0) -> list[str]:
     """Chat messages: most of them short, some of several lines."""
-    dice = random.Random(0)
+    dice = random.Random(seed)
     words = "we need to track every order on one page with its status and a history of changes"
     return [
         f"[{n}] " + " ".join(dice.choices(words.split(), k=dice.choice((6, 12, 20, 60))))

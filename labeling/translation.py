@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.domain.keys import Key
+from labeling.domain.schema import EventSchema, form_layers
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""
@@ -41,13 +43,36 @@ def translated_tree(value: Any) -> Any:
     return value
 
 
+# What is the same for all readers of a language is translated once. It is shared, so never changed.
+
+
 def translated_keys(keys: Iterable[Key]) -> Any:
+    return _translated_keys(_language(), tuple(keys))
+
+
+@lru_cache(maxsize=64)
+def _translated_keys(language: str, keys: tuple[Key, ...]) -> Any:
     return translated_tree([key._asdict() for key in keys])
+
+
+def translated_layers(layers: Sequence[str], event_schema: EventSchema | None) -> Any:
+    """:func:`form_layers` for a page."""
+    schema = json.dumps(event_schema)
+    return _translated_layers(_language(), tuple(layers), schema)
+
+
+@lru_cache(maxsize=64)
+def _translated_layers(language: str, layers: tuple[str, ...], schema: str) -> Any:
+    return translated_tree(form_layers(layers, event_schema=json.loads(schema)))
 
 
 def script_texts() -> dict[str, str]:
     """The catalogue of the scripts in the language of the page; nothing for English."""
-    return _script_texts(get_language() or settings.LANGUAGE_CODE)
+    return _script_texts(_language())
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE
 
 
 @cache

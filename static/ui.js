@@ -83,4 +83,4 @@ function markScrollable() {
 }
 
 markScrollable();
-document.addEventListener("htmx:afterSettle", markScrollable);
+for (const type of ["htmx:afterSettle", "assay:exchanged"]) document.addEventListener(type, markScrollable);

@@ -113,7 +113,7 @@ class Project(models.Model):
     def roles_of(self, user: Any) -> set[str]:
         if user.is_superuser:
             return set(Membership.Role.values)
-        return set(self.memberships.filter(user=user).values_list("role", flat=True))
+        return set(self.memberships.order_by().filter(user=user).values_list("role", flat=True))
 
 
 class Membership(models.Model):

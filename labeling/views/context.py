@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from labeling.models import Assignment, Membership, Project
+from labeling.models import Assignment, Membership
 
-READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+READERS = frozenset({Membership.Role.LEAD, Membership.Role.RESEARCHER})
 
 
 def roles(request: HttpRequest) -> dict[str, Any]:
@@ -20,17 +21,23 @@ def roles(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)  # a request that failed early has none
     if user is None or not user.is_authenticated:
         return {"reads_results": False, "has_queue": False}
+    held = SimpleLazyObject(lambda: roles_of(user))
     return {
         "reads_results": SimpleLazyObject(
-            lambda: Project.objects.with_role(user, *READERS).exists()
+            lambda: user.is_superuser or not READERS.isdisjoint(held)
         ),
-        "has_queue": SimpleLazyObject(lambda: has_queue(user)),
+        "has_queue": SimpleLazyObject(lambda: has_queue(user, held)),
     }
 
 
-def has_queue(user: Any) -> bool:
+def roles_of(user: Any) -> set[str]:
+    """The user's roles in any project."""
+    return set(Membership.objects.filter(user=user).order_by().values_list("role", flat=True))
+
+
+def has_queue(user: Any, roles: Collection[str]) -> bool:
     """Annotators have a queue, and so does anyone who ever had an assignment."""
     return (
-        Membership.objects.filter(user=user, role=Membership.Role.ANNOTATOR).exists()
+        Membership.Role.ANNOTATOR in roles
         or Assignment.objects.with_checks().owned_by(user).exists()
     )

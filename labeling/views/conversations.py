@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.formats import localize
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
 from labeling.models import Annotation, Assignment, Conversation, Project, Round
 from labeling.services import blindness, comments
 from labeling.services.gold import looks
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
@@ -29,6 +37,15 @@ class Answer(NamedTuple):
     empty: bool
     skip_reason: str
     labels: list[Label]
+
+
+# A hundred rows through the template engine are half of the work of the page.
+ROW = (
+    '<tr><th scope="row"><a href="{}">{}</a>{}</th><td>{}</td><td>{}</td><td>{}</td>'
+    '<td class="num">{}</td><td class="num">{}</td></tr>'
+)
+SHOWN = ("pk", "external_id", "domain", "difficulty", "split", "origin")
+SYNTHETIC = ' <span class="badge warn">{}</span>'
 
 
 class RoundTab(NamedTuple):
@@ -55,6 +72,7 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "form": form,
         "page": page,
+        "rows": _table_rows(project, page.rows),
         "total": project.conversations.count(),
         "query": query_of(request),
     }
@@ -92,14 +110,35 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "labeling/conversation.html", context)
 
 
-def _rows(project: Project) -> QuerySet[Conversation]:
+def _rows(project: Project) -> QuerySet[Conversation, Any]:
     """Counted per shown row, for joined answers would all be counted first."""
     submitted = Assignment.objects.labelling().filter(
         annotation__status=Annotation.Status.SUBMITTED
     )
-    return project.conversations.defer("speakers", "content_sha256").annotate(
-        n_answers=_count_of(submitted)
+    counted = project.conversations.annotate(n_answers=_count_of(submitted))
+    return counted.values_list(*SHOWN, "n_messages", "n_answers", named=True)
+
+
+def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
+    """The rows of the table. Addresses and words are looked up once, not once a row."""
+    start, end = reverse("conversation", args=[project.slug, 0]).rsplit("0", 1)
+    words = cache(lambda text: conditional_escape(translated(text) or "–"))
+    number = cache(lambda value: conditional_escape(localize(value)))
+    synthetic = format_html(SYNTHETIC, _("synthetic"))
+    cells = (
+        (
+            f"{start}{row.pk}{end}",
+            row.external_id,
+            synthetic if row.origin == Conversation.Origin.SYNTHETIC else "",
+            row.domain or "–",
+            words(row.difficulty),
+            words(row.split),
+            number(row.n_messages),
+            number(row.n_answers),
+        )
+        for row in rows
     )
+    return format_html_join("\n", ROW, cells)
 
 
 def _count_of(rows: QuerySet[Any]) -> Coalesce:

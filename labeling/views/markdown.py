@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, TypedDict
 
@@ -47,8 +48,12 @@ class Document(NamedTuple):
     headings: list[Heading]
 
 
+@lru_cache(maxsize=64)
 def render_markdown(text: str) -> SafeString:
-    """Text of a user. Headings start at level 2 and have no ids, which the page may use itself."""
+    """Text of a user. Headings start at level 2 and have no ids, which the page may use itself.
+
+    Kept, because guidelines are sent with every conversation and never change.
+    """
     tokens = PARSER.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

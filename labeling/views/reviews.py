@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.matching.candidates import differing, perhaps_same
 from labeling.domain.matching.matching import Record
-from labeling.domain.schema import LAYERS, form_layers
+from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import blindness, pending
@@ -22,7 +22,7 @@ from labeling.services.settling import reviews as service
 from labeling.services.settling.reviews import ReviewRow
 from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
-from labeling.translation import translated_keys, translated_tree
+from labeling.translation import translated_keys, translated_layers
 from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.views.paging import PAGE, place_after, query_of
@@ -143,7 +143,7 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
         "submitted": submitted,
         "may_write": may_write,
         "next_url": next_url,
-        "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
+        "layers": translated_layers(project.layers, project.event_schema),
         "keys": translated_keys(REVIEW_KEYS),
         "page": {
             "user": request.user.pk,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,18 +14,25 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
-from labeling.domain.schema import form_layers
-from labeling.models import Annotation, Assignment, Round
+from labeling.models import Annotation, Assignment, Comment, Round
+from labeling.services import comments
 from labeling.services.work import admission, assignments, locking, suggestions
 from labeling.services.work.annotations import why_skip_stands
-from labeling.translation import translated_keys, translated_tree
+from labeling.translation import translated_keys, translated_layers
 from labeling.views.markdown import shown_guideline
 from labeling.words import words, words_of
+
+MOST_COMMENTS = 100  # come with the page
 
 
 @require_GET
 def workspace(request: HttpRequest, pk: int) -> HttpResponse:
     """Where one conversation is labelled. Opening it stores nothing."""
+    return _page(request, pk)
+
+
+def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
+    """The page, or the part of it that takes the place of another conversation."""
     assignment = get_object_or_404(
         Assignment.objects.with_checks()
         .owned_by(request.user)
@@ -48,10 +55,12 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         "conversation_messages": assignment.conversation.messages,
         "guideline": shown_guideline(guideline),
         "annotation": _annotation(assignment, annotation or Annotation()),
-        "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
-        "keys": translated_keys(KEYS),
+        "layers": translated_layers(project.layers, project.event_schema),
+        "part": part,
         **_place_in_queue(assignment),
     }
+    if not part:
+        context["keys"] = translated_keys(KEYS)
     return render(request, "labeling/workspace.html", context)
 
 
@@ -59,7 +68,8 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 def next_sample(request: HttpRequest) -> HttpResponse:
     """Go on with the next conversation, or to the queue when none is left.
 
-    ``after`` in the address is the assignment that one comes from.
+    ``after`` in the address is the assignment that one comes from. A script that asks for it
+    gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
     mine = Assignment.objects.with_checks().owned_by(request.user).filter(pk=came_from)
@@ -71,6 +81,8 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     if following is None:
         messages.info(request, _("Nothing is left to label: everything you were given is done."))
         return redirect("home")
+    if request.htmx:  # type: ignore[attr-defined]
+        return _page(request, following.pk, part=True)
     return redirect("workspace", following.pk)
 
 
@@ -93,6 +105,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
         "blind": assignment.round.is_blind,
+        "comments": _comments(assignment),
         # never what is suggested: the page asks for it after the annotator's own first pass
         "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},
         "urls": {
@@ -111,6 +124,33 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
     }
 
 
+def _comments(assignment: Assignment) -> list[dict[str, Any]] | None:
+    """What the panel of comments starts from; None where it has to ask for them."""
+    here = Comment.objects.filter(conversation=assignment.conversation, disagreement=None)
+    if not here.exists():  # most conversations have none
+        return []
+    readable = comments.visible_to(assignment.annotator).filter(
+        conversation=assignment.conversation
+    )
+    rows = list(readable.select_related("author", "resolved_by")[: MOST_COMMENTS + 1])
+    if len(rows) > MOST_COMMENTS:
+        return None
+    return [
+        {
+            "id": comment.pk,
+            "parent": comment.parent_id,
+            "message_index": comment.message_index,
+            "label_uid": comment.label_uid,
+            "body": comment.body,
+            "author": comment.author.get_username(),
+            "created_at": comment.created_at,
+            "resolved_by": comment.resolved_by and comment.resolved_by.get_username(),
+            "resolved_at": comment.resolved_at,
+        }
+        for comment in rows
+    ]
+
+
 def _why_locked(assignment: Assignment, annotation: Annotation) -> Fact | None:
     """Why the answer cannot be taken back; None where it can."""
     if annotation.status == Annotation.Status.SKIPPED:
@@ -125,7 +165,5 @@ def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     )
     before = Q(position__lt=assignment.position)
     before |= Q(position=assignment.position, pk__lt=assignment.pk)
-    return {
-        "queue_position": mine.filter(before).count() + 1,
-        "queue_total": mine.count(),
-    }
+    counted = mine.order_by().aggregate(before=Count("pk", filter=before), queue_total=Count("pk"))
+    return {"queue_position": counted["before"] + 1, "queue_total": counted["queue_total"]}

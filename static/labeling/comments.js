@@ -5,7 +5,7 @@ import { byId, clockTime, dayOf, el, setAttribute, setText } from "./dom.js";
 import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
 
-/** @import { Parts } from "./types.d.ts" */
+/** @import { Annotation, Parts } from "./types.d.ts" */
 
 const WHOLE = t("the whole conversation");
 const BLIND = t("This round is blind: until it is closed only leads read your comments, and nobody reads those about a label.");
@@ -19,13 +19,13 @@ export class Comments {
    * `show()` brings the panel into view, `close()` hides it.
    *
    * @param {Pick<Parts, "store" | "status" | "autosave" | "messages" | "labels" | "view"> & {
-   *   root: HTMLElement, url: string, blind: boolean, show: () => void, close: () => void
+   *   root: HTMLElement, annotation: Annotation, show: () => void, close: () => void
    * }} parts
    */
-  constructor({ root, url, blind, store, status, autosave, messages, labels, view, show, close }) {
+  constructor({ root, annotation, store, status, autosave, messages, labels, view, show, close }) {
     this.root = root;
-    this.url = url;
-    this.blind = blind;
+    this.url = annotation.urls.comments;
+    this.blind = annotation.blind;
     this.store = store;
     this.status = status;
     this.autosave = autosave;
@@ -34,7 +34,7 @@ export class Comments {
     this.view = view;
     this.show = show;
     this.close = close;
-    this.comments = [];
+    this.comments = annotation.comments ?? [];
     this.openThreads = [];
     this.answering = null; // the thread that is being answered
     this.counts = new Map(); // place of a count -> its button
@@ -71,7 +71,8 @@ export class Comments {
     const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), smallButton(t("Close"), this.close));
     this.root.append(head, this.form, this.threads);
     new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
-    this.load();
+    if (annotation.comments) this.draw();
+    else this.load();
   }
 
   open() {
@@ -191,6 +192,7 @@ export class Comments {
   // Drawing
 
   draw() {
+    /** @type {Set<number | null>} */
     const ids = new Set(this.comments.map((comment) => comment.id));
     const threads = this.comments.filter(({ parent }) => !ids.has(parent));
     const open = threads.filter((thread) => !thread.resolved_at);

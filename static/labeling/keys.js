@@ -15,8 +15,9 @@ export class Keys {
    * @param {KeyRow[]} table
    * @param {Actions} actions
    * @param {string | number} user whose changes are kept
+   * @param {AbortSignal} [signal] ends the listening
    */
-  constructor(table, actions, user) {
+  constructor(table, actions, user, signal) {
     this.defaults = table;
     this.actions = actions;
     this.storedKeys = `assay:keys:${user}`;
@@ -27,7 +28,7 @@ export class Keys {
     this.bindings = new Map();
     this.changed = {};
     this.bind(parse(read(this.storedKeys)) ?? {});
-    document.addEventListener("keydown", (event) => this.pressed(event));
+    document.addEventListener("keydown", (event) => this.pressed(event), { signal });
   }
 
   // `changed` maps the key of the table to the key of this person.

@@ -6,8 +6,11 @@
 const NEAR = "25% 0px";
 
 export class Paint {
-  /** @param {HTMLElement[]} items the messages; they are in stretches */
-  constructor(items) {
+  /**
+   * @param {HTMLElement[]} items the messages; they are in stretches
+   * @param {AbortSignal} [signal] ends the painting
+   */
+  constructor(items, signal) {
     this.stretches = items.map((item) => item.closest(".stretch") ?? item);
     this.marks = new Map(); // name -> [{index, range}, …]
     this.drawn = new Map(); // name -> the ranges that are painted
@@ -15,6 +18,10 @@ export class Paint {
     if (!CSS.highlights) return; // a browser without them shows the text as it is
     const observer = new IntersectionObserver((entries) => this.moved(entries), { rootMargin: NEAR });
     for (const stretch of new Set(this.stretches)) observer.observe(stretch);
+    signal?.addEventListener("abort", () => {
+      observer.disconnect();
+      CSS.highlights.clear();
+    });
   }
 
   moved(entries) {

@@ -1,6 +1,6 @@
 // Everything between the page's work and the server: autosave, conflicts, leftovers, the end.
 
-import { csrfToken, RequestFailed, send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { Autosave } from "./autosave.js";
 import { ActiveTime } from "./clock.js";
 import { byId, clockTime, el, newUid } from "./dom.js";
@@ -14,13 +14,15 @@ import { askWhichVersion } from "./versions.js";
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showProblems">} parts */
-  constructor({ annotation, store, status, showProblems }) {
+  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showProblems" | "goOn" | "signal">} parts */
+  constructor({ annotation, store, status, showProblems, goOn, signal }) {
     this.annotation = annotation;
     this.store = store;
     this.status = status;
     this.showProblems = showProblems;
-    this.activeTime = new ActiveTime(annotation.active_seconds);
+    this.goOn = goOn;
+    this.signal = signal;
+    this.activeTime = new ActiveTime(annotation.active_seconds, signal);
     this.unsent = new Unsent({
       user: annotation.user,
       assignment: annotation.assignment,
@@ -52,19 +54,26 @@ export class Saving {
       ({ labels, empty } = state);
       this.autosave.changed();
     });
-    addEventListener("pagehide", () => this.autosave.leave());
-    addEventListener("online", () => this.autosave.now());
-    addEventListener("focus", () => this.autosave.now());
-    document.addEventListener("visibilitychange", () => {
+    const on = (target, type, act) => target.addEventListener(type, act, { signal: this.signal });
+    on(window, "pagehide", () => this.autosave.leave());
+    on(window, "online", () => this.autosave.now());
+    on(window, "focus", () => this.autosave.now());
+    on(document, "visibilitychange", () => {
       if (document.visibilityState === "hidden") this.autosave.leave();
     });
-    addEventListener("beforeunload", (event) => {
-      // Only when the browser's storage could not keep the work either.
-      if (this.autosave.isDirty && !this.unsent.works) event.preventDefault();
+    on(window, "beforeunload", (event) => {
+      if (this.mayLose) event.preventDefault();
     });
   }
 
+  // Whether leaving loses work: the browser's storage could not keep it either.
+  get mayLose() {
+    return this.autosave.isDirty && !this.unsent.works;
+  }
+
+  // What is still on its way when another conversation is shown is sent, and else kept in the browser.
   report(state, details) {
+    if (this.signal.aborted) return undefined;
     if (state === "taken") return this.sayTaken(details);
     this.status.show(state, details);
     if (state === "saved") {
@@ -216,12 +225,6 @@ export class Saving {
     const reply = await this.autosave.conclude((body) => send("POST", urls.skip, { ...body, reason }));
     if (reply.can_reopen) remember(this.annotation, { skipped: true });
     this.goOn();
-  }
-
-  goOn() {
-    const form = byId("next-form");
-    form.elements.csrfmiddlewaretoken.value = csrfToken();
-    form.submit();
   }
 }
 

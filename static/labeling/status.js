@@ -78,6 +78,12 @@ export class Status {
   }
 
   dismiss(id) {
-    byId(`notice-${id}`)?.remove();
+    const notice = byId(`notice-${id}`);
+    if (this.notices.contains(notice)) notice.remove();
+  }
+
+  // What is said from now on is about a conversation that is not shown any more.
+  end() {
+    this.live = el("p");
   }
 }

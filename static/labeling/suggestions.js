@@ -74,6 +74,7 @@ export class Suggestions {
   }
 
   take({ state, suggestions, dismissed }) {
+    if (!this.root.isConnected) return; // another conversation is shown by now
     this.state = state;
     this.offers = suggestions.flatMap((suggestion) => this.labelsOf(suggestion));
     this.store.knowDismissed(dismissed.map(keyOf));

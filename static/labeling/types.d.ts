@@ -26,6 +26,10 @@ export interface Parts {
   sayAtEmpty(text: string): void;
   /** Marks what the server refused. */
   showProblems(problems: Problem[]): void;
+  /** Shows the next conversation. */
+  goOn(): unknown;
+  /** Is aborted when another conversation takes the place of this one. */
+  signal: AbortSignal;
 }
 
 /** One offer of a field; a number, or a type of event of a project, has no title. */
@@ -125,6 +129,8 @@ export interface Annotation extends Work {
   active_seconds: number;
   read_only: boolean;
   blind: boolean;
+  /** What the panel starts from; null where there are too many to come with the page. */
+  comments: Comment[] | null;
   suggestions: { state: "off" | "waiting" | "shown" };
   urls: {
     save: string;
@@ -139,6 +145,19 @@ export interface Annotation extends Work {
     workspace: string;
     queue: string;
   };
+}
+
+/** One comment, as CommentOut in labeling/api/comments.py describes it. */
+export interface Comment {
+  id: number;
+  parent: number | null;
+  message_index: number | null;
+  label_uid: string;
+  body: string;
+  author: string;
+  created_at: string;
+  resolved_by: string | null;
+  resolved_at: string | null;
 }
 
 /** One thing that the server found wrong: "requirements.2.title". */

@@ -2,6 +2,7 @@
 // layer is shown, which label is open, current or pointed at belongs to the page and is never saved.
 // Each part gets what it needs when it is made; what parts see of the page is `View` in types.d.ts.
 
+import { csrfToken } from "./api.js";
 import { Comments } from "./comments.js";
 import { setUpSkip } from "./dialogs.js";
 import { byId, focused, readJson, setText, showIf, wireButtons } from "./dom.js";
@@ -14,6 +15,7 @@ import { LabelList } from "./labels.js";
 import { LayerTabs } from "./layertabs.js";
 import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
 import { MessageList } from "./messages.js";
+import { askForNext, exchange } from "./next.js";
 import { Panels } from "./panels.js";
 import { Problems } from "./problems.js";
 import { Saving } from "./saving.js";
@@ -41,6 +43,9 @@ class Workspace {
     this.pointed = { index: null, uid: null };
     const { annotation, store } = this;
     const view = this;
+    this.life = new AbortController(); // ends what listens to the window or to the document
+    const { signal } = this.life;
+    const goOn = () => this.goOn();
     const keyOf = (action) => this.keys.keyOf(action);
     const sayAtEmpty = (text) => this.labelling.sayAtEmpty(text);
     const status = (this.status = new Status());
@@ -48,14 +53,14 @@ class Workspace {
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
     this.labelling = new Labelling({ view, store, status, messages, labels, problems, keyOf });
-    this.words = new Words({ view, messages, status, start: (values) => this.labelling.start(values) });
+    this.words = new Words({ view, messages, status, start: (values) => this.labelling.start(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     this.search = new Search({ messages, status });
     const showProblems = (refused) => this.ending.markProblems(refused);
-    const saving = (this.saving = new Saving({ annotation, store, status, showProblems }));
+    const saving = (this.saving = new Saving({ annotation, store, status, showProblems, goOn, signal }));
     this.ending = new Ending({ view, store, status, saving, problems, sayAtEmpty });
     this.submitted = new Submitted(status);
-    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user);
+    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user, signal);
     const { autosave } = saving;
     this.suggestions = new Suggestions({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty });
     this.store.onChange(() => this.render());
@@ -79,6 +84,7 @@ class Workspace {
     return new MessageList({
       root: byId("conversation"),
       readOnly: this.readOnly,
+      signal: this.life.signal,
       handlers: {
         link: (index) => this.labelling.link(index),
         point: (index) => this.pointAt({ index }),
@@ -112,15 +118,14 @@ class Workspace {
 
   makePanels() {
     const { annotation, store, status, messages, labels, readOnly } = this;
-    const { urls, blind } = annotation;
+    const { urls } = annotation;
     const { autosave } = this.saving;
     const close = () => this.panels.show(null);
     return new Panels({
       history: new History({ root: byId("panel-history"), urls, readOnly, store, status, autosave, close }),
       comments: new Comments({
         root: byId("panel-comments"),
-        url: urls.comments,
-        blind,
+        annotation,
         store,
         status,
         autosave,
@@ -187,6 +192,10 @@ class Workspace {
     const actions = this.actions();
     wireButtons(actions);
     byId("empty").addEventListener("change", () => this.labelling.toggleEmpty());
+    byId("next-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.goOn();
+    });
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
   }
 
@@ -201,7 +210,7 @@ class Workspace {
   }
 
   render() {
-    if (this.isHeld) return;
+    if (this.isHeld || this.life.signal.aborted) return;
     const { store, problems } = this;
     if (!this.isHere(this.currentUid)) this.currentUid = this.inLayer.at(-1)?.uid ?? null;
     if (!this.isHere(this.openUid)) this.openUid = null;
@@ -330,6 +339,30 @@ class Workspace {
     return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
   }
 
+  // The next conversation takes the place of this one. What may be lost by it is asked by the browser.
+  async goOn() {
+    const form = byId("next-form");
+    form.elements.csrfmiddlewaretoken.value = csrfToken();
+    if (this.saving.mayLose) return form.submit();
+    this.end();
+    const page = await askForNext(form, this.annotation);
+    if (page) begin(page);
+    return undefined;
+  }
+
+  end() {
+    this.saving.autosave.leave();
+    this.status.end();
+    this.life.abort();
+  }
+
+  // What the title of a new page says to those who listen.
+  sayWhere() {
+    const submitted = byId("notice-submitted")?.firstChild.textContent;
+    const place = byId("position").labels[0].textContent;
+    this.status.announce([submitted, `${this.annotation.conversation},`, place].filter(Boolean).join(" "));
+  }
+
   // What was undone in a layer out of sight comes into view.
   showChanged(before) {
     const now = this.store.payload;
@@ -339,4 +372,20 @@ class Workspace {
   }
 }
 
-new Workspace();
+let workspace = new Workspace();
+
+function begin(page) {
+  try {
+    exchange(page);
+    workspace = new Workspace();
+    workspace.sayWhere();
+  } catch (error) {
+    location.reload();
+    throw error;
+  }
+}
+
+// Going back in the browser's history is a new page, with what is stored by then.
+addEventListener("popstate", () => {
+  if (location.pathname !== workspace.annotation.urls.workspace) location.reload();
+});

@@ -16,7 +16,7 @@ from tests.factories import make_conversations, make_people, make_project, open_
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MOST_REQUESTS = 8  # the page, its icon, its comments; two sheets and three scripts
+MOST_REQUESTS = 7  # the page, its icon; two sheets and three scripts
 MOST_STATIC_BYTES = 75_000
 
 
@@ -106,7 +106,7 @@ def test_the_workspace_asks_for_little_and_the_next_time_for_its_own_content_onl
     assert len(cold) <= MOST_REQUESTS
     assert sum(size for path, size in cold.items() if is_static(path)) <= MOST_STATIC_BYTES
     assert not any(map(is_static, warm))
-    assert len(warm) == 2
+    assert list(warm) == [workspace.assignment.get_absolute_url()]
 
 
 def test_the_scripts_of_one_opening_are_of_one_build(workspace: Workspace) -> None:
