@@ -1,24 +1,30 @@
 """Gold at scale: how long each step on a release takes, and how much memory.
 
-    .venv/bin/python benchmarks/gold.py [CONVERSATIONS]…
+    .venv/bin/python benchmarks/gold.py [--folder FOLDER] [CONVERSATIONS]…
 
 Builds that many conversations of eight messages, each labelled alike by two people, on a database
 of its own (SQLite in a temporary folder, or the empty database that DATABASE_URL names). Then it
 freezes, verifies, decides every tenth conversation and freezes again, compares both releases,
 exports, and takes the export over into an empty project: each by its command, in a process of its
-own, with seconds and peak memory.
+own, with seconds and peak memory. Meanwhile another process inserts a small row into the same
+database every 20 ms: how long its inserts took, at the 99th percentile and at most.
+
+What was built in ``--folder`` before is used again. Such a folder serves once.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import random
+import select
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,23 +37,30 @@ MANAGE = str(ROOT / "manage.py")
 WAIVED = "it is a benchmark"
 
 
+PAUSE = 0.02
+
+
 class Step(NamedTuple):
     seconds: float
     megabytes: float
     said: str
 
 
-def main(number: int) -> None:
+def main(number: int, kept: str = "") -> None:
     """This process stays small: a new one counts the memory of the one that it comes from."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"ASSAY_DATA_DIR": folder, "ASSAY_ENV_FILE": os.devnull}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(kept or temporary)
+        os.environ |= {"ASSAY_DATA_DIR": str(folder), "ASSAY_ENV_FILE": os.devnull}
         os.environ.setdefault("DATABASE_URL", "")
         os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
-        print(f"{number} conversations", flush=True)
-        for name, arguments in steps(Path(folder), number):
-            step = run(*arguments)
+        print(f"{number} conversations; another writer waited (99 % of its rows, longest)")
+        for name, arguments in steps(folder, number):
+            with ExitStack() as stack:
+                waits = stack.enter_context(probed(folder)) if arguments[0] == MANAGE else []
+                step = run(*arguments)
             print(
-                f"  {name:<10} {step.seconds:8.1f} s {step.megabytes:7.0f} MB  {step.said}",
+                f"  {name:<10} {step.seconds:8.1f} s {step.megabytes:6.0f} MB"
+                f"  {' '.join(waits):<18} {step.said}",
                 flush=True,
             )
 
@@ -55,7 +68,11 @@ def main(number: int) -> None:
 def steps(folder: Path, number: int) -> Iterator[tuple[str, list[str]]]:
     export = str(folder / "export")
     freeze = [MANAGE, "freeze_gold", "--project", "many"]
-    yield "build", [__file__, "build", str(folder), str(number)]
+    if (folder / "built").exists():
+        yield "migrate", [MANAGE, "migrate"]
+    else:
+        yield "build", [__file__, "build", str(folder), str(number)]
+        (folder / "built").touch()
     yield "freeze", freeze
     yield "verify", [MANAGE, "verify_gold", "many@1"]
     yield "decide", [__file__, "decide", str(folder), str(number)]
@@ -94,6 +111,51 @@ def run(*arguments: str) -> Step:
 def waivable(lines: list[str]) -> list[str]:
     """The keys of the findings that a refusal names."""
     return [line.split()[1] for line in lines if line.startswith("--waive ")]
+
+
+@contextmanager
+def probed(folder: Path) -> Iterator[list[str]]:
+    """How long another writer waited meanwhile; filled at the end."""
+    waits: list[str] = []
+    process = subprocess.Popen(
+        [sys.executable, __file__, "probe", str(folder), "0"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()  # it has begun
+    try:
+        yield waits
+    finally:
+        waits += process.communicate()[0].split()
+
+
+def probe(_folder: str, _number: int) -> None:
+    """Insert a row every 20 ms until somebody closes the input."""
+    start_django()
+    from django.db import connection
+
+    waited = []
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE IF NOT EXISTS benchmark_probe (at double precision)")
+        print("begun", flush=True)
+        while not select.select([sys.stdin], [], [], PAUSE)[0]:
+            started = time.perf_counter()
+            cursor.execute("INSERT INTO benchmark_probe VALUES (%s)", [started])
+            waited.append(time.perf_counter() - started)
+    waited.sort()
+    for wait in (waited[len(waited) * 99 // 100], waited[-1]):
+        print(f"{1000 * wait:.0f}ms")
+
+
+def start_django() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    sys.path.insert(0, str(ROOT))
+    import django
+
+    django.setup()
 
 
 # --- the data -------------------------------------------------------------------------------------
@@ -219,11 +281,7 @@ def settle_alike(project: Any) -> None:
 
 def decide(_folder: str, number: int) -> None:
     """Somebody decides every tenth conversation, in other words."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-    sys.path.insert(0, str(ROOT))
-    import django
-
-    django.setup()
+    start_django()
     from django.contrib.auth.models import User
 
     from labeling.models import Adjudication, Project
@@ -244,11 +302,15 @@ def decide(_folder: str, number: int) -> None:
             )
 
 
-STEPS = {"build": build, "decide": decide}
+STEPS = {"build": build, "decide": decide, "probe": probe}
 
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in STEPS:
         STEPS[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
     else:
-        for size in [int(argument) for argument in sys.argv[1:]] or [1000]:
-            main(size)
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--folder", default="")
+        parser.add_argument("conversations", nargs="*", type=int, default=[1000])
+        options = parser.parse_args()
+        for size in options.conversations:
+            main(size, options.folder)

@@ -15,7 +15,7 @@ from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
 from labeling.services import audit_chain, near_duplicates, outbox, pending
-from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
 
 
@@ -71,3 +71,4 @@ def sweep() -> None:
     check_requests.wake_unattended()
     outbox.wake_unattended()
     audit_chain.sweep()
+    publishing.sweep()

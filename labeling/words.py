@@ -66,7 +66,6 @@ WORDS: dict[str, Text] = {
         "Your qualification test of {project} comes first: finish it. Where it is finished, it "
         "is compared with the right labels within a minute."
     ),
-    "agreement.changed_since": _("The agreement has changed since it was measured."),
     "agreement.not_measured": _("A worker measures this first; try again in a moment."),
     "agreement.events_without_units": _(
         "events have no units that could be left out, so they are compared by F1"
@@ -235,6 +234,12 @@ WORDS: dict[str, Text] = {
     "gold.disputed": _("disputed: {titles:,}; decide in adjudication"),
     "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
     "gold.answer_just_in": _("its last answer came in just now; freeze again to include it"),
+    "gold.changed_just_now": _(
+        "it was changed while the release was made; freeze again to include it"
+    ),
+    "gold.draft_given_up": _(
+        "Making the release stood still for too long and was given up; freeze again."
+    ),
     "gold.frozen_meanwhile": _("Somebody else has frozen this meanwhile."),
     "gold.not_merged_yet": _("Some answers are not merged yet; try again in a moment."),
     "gold.freeze_broke_off": _("The freeze broke off; the worker's log says why."),

@@ -8,7 +8,7 @@ from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, Di
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
-from labeling.models.gold import GoldItem, GoldRelease, ReleaseCheck
+from labeling.models.gold import GoldDraft, GoldItem, GoldRelease, ReleaseCheck
 from labeling.models.imports import ImportReport
 from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
@@ -44,6 +44,7 @@ __all__ = [
     "FingerprintKey",
     "FirstPass",
     "GoldCheck",
+    "GoldDraft",
     "GoldItem",
     "GoldRelease",
     "Guideline",

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -108,7 +109,30 @@ class GoldRelease(models.Model):
         return same.exclude(pk=self.pk)
 
 
+class GoldDraft(models.Model):
+    """A release on its way: its items are inserted a few at a time, so that nobody waits for it.
+
+    Its key is that of the release to be, which its items refer to already. Nothing shows them
+    before the release itself is inserted; if it never is, because the process ended, they are
+    swept. A draft of a published release is there until the answers behind the items are locked.
+    """
+
+    INSERTING, GIVEN_UP, PUBLISHED = "inserting", "given_up", "published"
+
+    id = models.BigIntegerField(primary_key=True)
+    state = models.CharField(max_length=9, default=INSERTING)
+    alive_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.pk}: {self.state}"
+
+
 class GoldItemQuerySet(models.QuerySet["GoldItem"]):
+    def published(self) -> GoldItemQuerySet:
+        """Without those of releases on their way, for queries that ask for no release."""
+        release = GoldRelease.objects.filter(pk=models.OuterRef("release_id"))
+        return self.filter(models.Exists(release))
+
     def synthetic(self) -> GoldItemQuerySet:
         """What nobody has held, or nobody has labelled."""
         return self.filter(GoldItem.SYNTHETIC)
@@ -118,7 +142,7 @@ class GoldItem(models.Model):
     """The frozen answer for one conversation: its text, labels and where they came from.
 
     ``canonical`` is the exact text that ``sha256`` was computed from, one line of the native
-    export. Updates and deletes are refused by database triggers.
+    export. Updates, and deletes once the release is published, are refused by database triggers.
     """
 
     class How(models.TextChoices):
@@ -132,7 +156,12 @@ class GoldItem(models.Model):
         )  # published elsewhere; who labelled it is not known here
         GENERATED = "generated", _("generated")  # by a program: nobody labelled it
 
-    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
+    MADE_ELSEWHERE = (How.IMPORTED, How.GENERATED)
+
+    # without a constraint: items are inserted before their release (GoldDraft)
+    release = models.ForeignKey(
+        GoldRelease, models.PROTECT, related_name="items", db_constraint=False
+    )
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")
     item_id = models.CharField(max_length=200)
     position = models.PositiveIntegerField()

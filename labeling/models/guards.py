@@ -36,7 +36,16 @@ def never(table: str, sentence: str) -> list[Guard]:
 
 GUARDS = [
     *never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
-    *never("labeling_golditem", "A gold item is frozen: release a new version instead."),
+    Guard(
+        "labeling_golditem", "UPDATE", "", "A gold item is frozen: release a new version instead."
+    ),
+    Guard(
+        "labeling_golditem",
+        "DELETE",
+        # of a release that was never published they are swept
+        "EXISTS (SELECT 1 FROM labeling_goldrelease WHERE id = OLD.release_id)",
+        "A gold item is frozen: release a new version instead.",
+    ),
     *never("labeling_annotationrevision", "Revisions are append-only."),
     *never("labeling_event", "The audit log is append-only."),
     *never("labeling_eventlink", "The audit log is append-only."),
@@ -147,11 +156,18 @@ def _create(guard: Guard, vendor: str) -> list[str]:
             f"CREATE TRIGGER {guard.name} BEFORE {guard.operation} ON {guard.table} FOR EACH ROW"
             f"{when} BEGIN SELECT RAISE(ABORT, {sentence}); END"
         ]
-    when = f" WHEN ({guard.condition})" if guard.condition else ""
+    refuse = f"RAISE EXCEPTION {sentence} USING ERRCODE = 'integrity_constraint_violation';"
+    when, body = "", refuse
+    if "SELECT" in guard.condition:  # WHEN takes no condition that asks another table
+        row = "NEW" if guard.operation == "UPDATE" else "OLD"
+        body = (
+            f"IF TG_OP = 'TRUNCATE' THEN {refuse} END IF;"
+            f" IF {guard.condition} THEN {refuse} END IF; RETURN {row};"
+        )
+    elif guard.condition:
+        when = f" WHEN ({guard.condition})"
     function = (
-        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $$"
-        f" BEGIN RAISE EXCEPTION {sentence} USING ERRCODE = 'integrity_constraint_violation';"
-        f" END $$"
+        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
     )
     trigger = (
         f"CREATE TRIGGER {guard.name} BEFORE {guard.operation} ON {guard.table}"

@@ -112,7 +112,8 @@ def check(
     except IntegrityError:
         raise NotSuperseded("guideline.labels_checked") from None
     assignment = annotation.assignment
-    if not stands and not locking.why_locked(annotation, assignment.round):
+    is_locked = locking.why_locked(annotation, assignment.round) or locking.is_in_gold(annotation)
+    if not stands and not is_locked:
         answers.send_back(assignment, by=by, reason=note)
         Annotation.objects.labelling().filter(pk=annotation.pk).update(guideline=newest)
     events.record(

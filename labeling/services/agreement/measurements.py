@@ -187,13 +187,6 @@ def is_outdated(row: Measurement) -> bool:
     return changes.filter(saved_at__gte=row.measured_at).exists()
 
 
-def is_current(measured: Round) -> bool:
-    """Whether every layer was measured from the answers and rules of now."""
-    digest = answers_sha256(measured)
-    rows = measured.measurements.filter(selection="", answers_sha256=digest)
-    return set(rows.values_list("layer", flat=True)) >= set(measured.project.layers)
-
-
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
     """The units behind the figures, as annotators labelled them; none for events."""
     if LAYERS[layer].by_message:

@@ -18,7 +18,7 @@ from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit_chain, events, projects
 from labeling.services.exchange.conversations import ImportRefused
-from labeling.services.gold import lint, releases
+from labeling.services.gold import lint, publishing, releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 from labeling.services.settling.corrections import MADE_ELSEWHERE
@@ -86,8 +86,11 @@ def freeze_imported(
             return None
         waivers = _looked_at(draft, items, waive or {})
         sources = sorted({labels.source for labels in imported})
-        release = _store(draft, items, sources, message, waivers)
         total = len(items)
+        with publishing.ItemDraft() as inserted:
+            inserted.insert(items)
+            release = _store(draft, items, inserted, sources, message, waivers)
+        publishing.finish(release.pk)
     events.record(
         "gold.imported",
         release,
@@ -193,6 +196,7 @@ def _provenance(labels: Imported) -> Provenance:
 def _store(
     draft: releases.Draft,
     items: StagedItems,
+    inserted: publishing.ItemDraft,
     sources: Sequence[Source],
     message: str,
     waivers: Sequence[Waiver],
@@ -202,16 +206,15 @@ def _store(
         **_counts(draft.project, items),
     }
     shown_message = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
-    return draft.store(items, own, message=shown_message, waivers=waivers)
+    proposal = draft.proposal(items.splits(), guideline=None)
+    return draft.store(inserted, proposal, own, message=shown_message, waivers=waivers)
 
 
 def _counts(project: Project, items: StagedItems) -> releases.SyntheticCounts:
-    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
-    known = set(synthetic.values_list("pk", flat=True))
-    counts = {"synthetic": 0, "generated": 0}
-    for item in items:
-        counts["synthetic"] += item.conversation_id in known
-        counts["generated"] += item.how == GoldItem.How.GENERATED
+    counts = {
+        "synthetic": releases.n_synthetic(project, items),
+        "generated": items.count(GoldItem.How.GENERATED),
+    }
     present = {name: number for name, number in counts.items() if number}
     return cast(releases.SyntheticCounts, present)
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.proofs import PROOF_FORMAT, ItemProof
 from labeling.domain.gold.statement import (
     FORMAT_2,
     Manifest,
-    ManifestItem,
     SignedManifest,
     format_of,
 )
@@ -40,22 +39,17 @@ def export_lines(release: GoldRelease) -> Iterator[str]:
 
 
 def manifest(release: GoldRelease) -> Manifest:
-    """What is needed to check the items: the header and every hash, in order."""
+    """What is needed to check the items of format 1: the header, and every hash, in order."""
     return {
         "format": format_of(release.header),
         "release": str(release),
         "sha256": release.sha256,
         "header": json.loads(release.header),
-        "items": _hashes(release),
+        "items": [],
         "agreement": worded_in_english(release.agreement),
         "left_out": worded_in_english(release.left_out, with_codes=True),
         "frozen_at": release.frozen_at.isoformat(),
     }
-
-
-def _hashes(release: GoldRelease, *more: str) -> list[ManifestItem]:
-    rows = release.items.values("item_id", "sha256", "split", "how", *more)
-    return cast("list[ManifestItem]", list(rows))
 
 
 def signed_manifest(release: GoldRelease) -> SignedManifest:
@@ -66,9 +60,29 @@ def signed_manifest(release: GoldRelease) -> SignedManifest:
         "sha256": release.sha256,
         "signature": release.signature,
         "public_key": release.public_key,
-        "items": _hashes(release, "signature"),
+        "items": [],
         "left_out": worded_in_english(release.left_out, with_codes=True),
     }
+
+
+def _write_manifest(release: GoldRelease, path: Path) -> None:
+    """The document with its items, which are written as they are read."""
+    is_signed = format_of(release.header) == FORMAT_2
+    document = signed_manifest(release) if is_signed else manifest(release)
+    before, after = _text(document).split('\n  "items": []', 1)  # deeper keys have more blanks
+    columns = ("item_id", "sha256", "split", "how", *(["signature"] if is_signed else []))
+    rows = release.items.order_by("position").values(*columns).iterator(chunk_size=500)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{before}\n  "items": [')
+        separator = "\n"
+        for row in rows:
+            file.write(separator + "    " + _text(row).replace("\n", "\n    "))
+            separator = ",\n"
+        file.write(f"\n  ]{after}\n")
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def write_native(release: GoldRelease, folder: Path) -> list[Path]:
@@ -88,12 +102,9 @@ def write_items(release: GoldRelease, path: Path) -> Path:
 def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
     """What is signed, the hashes of the items, and the current guidelines."""
     described = folder / "manifest.json"
-    is_signed = format_of(release.header) == FORMAT_2
-    document = signed_manifest(release) if is_signed else manifest(release)
-    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
-    described.write_text(text + "\n", encoding="utf-8")
+    _write_manifest(release, described)
     written = [described]
-    if is_signed:
+    if format_of(release.header) == FORMAT_2:
         stated = folder / "statement.json"
         stated.write_bytes(release.header.encode())  # exactly what is signed
         written.append(stated)

@@ -16,7 +16,7 @@ from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema import LAYERS
 from labeling.models import Dispute, GoldItem, GoldRelease
 from labeling.services import audit_chain, events, projects, pseudonyms
-from labeling.services.gold import releases
+from labeling.services.gold import publishing, releases
 from labeling.services.gold.gold import NothingChanged
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 from labeling.services.settling.corrections import (
@@ -85,13 +85,17 @@ def copy_with(
             items.add(_corrected(item, missing, names) if missing else _kept(item))
         if not applied:
             raise NothingChanged("gold.nothing_to_correct", release=str(newest))
-        stored = draft.store(
-            items,
-            _carried(newest),
-            message=message or f"Labels corrected: {applied}",
-            guideline=newest.guideline,
-            waivers=newest.waivers,
-        )
+        with publishing.ItemDraft() as inserted:
+            inserted.insert(items)
+            stored = draft.store(
+                inserted,
+                draft.proposal(items.splits(), guideline=newest.guideline),
+                _carried(newest),
+                message=message or f"Labels corrected: {applied}",
+                guideline=newest.guideline,
+                waivers=newest.waivers,
+            )
+        publishing.finish(stored.pk)
     events.record(
         "gold.corrected",
         stored,

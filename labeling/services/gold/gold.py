@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from django.contrib.auth.models import User
@@ -19,6 +20,7 @@ from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.gold.statement import (
     AgreementAtFreeze,
     FrozenAgreement,
+    LeftOutRow,
     MeasuredRound,
     Override,
     OwnStatement,
@@ -28,14 +30,13 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
-from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
+from labeling.models import GoldRelease, Project, Round
 from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
-from labeling.services.gold import lint, releases
-from labeling.services.gold.basis import basis_of
+from labeling.services.gold import lint, publishing, releases
+from labeling.services.gold.basis import Basis
 from labeling.services.gold.staging import FrozenItem, StagedItems
 from labeling.services.settling import merges, settling
-from labeling.services.work import locking
 
 
 class NothingToFreeze(RuleError):
@@ -131,7 +132,10 @@ def proposed(project: Project, layer: str, name: str = "") -> releases.Proposal 
 
 
 ATTEMPTS = 3
-"""Answers may arrive between computing and freezing; then it is computed again."""
+"""Somebody may change the settings, open a round or freeze meanwhile; then all is made again."""
+
+ROUNDS = 2
+"""How often items are made again whose answers changed meanwhile; then they are left out."""
 
 
 def freeze(
@@ -157,29 +161,32 @@ def freeze(
     The version by meaning follows from what has changed; ``at_least`` can only raise it.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. Nothing is computed while anything is locked: what is missing or
-    out of date is computed before, and what changes meanwhile is computed again.
+    out of date is computed before, what changes meanwhile is made again, and what changes at the
+    very end is left out. Items are inserted a few at a time, and shown by the release alone.
     """
     name = name or project.slug
     check_name(project, layer, name)
     chosen = Chosen(
         project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
     )
-    for is_last in (False, False, True):
-        processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
-        audit_chain.link_events()  # the release names the end of the log
-        with StagedItems() as items:
+    publishing.sweep()
+    for _ in range(ATTEMPTS):
+        with StagedItems() as items, Basis(project) as basis:
             try:
-                release = _freeze(chosen, ruler.id, is_wanted, items, is_last=is_last)
-            except (settling.NotMerged, measurements.NotMeasured, AnswersChanged):
-                if is_last:
-                    raise
+                release = _freeze(chosen, ruler, is_wanted, items, basis)
+            except _MadeInVain:
+                continue
             except lint.LintOpen as refused:
                 lint.store(project, layer, refused.findings, by=by)
                 raise
-            else:
-                audit_chain.link_events()
-                return release
-    raise AssertionError("the last attempt returns or raises")
+        publishing.finish(release.pk)
+        audit_chain.link_events()
+        return release
+    raise AnswersChanged("gold.answers_changed")
+
+
+class _MadeInVain(Exception):
+    """What concerns every item has changed meanwhile."""
 
 
 class Chosen(NamedTuple):
@@ -196,65 +203,150 @@ class Chosen(NamedTuple):
     waive: Mapping[str, str]
 
 
-class Settled(NamedTuple):
-    """What a freeze would hold, staged, and what it would leave out."""
+@dataclass(slots=True)
+class Settled:
+    """What a freeze would hold, staged, and what it would leave out, by conversation.
+
+    ``just_in`` are those whose answers nobody has merged yet.
+    """
 
     items: StagedItems
-    left_out: list[settling.LeftOut]
-    synthetic: int
-    findings: lint.Findings
+    left_out: dict[str, Fact] = field(default_factory=dict)
+    just_in: set[int] = field(default_factory=set)
+
+    @property
+    def rows(self) -> list[LeftOutRow]:
+        return [
+            settling.LeftOut(name, reason).as_json()
+            for name, reason in sorted(self.left_out.items())
+        ]
+
+    def leave_out(self, conversations: Collection[int], reason: Fact) -> None:
+        for name in self.items.remove(conversations):
+            self.left_out[name] = reason
 
 
 def _freeze(
     chosen: Chosen,
-    ruler_id: str,
+    ruler: Ruler,
     is_wanted: Callable[[], bool],
     items: StagedItems,
-    *,
-    is_last: bool,
+    basis: Basis,
 ) -> GoldRelease:
-    """Settle and stage, then publish; on the last attempt nothing can change in between."""
-    if is_last:
-        with transaction.atomic():
-            _lock(chosen, is_wanted)
-            return _publish(chosen, ruler_id, _settle(chosen, items, is_last=True), is_last=True)
-    basis = basis_of(chosen.project)
-    settled = _settle(chosen, items, is_last=False)
-    with transaction.atomic():
-        _lock(chosen, is_wanted)
-        if basis_of(chosen.project) != basis:
-            raise AnswersChanged("gold.answers_changed")
-        return _publish(chosen, ruler_id, settled, is_last=False)
+    """Settle and stage, insert what nobody sees yet, then publish in a short transaction."""
+    project = chosen.project
+    _catch_up(project, ruler)
+    audit_chain.link_events()  # the release names the end of the log
+    settled = Settled(items)
+    mark = basis.mark()
+    _settle(chosen, settled, basis)
+    for _ in range(ROUNDS):
+        changed = [*basis.changed(merges.parts(project)), *settled.just_in]
+        if not changed:
+            break
+        _catch_up(project, ruler, conversations=changed)
+        _settle(chosen, settled, basis, among=changed)
+    items.sort(str.encode)
+    draft = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
+    _refuse_nothing(settled, draft)
+    _counted(chosen, items)
+    findings = _findings(chosen, items)
+    lint.check(findings, project, chosen.layer, waive=chosen.waive)
+    inserted = publishing.ItemDraft()
+    with inserted:
+        inserted.insert(items)
+        late = basis.changed(items.conversations())
+        while True:
+            settled.leave_out(late, Fact("gold.changed_just_now"))
+            inserted.remove(late)
+            _refuse_nothing(settled, draft)
+            counted = _counted(chosen, items)
+            proposal = draft.proposal(items.splits(), guideline=project.guidelines.first())
+            ready = Ready(draft, settled, findings, inserted, proposal, counted)
+            with transaction.atomic():
+                _lock(chosen, is_wanted)
+                changed_since = basis.changed_since(mark)
+                newest = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
+                if changed_since is None or newest.parent != draft.parent:
+                    raise _MadeInVain
+                late = items.among(changed_since)
+                if not late:
+                    return _publish(chosen, ruler.id, ready)
+
+
+class Ready(NamedTuple):
+    """A release before it is published."""
+
+    draft: releases.Draft
+    settled: Settled
+    findings: lint.Findings
+    inserted: publishing.ItemDraft
+    proposal: releases.Proposal
+    counted: releases.SyntheticCounts
+
+
+def _catch_up(
+    project: Project, ruler: Ruler, *, conversations: Collection[int] | None = None
+) -> None:
+    processing.catch_up(
+        project,
+        ruler=lambda: ruler,
+        conversations=conversations,
+        measure=_measured_rounds(project),
+    )
 
 
 def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
-    """One version after the other, and the answers stay as they are."""
+    """One version after the other, and no answer comes in or is reopened."""
     project = projects.lock(chosen.project)
     if not is_wanted():
         raise NotWanted("gold.frozen_meanwhile")
-    locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
+    list(project.rounds.labelling().select_for_update(no_key=True).values_list("pk"))
 
 
 def _settle(
-    chosen: Chosen, items: StagedItems, *, is_last: bool, is_trial: bool = False
-) -> Settled:
-    """Every labelled conversation, one after the other; what has just changed is left out last."""
+    chosen: Chosen,
+    settled: Settled,
+    basis: Basis | None = None,
+    *,
+    among: Collection[int] | None = None,
+) -> None:
+    """Stage the labelled conversations, a few at a time; ``basis`` keeps what they were made of."""
     project, layer = chosen.project, chosen.layer
-    left_out: list[settling.LeftOut] = []
-    synthetic = 0
-    names = {} if is_trial else _pseudonyms(project)
-    linter = lint.Linter(project, layer, name=chosen.name)
+    names = {} if basis is None else _pseudonyms(project)
+    layers = _layers_behind(layer)
+
+    def fitting(part: Collection[int]) -> settling.Fits:
+        if basis is not None:
+            basis.read(part)
+        return merges.fitting(project, layers, among=part)
+
     for conversation, outcome in settling.outcomes_of_project(
-        project, layer, fitting=_fitting(project, layer), allow_unmerged=is_last
+        project, layer, fitting=fitting, among=among, allow_unmerged=True
     ):
+        settled.just_in.discard(conversation.pk)
+        settled.left_out.pop(conversation.external_id, None)
         if isinstance(outcome, Fact):
-            left_out.append(settling.LeftOut(conversation.external_id, outcome))
+            settled.leave_out([conversation.pk], outcome)
+            settled.left_out[conversation.external_id] = outcome
+            if outcome == settling.JUST_IN:
+                settled.just_in.add(conversation.pk)
         else:
-            item = _item(outcome, names)
-            items.add(item)
-            linter.look(conversation.pk, json.loads(item.canonical))
-            synthetic += conversation.is_synthetic
-    return Settled(items, left_out, synthetic, linter.findings())
+            settled.items.add(_item(outcome, names))
+
+
+def _findings(chosen: Chosen, items: StagedItems) -> lint.Findings:
+    linter = lint.Linter(chosen.project, chosen.layer, name=chosen.name)
+    for item in items:
+        linter.look(item.conversation_id, json.loads(item.canonical))
+    return linter.findings()
+
+
+def _refuse_nothing(settled: Settled, draft: releases.Draft) -> None:
+    if not len(settled.items):
+        raise NothingToFreeze(_why_nothing(settled.left_out), details={"left_out": settled.rows})
+    if draft.repeats(settled.items):
+        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
 
 
 def _pseudonyms(project: Project) -> pseudonyms.Names:
@@ -263,39 +355,34 @@ def _pseudonyms(project: Project) -> pseudonyms.Names:
     return {} if publishes else pseudonyms.assign(project)
 
 
-def _publish(chosen: Chosen, ruler_id: str, settled: Settled, *, is_last: bool) -> GoldRelease:
-    """Store what is settled; the project is locked."""
-    project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
-    check_name(project, layer, name)
-    counted = _counted(settled, with_synthetic=chosen.with_synthetic)
+def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
+    """Store the release; the project is locked."""
+    project, layer, by = chosen.project, chosen.layer, chosen.by
+    check_name(project, layer, chosen.name)
+    counted = ready.counted
     names = _pseudonyms(project)
-    agreement = _agreement(project, layer, must_be_current=not is_last)
-    draft = releases.draft(project, layer, name, by=by)
-    if draft.repeats(settled.items):
-        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
-    waivers = lint.settle(settled.findings, project, layer, waive=chosen.waive, by=by)
+    waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
     own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
-    release = draft.store(
-        settled.items,
+    release = ready.draft.store(
+        ready.inserted,
+        ready.proposal,
         own,
         message=chosen.message,
         guideline=project.guidelines.first(),
-        agreement=in_figures(agreement, names),
+        agreement=in_figures(_agreement(project, layer), names),
         overrides=_overrides(project, names),
-        left_out=[row.as_json() for row in settled.left_out],
+        left_out=ready.settled.rows,
         waivers=waivers,
         at_least=chosen.at_least,
     )
-    frozen = release.items.values("conversation")
-    locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=frozen))
     events.record(
         "gold.frozen",
         release,
         project=project,
         actor=by,
         release=str(release),
-        items=len(settled.items),
-        left_out=len(settled.left_out),
+        items=ready.inserted.size,
+        left_out=len(ready.settled.left_out),
         sha256=release.sha256,
         **counted,
         **({"request": chosen.request} if chosen.request else {}),
@@ -311,18 +398,14 @@ def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
     name = newest.name if newest else project.slug
     chosen = Chosen(project, layer, name, "", None, True, "patch", None, {})
     with StagedItems() as items:
-        return _settle(chosen, items, is_last=True, is_trial=True).findings
+        _settle(chosen, Settled(items))
+        return _findings(chosen, items)
 
 
-def _counted(settled: Settled, *, with_synthetic: bool) -> releases.SyntheticCounts:
+def _counted(chosen: Chosen, items: StagedItems) -> releases.SyntheticCounts:
     """How many are synthetic, if any are; raises if they may not be frozen."""
-    synthetic, total = settled.synthetic, len(settled.items)
-    if not total:
-        raise NothingToFreeze(
-            _why_nothing(settled.left_out),
-            details={"left_out": [row.as_json() for row in settled.left_out]},
-        )
-    if synthetic and not with_synthetic:
+    synthetic, total = releases.n_synthetic(chosen.project, items), len(items)
+    if synthetic and not chosen.with_synthetic:
         raise SyntheticItems(
             "gold.synthetic_items",
             synthetic=synthetic,
@@ -361,7 +444,7 @@ def check_layer(project: Project, layer: str) -> None:
 def check_name(project: Project, layer: str, name: str) -> None:
     check_layer(project, layer)
     check_free(project, layer, name)
-    if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
+    if GoldRelease.objects.filter(name=name, header__contains='"generated":').exists():
         raise NameTaken("gold.name_of_generated", name=name)
 
 
@@ -374,10 +457,10 @@ def check_free(project: Project, layer: str, name: str) -> None:
         raise NameTaken("gold.name_taken", name=name, slug=taken.project.slug, layer=taken.layer)
 
 
-def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
+def _why_nothing(left_out: Mapping[str, Fact]) -> Fact:
     if not left_out:
         return Fact("gold.nothing_labelled")
-    reasons = sorted({row.reason for row in left_out}, key=str)
+    reasons = sorted(set(left_out.values()), key=str)
     return Fact("gold.nothing_settled", total=len(left_out), reasons=reasons[:3])
 
 
@@ -416,11 +499,9 @@ def _layers_behind(layer: str) -> list[str]:
     return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
 
 
-def _agreement(project: Project, layer: str, *, must_be_current: bool) -> AgreementAtFreeze:
-    """Agreement of every round that is not blind now, stored with the release."""
+def _agreement(project: Project, layer: str) -> AgreementAtFreeze:
+    """Agreement of every round that is not blind, as it was measured for the release."""
     rounds = _measured_rounds(project)
-    if must_be_current and not all(measurements.is_current(round_) for round_ in rounds):
-        raise measurements.NotMeasured("agreement.changed_since")
     return {"rounds": [_round_agreement(round_, layer) for round_ in rounds]}
 
 

@@ -210,7 +210,7 @@ class Linter:
             known |= Conversation.objects.only("external_id", "split", "project", "origin").in_bulk(
                 part
             )
-            rows = GoldItem.objects.filter(conversation__in=part).order_by()
+            rows = GoldItem.objects.published().filter(conversation__in=part).order_by()
             gold |= set(rows.values_list("conversation", flat=True).distinct())
         for item, match in matches:
             other = known[match.conversation]
@@ -337,6 +337,18 @@ def settle(
     if counts:
         raise LintOpen(_open_fact(counts), findings, kinds=counts, layer=layer)
     return _stated(findings, covering)
+
+
+def check(
+    findings: Findings, project: Project, layer: str, *, waive: Mapping[str, str] | None = None
+) -> None:
+    """Refuse as :func:`settle` will, before anything is stored."""
+    for kind in waive or {}:
+        check_kind(kind)
+    counts = _open_counts(findings, _covering(project, layer))
+    counts = {kind: number for kind, number in counts.items() if kind not in (waive or {})}
+    if counts:
+        raise LintOpen(_open_fact(counts), findings, kinds=counts, layer=layer)
 
 
 def _covering(project: Project, layer: str) -> dict[str, LintWaiver]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import Any, NamedTuple, TypedDict
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.batches import batches
@@ -29,12 +29,12 @@ from labeling.domain.gold.statement import (
     Statement,
     Waiver,
 )
-from labeling.domain.gold.tree import Tree
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
 from labeling.services import audit_chain
 from labeling.services.gold import signing
+from labeling.services.gold.publishing import ItemDraft
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 
 
@@ -70,9 +70,10 @@ class Draft(NamedTuple):
         """Whether the newest version holds exactly these items."""
         if self.parent is None or self.parent.items.count() != len(items):
             return False
-        rows = self.parent.items.order_by("position").values_list("sha256", flat=True)
-        before = rows.iterator(chunk_size=BATCH)
-        return all(old == new for old, new in zip(before, items.hashes(), strict=True))
+        return all(
+            {*batch} == {*_of(self.parent, batch).values_list("item_id", "sha256")}
+            for batch in batches(items.hashes(), BATCH)
+        )
 
     def proposal(
         self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
@@ -108,13 +109,13 @@ class Draft(NamedTuple):
         total, kept = 0, 0
         for batch in batches(items, BATCH):
             total += len(batch)
-            named = parent.items.filter(item_id__in=[name for name, _ in batch]).order_by()
-            kept += len({*batch} & {*named.values_list("item_id", "split")})
+            kept += len({*batch} & {*_of(parent, batch).values_list("item_id", "split")})
         return total - kept, parent.items.count() - kept
 
     def store(
         self,
-        items: StagedItems,
+        items: ItemDraft,
+        proposed: Proposal,
         own: OwnStatement,
         *,
         message: str,
@@ -125,11 +126,10 @@ class Draft(NamedTuple):
         waivers: Sequence[Waiver] = (),
         at_least: Level = "patch",
     ) -> GoldRelease:
-        """Freeze these items. ``own`` is what this kind of gold states in addition."""
-        tree = Tree()
-        for sha256 in items.hashes():
-            tree.add(sha256)
-        proposed = self.proposal(items.splits(), guideline=guideline)
+        """Freeze these items, in the transaction of the caller, who holds the project.
+
+        ``own`` is what this kind of gold states in addition.
+        """
         meaning = str(self.meaning_of(proposed, at_least))
         frozen_at = timezone.now()
         stated: Statement = {
@@ -142,8 +142,8 @@ class Draft(NamedTuple):
             "version": self.version,
             "meaning": meaning,
             "parent": parent_row(self.parent),
-            "items": tree.size,
-            "root": tree.root,
+            "items": items.size,
+            "root": items.root,
             "message": message,
             "guideline_version": guideline.version if guideline else None,
             "guidelines": _guideline_texts(self.project, guideline),
@@ -158,7 +158,9 @@ class Draft(NamedTuple):
         }
         text = canonical_json(stated)
         signer = signing.signer()
-        release = GoldRelease.objects.create(
+        items.publish()
+        return GoldRelease.objects.create(
+            pk=items.pk,
             project=self.project,
             layer=self.layer,
             name=self.name,
@@ -178,13 +180,6 @@ class Draft(NamedTuple):
             signature=signer.sign(text),
             public_key=signer.public_key,
         )
-        rows = (
-            GoldItem(release=release, position=position, **item._asdict())
-            for position, item in enumerate(items)
-        )
-        for batch in batches(rows, BATCH):
-            GoldItem.objects.bulk_create(batch)
-        return release
 
     def meaning_of(self, proposed: Proposal, at_least: Level) -> Meaning:
         """The proposed version, or a higher one where somebody wants that."""
@@ -194,9 +189,22 @@ class Draft(NamedTuple):
         return of_release(self.parent.meaning, self.parent.version).raised(level)
 
 
+def _of(release: GoldRelease, rows: Iterable[tuple[str, str]]) -> QuerySet[GoldItem]:
+    """The items of a release that have the ids of these rows."""
+    return release.items.filter(item_id__in=[name for name, _ in rows]).order_by()
+
+
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
     return Draft(project, layer, name, by, newest)
+
+
+def n_synthetic(project: Project, items: StagedItems) -> int:
+    """How many items are about a synthetic conversation."""
+    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    if not synthetic.exists():
+        return 0
+    return sum(synthetic.filter(pk__in=part).count() for part in items.conversations())
 
 
 def parent_row(parent: GoldRelease | None) -> ParentRelease | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import SEEK_END
 from tempfile import TemporaryFile
 from typing import Generic, NamedTuple, Self, TypeVar
 
+from labeling.domain.batches import batches
 from labeling.services.gold import signing
 
 Row = TypeVar("Row")
@@ -89,8 +90,35 @@ class StagedItems:
     def __iter__(self) -> Iterator[FrozenItem]:
         return map(FrozenItem._make, self._db.execute(f"SELECT {_COLUMNS} {_IN_ORDER}"))
 
-    def hashes(self) -> Iterator[str]:
-        return (sha256 for (sha256,) in self._db.execute(f"SELECT sha256 {_IN_ORDER}"))
+    def remove(self, conversations: Iterable[int]) -> list[str]:
+        """Take the items of these conversations out; returns their ids."""
+        removed = []
+        for conversation in conversations:
+            rows = self._db.execute(
+                "DELETE FROM item WHERE conversation_id = ? RETURNING item_id", [conversation]
+            )
+            removed += [item_id for (item_id,) in rows.fetchall()]
+        for item_id in removed:
+            self._db.execute("DELETE FROM place WHERE item_id = ?", [item_id])
+        return removed
+
+    def among(self, conversations: Iterable[int]) -> list[int]:
+        """Those of them that an item is about."""
+        select = "SELECT 1 FROM item WHERE conversation_id = ?"
+        return [pk for pk in conversations if self._db.execute(select, [pk]).fetchone()]
+
+    def conversations(self) -> Iterator[list[int]]:
+        """What the items are about, a few at a time."""
+        rows = self._db.execute("SELECT conversation_id FROM item ORDER BY conversation_id")
+        return batches((conversation for (conversation,) in rows), BATCH)
+
+    def count(self, how: str) -> int:
+        (size,) = self._db.execute("SELECT COUNT(*) FROM item WHERE how = ?", [how]).fetchone()
+        return int(size)
+
+    def hashes(self) -> Iterator[tuple[str, str]]:
+        """The ids of the items, each with its hash."""
+        return iter(self._db.execute("SELECT item_id, sha256 FROM item"))
 
     def splits(self) -> Iterator[tuple[str, str]]:
         """The ids of the items, each with its split."""
@@ -106,6 +134,7 @@ _TABLES = """
         item_id TEXT PRIMARY KEY, conversation_id INTEGER, split TEXT, how TEXT, canonical TEXT,
         sha256 TEXT, signature TEXT
     );
+    CREATE INDEX by_conversation ON item (conversation_id);
     CREATE TABLE place (number INTEGER PRIMARY KEY, item_id TEXT UNIQUE);
     CREATE TRIGGER placed AFTER INSERT ON item BEGIN
         INSERT INTO place (item_id) VALUES (NEW.item_id);

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.merging import (
     StoredCluster,
@@ -229,11 +230,17 @@ class Workload(NamedTuple):
     waiting: int
 
 
-def workload(project: Project, layer: str) -> Workload:
-    everything = merges.ready(project, layer)
+AT_A_TIME = 200
+"""Conversations that are accepted in one transaction."""
+
+
+def workload(project: Project, layer: str, *, among: Collection[int] | None = None) -> Workload:
+    everything = merges.ready(project, layer, among=among)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
     decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    if among is not None:
+        decisions = decisions.filter(conversation__in=among)
     decided = set(decisions.order_by().values_list("conversation", flat=True))
     cases = [
         Case(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
@@ -270,29 +277,39 @@ def acceptable(
     return sorted(agreed, key=attrgetter("conversation"))
 
 
-@transaction.atomic
 def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
     """Accept every conversation in these states as the annotators agreed on it.
 
     Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
-    answers agree: it decides nothing.
+    answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
     """
+    chosen = set(states) & set(ACCEPTABLE)
+    cases = acceptable(workload(project, layer).cases, states=chosen)
+    return sum(
+        _accept(project, layer, [merge.conversation for merge in part], chosen, by)
+        for part in batches(cases, AT_A_TIME)
+    )
+
+
+@transaction.atomic
+def _accept(
+    project: Project, layer: str, conversations: Sequence[int], states: set[str], by: User
+) -> int:
     projects.lock(project)  # nothing is accepted twice
-    cases = workload(project, layer).cases
-    chosen = acceptable(cases, states=set(states) & set(ACCEPTABLE))
-    accepted = _acceptances(project, layer, chosen, by)
-    Adjudication.objects.bulk_create(accepted, batch_size=500)
-    if chosen:
+    cases = workload(project, layer, among=conversations).cases
+    accepted = _acceptances(project, layer, acceptable(cases, states=states), by)
+    Adjudication.objects.bulk_create(accepted)
+    if accepted:
         events.record(
             "adjudication.accepted",
             project,
             project=project,
             actor=by,
             layer=layer,
-            conversations=len(chosen),
+            conversations=len(accepted),
             states=sorted(states),
         )
-    return len(chosen)
+    return len(accepted)
 
 
 def _acceptances(

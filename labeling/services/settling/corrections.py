@@ -30,7 +30,7 @@ from labeling.models import (
     Project,
 )
 
-MADE_ELSEWHERE = (GoldItem.How.IMPORTED, GoldItem.How.GENERATED)
+MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 
 
 class DatedCorrection(NamedTuple):

@@ -78,6 +78,9 @@ class NotMerged(RuleError):
     code = "not_merged"
 
 
+JUST_IN = Fact("gold.answer_just_in")
+"""Why an answer that no worker has merged yet is left out."""
+
 Fits = Callable[[Merge], bool]
 """Whether a stored merge is of the current answers."""
 
@@ -111,7 +114,7 @@ def outcomes_of_project(
             except NotMerged:
                 if not allow_unmerged:
                     raise
-                yield conversation, Fact("gold.answer_just_in")
+                yield conversation, JUST_IN
 
 
 def parts_by_name(project: Project, among: Collection[int] | None) -> Iterator[list[int]]:

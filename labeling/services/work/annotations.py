@@ -231,6 +231,8 @@ def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
     reason = locking.why_skip_stands(annotation, open_round)
     if reason:
         raise locking.Locked(reason)
+    if locking.is_in_gold(annotation):
+        raise locking.Locked("skip.in_gold")
     if not assignments.take_up_again(annotation.assignment):
         raise locking.Locked(GONE)
     as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
@@ -279,6 +281,8 @@ def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User
     reason = locking.why_locked(annotation, open_round)
     if reason:
         raise locking.Locked(reason)
+    if locking.is_in_gold(annotation):
+        raise locking.Locked("reopening.in_gold")
     assignments.hold(annotation.assignment)  # its lease may have run out since it was submitted
     as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
     _store(annotation, as_it_is, kind=kind, by=by, status=Status.DRAFT, submitted_at=None)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Annotation, Round
+from labeling.models import Annotation, GoldItem, Round
 
 
 class Locked(RuleError):
@@ -21,15 +21,6 @@ def lock(answers: QuerySet[Annotation]) -> int:
     return answers.filter(status=Annotation.Status.SUBMITTED, locked_at__isnull=True).update(
         locked_at=timezone.now()
     )
-
-
-def keep(answers: QuerySet[Annotation]) -> None:
-    """Keep the submitted and skipped ones from being reopened until this transaction ends.
-
-    SQLite lets one transaction write at a time anyway, and ignores this.
-    """
-    finished = answers.exclude(status=Annotation.Status.DRAFT)
-    list(finished.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
 def why_locked(annotation: Annotation, round_: Round) -> Fact | None:
@@ -56,3 +47,12 @@ def why_skip_stands(annotation: Annotation, round_: Round) -> Fact | None:
     if others.filter(locked_at__isnull=False).exists():
         return Fact("skip.in_gold")
     return None
+
+
+def is_in_gold(annotation: Annotation) -> bool:
+    """Whether gold holds the answer: a release that was just published may not have locked it."""
+    since = annotation.submitted_at or annotation.updated_at
+    newer = GoldItem.objects.filter(
+        conversation=annotation.assignment.conversation_id, release__frozen_at__gte=since
+    )
+    return newer.exclude(how__in=GoldItem.MADE_ELSEWHERE).exists()

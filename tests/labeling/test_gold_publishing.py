@@ -1,0 +1,179 @@
+"""A release appears at once, with items that were inserted before where nobody sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection, transaction
+
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Annotation, GoldDraft, GoldItem, GoldRelease, Project
+from labeling.services.gold import gold, publishing
+from labeling.services.gold.verification import verify
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, locking
+from tests import factories
+from tests.fakes import WordOverlap
+
+
+class Killed(BaseException):
+    """The process ends without cleaning up."""
+
+
+def freeze(project: Project) -> GoldRelease:
+    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+
+@pytest.fixture
+def answered(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """Three conversations with all their answers; items are inserted one at a time."""
+    monkeypatch.setattr(publishing, "ROWS", 1)
+    factories.answer_all(factories.open_full(project, 3))
+    return project
+
+
+def kill_while_inserting(project: Project) -> None:
+    """Between two batches. What a context manager does at the end, a killed process doesn't."""
+    insert, inserted = GoldItem.objects.bulk_create, []
+
+    def die(rows: list[GoldItem]) -> None:
+        if inserted:
+            raise Killed
+        inserted.append(insert(rows))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GoldItem.objects, "bulk_create", die)
+        patch.setattr(publishing.ItemDraft, "__exit__", lambda *failure: None)
+        with pytest.raises(Killed):
+            freeze(project)
+
+
+def test_a_process_that_dies_between_two_batches_leaves_nothing_to_be_seen(
+    answered: Project, signed_in: Any, rita: User
+) -> None:
+    kill_while_inserting(answered)
+
+    assert GoldItem.objects.count() == 1  # else this tests nothing
+    assert not GoldItem.objects.published().exists()
+    assert not GoldRelease.objects.exists()
+    for address in ("/projects/orders/gold/", "/projects/orders/progress/", "/projects/orders/"):
+        assert signed_in(rita).get(address).status_code == 200
+    assert signed_in(rita).get("/api/gold/").json() == []
+
+    release = freeze(answered)
+    assert (str(release), release.items.count(), verify(release)) == ("orders@1", 3, [])
+
+
+def test_what_a_dead_process_left_is_swept_and_nothing_else(answered: Project) -> None:
+    kill_while_inserting(answered)
+    release = freeze(answered)
+    publishing.sweep()
+    assert GoldItem.objects.count() == 4  # its process may still be alive
+
+    GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    publishing.sweep()
+
+    assert not GoldDraft.objects.exists()
+    assert GoldItem.objects.count() == release.items.count() == 3
+    with pytest.raises(DatabaseError, match="frozen"), transaction.atomic():
+        release.items.all().delete()
+
+
+def test_a_process_that_was_given_up_publishes_nothing(
+    answered: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = publishing.ItemDraft.insert
+
+    def sleep_afterwards(draft: publishing.ItemDraft, items: Any) -> None:
+        insert(draft, items)
+        GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
+        publishing.sweep()
+
+    monkeypatch.setattr(publishing.ItemDraft, "insert", sleep_afterwards)
+
+    with pytest.raises(publishing.DraftGivenUp):
+        freeze(answered)
+
+    assert not GoldRelease.objects.exists()
+    assert not GoldItem.objects.exists()
+
+
+def test_what_fails_while_items_are_inserted_takes_them_back(
+    transactional_db: None, answered: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise Killed
+
+    monkeypatch.setattr(gold, "_publish", fail)
+
+    with pytest.raises(Killed):
+        freeze(answered)
+
+    assert not GoldItem.objects.exists()
+    assert not GoldDraft.objects.exists()
+
+
+def test_what_is_decided_while_items_are_inserted_leaves_its_item_out(
+    answered: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = answered.conversations.order_by("external_id")
+    insert = publishing.ItemDraft.insert
+
+    def decide_afterwards(draft: publishing.ItemDraft, items: Any) -> None:
+        insert(draft, items)
+        adjudications.decide(
+            conversation=second,
+            layer="extraction",
+            payload=factories.labels([1]),
+            reason="Message 1 says it",
+            by=rita,
+        )
+
+    monkeypatch.setattr(publishing.ItemDraft, "insert", decide_afterwards)
+    release = freeze(answered)
+    monkeypatch.undo()
+
+    names = [item.item_id for item in release.items.all()]
+    assert names == [first.external_id, third.external_id]
+    (row,) = release.left_out
+    assert (row["conversation"], row["reason"]["code"]) == (
+        second.external_id,
+        "gold.changed_just_now",
+    )
+    assert verify(release) == []
+    assert freeze(answered).items.get(item_id=second.external_id).how == "adjudicated"
+
+
+def test_an_answer_is_locked_from_the_moment_of_publication(
+    answered: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "finish", lambda key: None)  # it dies before it locks them
+        freeze(answered)
+    annotation = Annotation.objects.labelling().first()
+    assert annotation
+    assert annotation.locked_at is None
+
+    with pytest.raises(locking.Locked):
+        annotations.reopen(annotation.assignment)
+
+    GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    publishing.sweep()
+    assert not Annotation.objects.labelling().filter(locked_at=None).exists()
+    assert not GoldDraft.objects.exists()
+
+
+def test_another_writer_is_let_in_between_two_batches(
+    transactional_db: None, answered: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Items of one transaction are few, and SQLite gets a pause to serve somebody else."""
+    paused = []
+    monkeypatch.setattr("time.sleep", paused.append)
+
+    freeze(answered)
+
+    batches = 3 + 3  # items, and the answers behind them
+    assert len(paused) == (batches if connection.vendor == "sqlite" else 0)
