@@ -1,25 +1,34 @@
 """Runs the product on one machine: prepares the database, starts web server and worker, watches.
 
+The product is loaded once, here, and every child is forked from this process: so all of them share
+the memory of what is loaded, and start at once. This process itself opens no connection and starts
+no thread, which a fork would not take along.
+
 Each child is the head of its own process group, so that stopping one stops everything it started;
 and the kernel stops it if this process is killed without a chance to do so.
 """
 
+import atexit
 import ctypes
+import gc
+import importlib
 import json
+import multiprocessing
 import os
+import runpy
 import signal
 import socket
-import subprocess
 import sys
 import time
+import traceback
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.assets import is_current
 from config.env import ROOT, env_bool, env_int, env_path, env_str
 
 SECONDS_TO_START = 60
@@ -28,6 +37,8 @@ SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a lon
 LONGEST_PAUSE = 30
 LOG_BYTES = 10 * 1024 * 1024
 LIBC = ctypes.CDLL(None)
+FORK = multiprocessing.get_context("fork")
+PR_SET_PDEATHSIG, PR_SET_NAME, M_ARENA_MAX = 1, 15, -8
 STARTED = time.monotonic()
 
 
@@ -42,11 +53,11 @@ class Stopped(Exception):
 class Child:
     """A process that is kept running; what it prints goes to its log."""
 
-    def __init__(self, name: str, command: list[str], log: Path) -> None:
+    def __init__(self, name: str, run: Callable[[], None], log: Path) -> None:
         self.name = name
         self.log = log
-        self._command = command
-        self._process: subprocess.Popen[bytes] | None = None
+        self._run = run
+        self._process: multiprocessing.process.BaseProcess | None = None
         self._started = 0.0
         self._pause = 1
         self._restart_at: float | None = None
@@ -54,22 +65,14 @@ class Child:
     def start(self) -> None:
         rotate(self.log)
         with self.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                self._command,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=stop_with_parent,
-            )
+            self._process = forked(self.name.split()[0], self._run, output.fileno())
         self._started = time.monotonic()
         self._restart_at = None
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs."""
-        return self._process.poll() if self._process else None
+        return self._process.exitcode if self._process else None
 
     def watch(self) -> None:
         """Restart it when it dies: immediately the first time, later after growing pauses."""
@@ -90,18 +93,17 @@ class Child:
 
     def send(self, number: signal.Signals) -> None:
         """Signal the whole group: the child may be gone while something it started is not."""
-        if self._process is not None:
+        if self._process is not None and self._process.pid is not None:
             try:
                 os.killpg(self._process.pid, number)
             except ProcessLookupError:
                 return  # nobody left
 
     def wait(self, seconds: float) -> None:
-        try:
-            if self._process is not None:
-                self._process.wait(max(0, seconds))
-        except subprocess.TimeoutExpired:
-            say(f"The {self.name} does not stop by itself and is ended.")
+        if self._process is not None:
+            self._process.join(max(0, seconds))
+            if self._process.exitcode is None:
+                say(f"The {self.name} does not stop by itself and is ended.")
 
 
 def main() -> None:
@@ -129,12 +131,11 @@ def serve() -> None:
     logs = data / "logs"
     logs.mkdir(exist_ok=True)
     require_free(host, port)
-    prepare(demo)
-    if not is_current(data / "static"):
-        manage("Building the static files", "collectstatic", "--noinput", "--verbosity", "0")
+    load()
+    prepare(demo, data / "static")
     children = [
-        Child("web server", web_command(host, port), logs / "web.log"),
-        Child("worker", worker_command(), logs / "worker.log"),
+        Child("web server", lambda: run_module(web_command(host, port)), logs / "web.log"),
+        Child("worker", lambda: run_module(worker_command()), logs / "worker.log"),
     ]
     try:
         for child in children:
@@ -147,6 +148,39 @@ def serve() -> None:
                 child.watch()
     finally:
         stop(children)
+
+
+PRELOADED = (
+    *("evaluation.tasks", "labeling.tasks"),
+    *("gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "config.web_logs"),
+    *("celery.bin.celery", "celery.apps.worker", "celery.concurrency.thread"),
+)
+
+
+def load() -> None:
+    """All that web server and worker are made of, so that they share it."""
+    say("Loading ...")
+    save_memory()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+    from django.conf import settings
+    from django.urls import get_resolver
+
+    django.setup()
+    _ = get_resolver().url_patterns
+    middleware = (name.rpartition(".")[0] for name in settings.MIDDLEWARE)
+    for name in (*PRELOADED, *middleware):
+        importlib.import_module(name)
+    # What the collector of a child never looks at is not written to, and so stays shared.
+    gc.collect()
+    gc.freeze()
+
+
+def save_memory() -> None:
+    """By default glibc keeps up to eight heaps a processor, each with holes that nobody fills."""
+    if sys.platform == "linux":
+        LIBC.mallopt(M_ARENA_MAX, 2)
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # for programs that a child starts
 
 
 def writable_folder(folder: Path) -> Path:
@@ -175,39 +209,102 @@ def require_free(host: str, port: int) -> None:
             ) from None
 
 
-def prepare(demo: bool) -> None:
-    manage("Preparing the database", "migrate", "--verbosity", "0")
-    if demo:
-        manage("Loading the demo project", "seed_demo")
+def prepare(demo: bool, static: Path) -> None:
+    from config.assets import is_current
+
+    steps = [Step("Preparing the database", "migrate", "--verbosity", "0")]
+    if not is_current(static):
+        files = ("collectstatic", "--noinput", "--verbosity", "0")
+        steps.append(Step("Building the static files", *files))
+    try:
+        for step in steps:
+            step.finish()
+        if demo:
+            Step("Loading the demo project", "seed_demo").finish()
+    finally:
+        for step in steps:
+            step.kill()
 
 
-def manage(title: str, *arguments: str) -> None:
-    """Run a command of manage.py and show what it says as it says it."""
-    say(f"{title} ...")
-    command = [sys.executable, "-u", "manage.py", *arguments]
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        preexec_fn=stop_with_parent,
-    )
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line.rstrip())
-        if not line.startswith(" "):  # the accounts are shown at the end
-            say(f"  {lines[-1]}")
-    if process.wait() != 0:
-        raise Obstacle(f"{title} failed: {lines[-1] if lines else 'it said nothing'}")
+class Step:
+    """A command of manage.py at work in a child; what it says is shown as it says it."""
+
+    def __init__(self, title: str, *arguments: str) -> None:
+        say(f"{title} ...")
+        self.title = title
+        self._output, theirs = FORK.Pipe(duplex=False)
+        self._process = forked(arguments[0], lambda: manage(*arguments), theirs.fileno())
+        theirs.close()
+
+    def finish(self) -> None:
+        lines = []
+        with os.fdopen(os.dup(self._output.fileno()), encoding="utf-8", errors="replace") as output:
+            for line in output:
+                lines.append(line.rstrip())
+                if not line.startswith(" "):  # the accounts are shown at the end
+                    say(f"  {lines[-1]}")
+        self._process.join()
+        if self._process.exitcode != 0:
+            said = lines[-1] if lines else "it said nothing"
+            raise Obstacle(f"{self.title} failed: {said}")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def manage(*arguments: str) -> None:
+    from django.core.management import call_command
+
+    call_command(*arguments)
+
+
+# --- processes ----------------------------------------------------------------------------------
+
+
+def forked(name: str, run: Callable[[], None], output: int) -> multiprocessing.process.BaseProcess:
+    """A process that runs this and prints to the file with that number."""
+    process = FORK.Process(target=become, args=(name, run, output), name=name)
+    process.start()
+    return process
+
+
+def become(name: str, run: Callable[[], None], output: int) -> None:
+    """In the child: as if a program of this name had been started."""
+    os.setsid()
+    if sys.platform == "linux":
+        # SIGTERM when the supervisor is gone, however it went; and a name for ps and top.
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        LIBC.prctl(PR_SET_NAME, f"assay-{name}".encode())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for descriptor in (1, 2):
+        os.dup2(output, descriptor)
+    sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+    try:
+        run()
+    except SystemExit:
+        raise
+    except BaseException:
+        traceback.print_exc()
+        sys.exit(1)
+    finally:
+        atexit._run_exitfuncs()  # multiprocessing leaves them out
+
+
+def run_module(command: list[str]) -> None:
+    """``python -m module arguments``, in this process."""
+    _, _, module, *arguments = command
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def web_command(host: str, port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "config.wsgi"),
-        *("--bind", f"{host}:{port}"),
+        *("--bind", f"{host}:{port}", "--preload"),
         *("--worker-class", "gthread", "--threads", "4"),
         *("--workers", str(env_int("ASSAY_WEB_PROCESSES", 2, minimum=1))),
         *("--graceful-timeout", "3", "--access-logfile", "-", "--no-control-socket"),
@@ -278,12 +375,6 @@ def stop(children: list[Child]) -> None:
     for child in children:
         child.wait(deadline - time.monotonic())
         child.send(signal.SIGKILL)
-
-
-def stop_with_parent() -> None:
-    """Linux: SIGTERM for this process when the supervisor is gone, however it went."""
-    if sys.platform == "linux":
-        LIBC.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def rotate(log: Path) -> None:

@@ -228,6 +228,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
+    "PREPROCESSING_HOOKS": ["labeling.api.documentation.describe"],
     "TITLE": "Assay",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,

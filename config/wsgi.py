@@ -1,5 +1,6 @@
 """The web application, for gunicorn or any other WSGI server."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -14,3 +15,6 @@ application = get_wsgi_application()
 # Every view is loaded before the first request: threads that load modules at the same time get
 # halves of those that import each other.
 _ = get_resolver().url_patterns
+# With "--preload" the processes of a server share what the collector does not look at.
+gc.collect()
+gc.freeze()

@@ -3,7 +3,8 @@
 A worker's thread hands a whole job (a run, suggestions, a memory build) to a child process and
 watches it. The child reports which lease it holds and for how long it may; the thread renews
 that lease from outside, so that a child that never lets another thread run is watched as well, and
-kills the child at the limit. Children are kept between jobs, with the models that they have loaded.
+kills the child at the limit. Children are kept between jobs, with the models that they have loaded,
+and end when there has been no job for a minute.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ PRELOADED = ["evaluation.preload"]
 
 PREPARE: list[Callable[[], None]] = []
 """Called in each new child before its first job."""
+
+IDLE_SECONDS = 60
+"""How long a child keeps its models without a job: some hundred megabytes."""
 
 KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -94,6 +98,7 @@ class _Finished:
 class _Child:
     process: Any
     connection: Connection
+    idle_since: float = 0.0
 
     @property
     def is_alive(self) -> bool:
@@ -167,6 +172,15 @@ class Children:
                 return finished.result
         return None
 
+    def end_idle(self) -> None:
+        """Give back the memory of children that nobody has needed lately."""
+        latest = monotonic() - IDLE_SECONDS
+        with self._lock:
+            unused = [child for child in self._idle if child.idle_since <= latest]
+            self._idle = [child for child in self._idle if child.idle_since > latest]
+        for child in unused:
+            child.end()
+
     def stop(self) -> None:
         """The worker must stop: running jobs are cancelled, and no other starts."""
         self._stopped = True
@@ -189,6 +203,7 @@ class Children:
             with self._lock:
                 self._busy.remove(child)
                 if child.is_alive and not self._stopped:
+                    child.idle_since = monotonic()
                     self._idle.append(child)
 
     def _watch(

@@ -58,6 +58,7 @@ def break_off(**kwargs: Any) -> None:
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
+    processes.children.end_idle()
     steering.wake_unattended()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()

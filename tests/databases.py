@@ -67,12 +67,15 @@ def _postgres_template() -> str:
 def migrate(address: str) -> None:
     """All migrations, by the command that an installation runs."""
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    environment = {**os.environ, "DATABASE_URL": address}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        command, cwd=ROOT, env=environment(address), capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise RuntimeError(f"The migrations failed on {address}:\n{done.stdout}{done.stderr}")
+
+
+def environment(address: str) -> dict[str, str]:
+    return {**os.environ, "DATABASE_URL": address}
 
 
 def _name() -> str:

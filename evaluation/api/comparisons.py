@@ -4,7 +4,7 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +16,7 @@ from evaluation.services import looks
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, compare_with
 from evaluation.services.run.gold_changes import is_other_gold, split
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.domain.numbers import whole_number
 

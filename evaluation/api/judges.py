@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from rest_framework.views import APIView
 
 from evaluation.services.judging import attempts, judges
 from evaluation.services.judging.judges import Judge
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +12,7 @@ from rest_framework.views import APIView
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.comparison import MARGIN
 from evaluation.services.run import primary_metrics
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +20,7 @@ from evaluation.services.launch import carrying, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import exposures, planning, results
 from evaluation.services.work import steering
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease

@@ -5,11 +5,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
 from labeling.models import Annotation, AnnotationRevision, Assignment

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.models import User
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -36,13 +33,3 @@ class TokenAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str | None:
         """401 for a wrong token; who sent none is answered as before, with 403."""
         return SCHEME if get_authorization_header(request) else None
-
-
-class TokenScheme(OpenApiAuthenticationExtension):
-    """How the description of the API names it."""
-
-    target_class = TokenAuthentication
-    name = "token"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer"}

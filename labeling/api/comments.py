@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Assignment, Comment, Project

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
 from labeling.models import GoldRelease, Look

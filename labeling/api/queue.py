@@ -4,12 +4,12 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Assignment
 from labeling.services.work import assignments

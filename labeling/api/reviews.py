@@ -3,12 +3,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import blindness

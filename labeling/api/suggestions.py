@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel

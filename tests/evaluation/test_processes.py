@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from evaluation import processes
 from evaluation.processes import ChildDied, Children, JobFailed
 from tests.evaluation import jobs
 from tests.evaluation.jobs import Noted, fates
@@ -31,11 +32,21 @@ def held(tmp_path: Path) -> Noted:
     return Noted(tmp_path / "fates.txt")
 
 
-def test_a_child_is_another_process_and_kept_for_the_next_job(children: Children) -> None:
+def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_is_none(
+    children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = children.run(jobs.pid)
+    children.end_idle()
 
     assert first != os.getpid()
     assert children.run(jobs.pid) == first
+
+    monkeypatch.setattr(processes, "IDLE_SECONDS", 0)
+    children.end_idle()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    assert children.run(jobs.pid) != first
 
 
 def test_progress_is_told_to_whoever_watches(children: Children) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.databases import migrate
+from config.env import ROOT
+from tests.databases import environment, migrate
 from tests.processes import database_url
 
 SCHEMA_OF_POSTGRES = """
@@ -46,12 +50,66 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
 ) -> None:
     migrate(empty_database)
 
+    _assert_as_in_use(empty_database)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"labeling": "0001_initial"},
+        {"labeling": "0015_facts_of_suggestions", "evaluation": "0007_judge_certificates"},
+        {"labeling": "0028_counted_places", "evaluation": "0018_case_exposure"},
+    ],
+    ids=str,
+)
+def test_a_database_of_an_earlier_version_ends_with_the_same_tables_as_a_new_one(
+    empty_database: str, state: dict[str, str]
+) -> None:
+    _migrate_step_by_step(empty_database, state)
+    migrate(empty_database)
+
+    _assert_as_in_use(empty_database)
+
+
+def _migrate_step_by_step(address: str, state: dict[str, str]) -> None:
+    """As versions did that had no migration yet that replaces others."""
+    code = f"""
+import django
+django.setup()
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+executor = MigrationExecutor(connection)
+executor.loader = MigrationLoader(connection, replace_migrations=False)
+executor.migrate({list(state.items())!r})
+for app, name in executor.recorder.applied_migrations():
+    if "squashed" in name:  # all that it replaces has run
+        executor.recorder.record_unapplied(app, name)
+"""
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(address) | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+        check=True,
+    )
+
+
+def _assert_as_in_use(address: str) -> None:
     with connection.cursor() as cursor:
         for query in (MIGRATIONS, _schema_query()):
             cursor.execute(query)
-            in_use = {tuple(row) for row in cursor.fetchall()}
-            migrated = {tuple(row) for row in _rows(empty_database, query)}
+            in_use = {tuple(map(_in_any_order, row)) for row in cursor.fetchall()}
+            migrated = {tuple(map(_in_any_order, row)) for row in _rows(address, query)}
             assert in_use == migrated
+
+
+def _in_any_order(value: Any) -> Any:
+    """A definition: columns that were added later come last, and mean the same."""
+    if not isinstance(value, str) or not value.startswith("CREATE"):
+        return value
+    return tuple(sorted(re.split(r",\s*|\s*[()]\s*|\s+(?=CONSTRAINT)", value)))
 
 
 def _schema_query() -> str:

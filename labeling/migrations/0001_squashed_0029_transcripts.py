@@ -1,0 +1,1220 @@
+"""All that the replaced migrations make of an empty database; an old one still runs them."""
+
+import django.core.validators
+import django.db.models.deletion
+import django.utils.timezone
+import labeling.models.fields
+import labeling.models.projects
+import uuid
+from django.conf import settings
+from django.db import migrations, models
+
+from labeling.migrations._at_once import CreateTables
+
+
+class Migration(migrations.Migration):
+
+    replaces = [
+        ('labeling', '0001_initial'),
+        ('labeling', '0002_people_and_layers'),
+        ('labeling', '0003_import_reports'),
+        ('labeling', '0004_event_schema_in_order'),
+        ('labeling', '0005_suggestions_asked_for'),
+        ('labeling', '0006_imported_gold'),
+        ('labeling', '0007_discussions'),
+        ('labeling', '0008_synthetic_conversations'),
+        ('labeling', '0009_webhooks'),
+        ('labeling', '0010_checks_against_gold'),
+        ('labeling', '0011_suggestion_budget'),
+        ('labeling', '0012_index_of_checks'),
+        ('labeling', '0013_time_of_decision'),
+        ('labeling', '0014_stored_agreement'),
+        ('labeling', '0015_facts_of_suggestions'),
+        ('labeling', '0016_facts'),
+        ('labeling', '0017_facts_of_checks'),
+        ('labeling', '0018_label_f1_threshold'),
+        ('labeling', '0019_empty_layers'),
+        ('labeling', '0020_audit_chain'),
+        ('labeling', '0021_signed_releases'),
+        ('labeling', '0022_disputes'),
+        ('labeling', '0022_fingerprints'),
+        ('labeling', '0023_pseudonyms'),
+        ('labeling', '0024_signed_items'),
+        ('labeling', '0025_looks_at_test_items'),
+        ('labeling', '0026_release_checks'),
+        ('labeling', '0027_lint'),
+        ('labeling', '0028_counted_places'),
+        ('labeling', '0029_transcripts'),
+    ]
+
+    initial = True
+
+    dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        CreateTables(
+            [
+                migrations.CreateModel(
+                    name='Conversation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('external_id', models.CharField(max_length=200)),
+                        ('domain', models.CharField(blank=True, max_length=100)),
+                        ('difficulty', models.CharField(blank=True, choices=[('easy', 'Easy'), ('medium', 'Medium'), ('hard', 'Hard')], max_length=6)),
+                        ('split', models.CharField(blank=True, choices=[('train', 'Train'), ('dev', 'Dev'), ('test', 'Test')], max_length=5)),
+                        ('origin', models.CharField(choices=[('collected', 'Collected'), ('synthetic', 'Synthetic')], default='collected', max_length=9)),
+                        ('generator', models.CharField(blank=True, help_text='What made a synthetic conversation, and from what', max_length=200)),
+                        ('speakers', models.JSONField(default=list)),
+                        ('priority', models.SmallIntegerField(default=0, help_text='Higher is handed out first')),
+                        ('n_messages', models.PositiveIntegerField()),
+                        ('content_sha256', models.CharField(max_length=64)),
+                        ('imported_at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'ordering': ['external_id'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='LogCheck',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('position', models.PositiveBigIntegerField(help_text='The last link that was read')),
+                        ('event', models.PositiveBigIntegerField(help_text='The event of that link')),
+                        ('sha256', models.CharField(max_length=64)),
+                        ('n_faults', models.PositiveIntegerField(default=0)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='ApiToken',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('name', models.CharField(max_length=100)),
+                        ('digest', models.CharField(max_length=64, unique=True)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('last_used_at', models.DateTimeField(null=True)),
+                        ('revoked_at', models.DateTimeField(null=True)),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Assignment',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('slot', models.PositiveSmallIntegerField(null=True)),
+                        ('position', models.PositiveIntegerField(default=0, help_text="Order in the annotator's queue")),
+                        ('taken_at', models.DateTimeField(auto_now_add=True)),
+                        ('returned_reason', models.TextField(blank=True, help_text='Why a reviewer sent it back')),
+                        ('lease_expires_at', models.DateTimeField(help_text='NULL: planned, never expires', null=True)),
+                        ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification')], default='labelling', max_length=13)),
+                        ('answered', models.BooleanField(default=False, editable=False, help_text='Submitted or skipped; kept up to date by triggers')),
+                        ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.conversation')),
+                    ],
+                    options={
+                        'ordering': ['round', 'position'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='ConversationFingerprint',
+                    fields=[
+                        ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='fingerprint', serialize=False, to='labeling.conversation')),
+                        ('sketch', models.BinaryField()),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='Transcript',
+                    fields=[
+                        ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='transcript', serialize=False, to='labeling.conversation')),
+                        ('messages', models.TextField(help_text='As labeling.domain.transcripts writes it')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='Dispute',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('label_uid', models.CharField(blank=True, max_length=100)),
+                        ('proposal', models.JSONField(null=True)),
+                        ('reason', models.TextField()),
+                        ('origin', models.CharField(choices=[('case', 'case of a run'), ('suspect', 'suspect'), ('reader', 'reader of the gold')], max_length=7)),
+                        ('source', models.JSONField(default=dict)),
+                        ('opened_at', models.DateTimeField(auto_now_add=True)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='labeling.conversation')),
+                        ('opened_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='DisputeReading',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('gold_is_a', models.BooleanField()),
+                        ('opened_at', models.DateTimeField(auto_now_add=True)),
+                        ('dispute', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='readings', to='labeling.dispute')),
+                        ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='DisputeVerdict',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('choice', models.CharField(choices=[('a', 'A is right'), ('b', 'B is right'), ('both', 'both are defensible'), ('neither', 'neither')], max_length=7)),
+                        ('label', models.JSONField(null=True)),
+                        ('reason', models.TextField()),
+                        ('judged_at', models.DateTimeField(auto_now_add=True)),
+                        ('reading', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='verdict', to='labeling.disputereading')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Event',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('verb', models.CharField(help_text='for example gold.frozen', max_length=50)),
+                        ('object_type', models.CharField(max_length=50)),
+                        ('object_id', models.CharField(max_length=50)),
+                        ('data', models.JSONField(default=dict)),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='EventLink',
+                    fields=[
+                        ('position', models.PositiveBigIntegerField(primary_key=True, serialize=False)),
+                        ('previous', models.CharField(help_text='sha256 of the link before', max_length=64)),
+                        ('sha256', models.CharField(max_length=64)),
+                        ('event', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='link', to='labeling.event')),
+                    ],
+                    options={
+                        'ordering': ['position'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='FingerprintKey',
+                    fields=[
+                        ('pk', models.CompositePrimaryKey('value', 'conversation', blank=True, editable=False, primary_key=True, serialize=False)),
+                        ('value', models.BigIntegerField()),
+                        ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='fingerprint_keys', to='labeling.conversation')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='FirstPass',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('version', models.PositiveIntegerField()),
+                        ('dismissed', models.JSONField(default=list, help_text='Suggested labels that they do not want')),
+                        ('declared_at', models.DateTimeField(auto_now_add=True)),
+                        ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='first_pass', to='labeling.assignment')),
+                    ],
+                    options={
+                        'verbose_name_plural': 'first passes',
+                    },
+                ),
+                migrations.CreateModel(
+                    name='GoldCheck',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('version', models.PositiveIntegerField(help_text="The answer's revision")),
+                        ('releases', models.JSONField(default=dict, help_text='By layer, the gold that it met')),
+                        ('layers', models.JSONField(default=dict)),
+                        ('value', models.FloatField(null=True)),
+                        ('reason', models.TextField(blank=True, help_text='Why there is no value', null=True)),
+                        ('scored_at', models.DateTimeField(auto_now_add=True)),
+                        ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_checks', to='labeling.assignment')),
+                    ],
+                    options={
+                        'ordering': ['assignment', 'version'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='GoldItem',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('item_id', models.CharField(max_length=200)),
+                        ('position', models.PositiveIntegerField()),
+                        ('split', models.CharField(blank=True, max_length=5)),
+                        ('how', models.CharField(choices=[('unanimous', 'Unanimous'), ('majority', 'Majority'), ('adjudicated', 'Adjudicated'), ('single', 'single annotator'), ('imported', 'Imported'), ('generated', 'generated')], max_length=11)),
+                        ('canonical', models.TextField()),
+                        ('sha256', models.CharField(max_length=64)),
+                        ('signature', models.CharField(blank=True, help_text='Over the hash, in Base64', max_length=88)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_items', to='labeling.conversation')),
+                    ],
+                    options={
+                        'ordering': ['release', 'position'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='dispute',
+                    name='item',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='labeling.golditem'),
+                ),
+                migrations.CreateModel(
+                    name='GoldRelease',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('name', models.CharField(max_length=100)),
+                        ('version', models.PositiveIntegerField()),
+                        ('meaning', models.CharField(blank=True, help_text='Version by meaning: 1.2.0', max_length=32)),
+                        ('message', models.TextField(blank=True)),
+                        ('agreement', models.JSONField(help_text='Agreement at freeze', null=True)),
+                        ('overrides', models.JSONField(default=list, help_text='Reasons given for passing the gate')),
+                        ('left_out', models.JSONField(default=list, help_text='Conversations not released, with reason')),
+                        ('waivers', models.JSONField(default=list, help_text='Findings that were let pass, with reason')),
+                        ('header', models.TextField(help_text='The statement as canonical JSON; it is hashed and signed')),
+                        ('sha256', models.CharField(max_length=64)),
+                        ('signature', models.CharField(blank=True, help_text='Ed25519, in Base64', max_length=88)),
+                        ('public_key', models.CharField(blank=True, help_text='Of the signature, in Base64', max_length=44)),
+                        ('frozen_at', models.DateTimeField(default=django.utils.timezone.now)),
+                        ('frozen_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='labeling.goldrelease')),
+                    ],
+                    options={
+                        'ordering': ['name', '-version'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='golditem',
+                    name='release',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='labeling.goldrelease'),
+                ),
+                migrations.CreateModel(
+                    name='Guideline',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('version', models.PositiveIntegerField()),
+                        ('body', models.TextField(help_text='Markdown')),
+                        ('summary', models.CharField(blank=True, help_text='What changed, in one line', max_length=300)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-version'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='goldrelease',
+                    name='guideline',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.guideline'),
+                ),
+                migrations.CreateModel(
+                    name='Annotation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('status', models.CharField(choices=[('draft', 'Draft'), ('submitted', 'Submitted'), ('skipped', 'Skipped')], default='draft', max_length=9)),
+                        ('payload', models.JSONField(blank=True, default=dict)),
+                        ('empty', models.BooleanField(default=False)),
+                        ('skip_reason', models.TextField(blank=True)),
+                        ('version', models.PositiveIntegerField(default=0)),
+                        ('last_client', models.UUIDField(editable=False, null=True)),
+                        ('last_seq', models.PositiveIntegerField(default=0, editable=False)),
+                        ('active_seconds', models.PositiveIntegerField(default=0)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('updated_at', models.DateTimeField(auto_now=True)),
+                        ('submitted_at', models.DateTimeField(null=True)),
+                        ('locked_at', models.DateTimeField(help_text='Its round has closed or gold holds it: it cannot be reopened', null=True)),
+                        ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to='labeling.assignment')),
+                        ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='labeling.guideline')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='Adjudication',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('version', models.PositiveIntegerField()),
+                        ('payload', models.JSONField()),
+                        ('reason', models.TextField(blank=True, help_text='What the person wrote, if anything')),
+                        ('kind', models.CharField(blank=True, choices=[('ambiguous', 'ambiguous text'), ('guideline', 'gap in the guidelines'), ('error', 'annotator error'), ('edge_case', 'edge case'), ('subjective', 'Subjective'), ('accepted', 'accepted as agreed')], max_length=12)),
+                        ('guideline_flag', models.BooleanField(default=False, help_text='The guidelines should say more about this')),
+                        ('decided_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                        ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.conversation')),
+                        ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.guideline')),
+                    ],
+                    options={
+                        'ordering': ['conversation', 'layer', 'version'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='GuidelineCheck',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('stands', models.BooleanField()),
+                        ('note', models.TextField(blank=True)),
+                        ('checked_at', models.DateTimeField(auto_now_add=True)),
+                        ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guideline_checks', to='labeling.annotation')),
+                        ('checked_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='labeling.guideline')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='LintReport',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('items', models.PositiveIntegerField(help_text='Items that would have been frozen')),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='LintWaiver',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('kind', models.CharField(max_length=30)),
+                        ('keys', models.JSONField(default=list, help_text='Keys of the findings that it covers')),
+                        ('number', models.PositiveIntegerField(help_text='How many findings it covers')),
+                        ('reason', models.TextField()),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('withdraws', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='withdrawn_by', to='labeling.lintwaiver')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='LintFinding',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('kind', models.CharField(max_length=30)),
+                        ('key', models.CharField(max_length=20)),
+                        ('fact', models.TextField(blank=True, null=True)),
+                        ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
+                        ('other', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
+                        ('report', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='labeling.lintreport')),
+                        ('waiver', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='covered', to='labeling.lintwaiver')),
+                    ],
+                    options={
+                        'ordering': ['report', 'kind', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Look',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('purpose', models.CharField(choices=[('labels', 'Read the labels'), ('export', 'Take the items along'), ('run', 'Measure a pipeline'), ('results', 'Read results'), ('compare', 'Compare runs')], max_length=7)),
+                        ('reason', models.TextField(blank=True, help_text='Empty: a run of older versions, which asked for none')),
+                        ('subject', models.CharField(choices=[('release', 'the release'), ('item', 'item'), ('run', 'run'), ('runs', 'runs')], default='release', max_length=7)),
+                        ('named', models.CharField(blank=True, max_length=250)),
+                        ('n_items', models.PositiveIntegerField(help_text='How many test items could be seen')),
+                        ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                        ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='looks', to='labeling.goldrelease')),
+                        ('user', models.ForeignKey(help_text='Empty: somebody at the command line', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Project',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('slug', models.SlugField(unique=True)),
+                        ('name', models.CharField(max_length=200)),
+                        ('description', models.TextField(blank=True)),
+                        ('layers', models.JSONField(default=labeling.models.projects.default_layers)),
+                        ('kappa_threshold', models.FloatField(default=0.75, validators=[django.core.validators.MinValueValidator(-1), django.core.validators.MaxValueValidator(1)])),
+                        ('kappa_statistic', models.CharField(choices=[('min', 'lowest pair'), ('mean', 'mean of the pairs')], default='min', max_length=4, verbose_name='κ statistic')),
+                        ('label_f1_threshold', models.FloatField(default=0.5, help_text='Lowest F1 of matched labels that a calibration round passes with; 0: any', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                        ('overlap', models.PositiveSmallIntegerField(default=3, validators=[django.core.validators.MinValueValidator(1)])),
+                        ('match_threshold', models.FloatField(default=0.85)),
+                        ('actor_synonyms', models.JSONField(blank=True, default=list)),
+                        ('event_schema', labeling.models.fields.EventSchemaField(blank=True, default=dict, help_text='Event types and their roles: {type: [role, …]}')),
+                        ('targets', models.JSONField(blank=True, default=dict, help_text='Wanted: {layers: {name: n}, difficulty: {name: n}}')),
+                        ('review_rate', models.FloatField(default=0.0, help_text='Share of answers that is reviewed')),
+                        ('dispute_judges', models.PositiveSmallIntegerField(default=1, help_text='Judges who look at each disputed label of gold', validators=[django.core.validators.MinValueValidator(1)])),
+                        ('suggestions', models.BooleanField(default=True, help_text='Annotators may see what a pipeline suggests, after their first pass')),
+                        ('publish_names', models.BooleanField(default=False, help_text='Gold names people by their user names instead of pseudonyms')),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'ordering': ['name'],
+                        'constraints': [models.CheckConstraint(condition=models.Q(('kappa_threshold__gte', -1), ('kappa_threshold__lte', 1)), name='project_kappa_threshold_in_range', violation_error_message='The κ threshold lies between -1 and 1.'), models.CheckConstraint(condition=models.Q(('label_f1_threshold__gte', 0), ('label_f1_threshold__lte', 1)), name='project_label_f1_threshold_in_range', violation_error_message='The threshold of the label F1 lies between 0 and 1.'), models.CheckConstraint(condition=models.Q(('kappa_statistic__in', ['min', 'mean'])), name='project_kappa_statistic_known'), models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='project_overlap_at_least_one', violation_error_message='Every conversation needs at least one annotator.')],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Pause',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('value', models.FloatField(help_text='Gold agreement that fell under the bar')),
+                        ('checks', models.PositiveSmallIntegerField(help_text='Over how many hidden checks')),
+                        ('paused_at', models.DateTimeField(auto_now_add=True)),
+                        ('lifted_at', models.DateTimeField(null=True)),
+                        ('lifted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pauses', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['project', '-paused_at'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Membership',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('role', models.CharField(choices=[('annotator', 'Annotator'), ('lead', 'Lead'), ('researcher', 'Researcher')], max_length=10)),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['role', 'user__username'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='LookBudget',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('looks', models.PositiveIntegerField(help_text='Empty: no limit', null=True)),
+                        ('reason', models.TextField()),
+                        ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                        ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='look_budgets', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='lintwaiver',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lint_waivers', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='lintreport',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lint_reports', to='labeling.project'),
+                ),
+                migrations.CreateModel(
+                    name='Invitation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('role', models.CharField(choices=[('annotator', 'Annotator'), ('lead', 'Lead'), ('researcher', 'Researcher')], max_length=10)),
+                        ('digest', models.CharField(max_length=64, unique=True)),
+                        ('uses_left', models.PositiveSmallIntegerField(default=1)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('expires_at', models.DateTimeField()),
+                        ('revoked_at', models.DateTimeField(null=True)),
+                        ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='ImportReport',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('format', models.CharField(max_length=20)),
+                        ('files', models.JSONField(default=list, help_text='Name and SHA-256 of each file')),
+                        ('counts', models.JSONField(default=list)),
+                        ('faults', models.JSONField(default=list)),
+                        ('dia_ids', models.JSONField(default=dict, help_text='By conversation: dia_id of each localId')),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_reports', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='guideline',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='goldrelease',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_releases', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='event',
+                    name='project',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='conversation',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='labeling.project'),
+                ),
+                migrations.CreateModel(
+                    name='CheckPlan',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('every', models.PositiveSmallIntegerField(default=0, help_text='One in so many conversations is a hidden check; 0: none')),
+                        ('pause_below', models.FloatField(help_text='NULL: never pause', null=True, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                        ('pause_after', models.PositiveSmallIntegerField(default=10, help_text='Over how many of the last hidden checks')),
+                        ('test', models.BooleanField(default=False, help_text='Who has not passed gets no other work')),
+                        ('pass_at', models.FloatField(default=0.7, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
+                        ('tries', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1)])),
+                        ('show_labels', models.BooleanField(default=False, help_text='The right labels are shown once the test is over')),
+                        ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='check_plan', to='labeling.project')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='CheckConversation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('purpose', models.CharField(choices=[('honeypot', 'hidden check'), ('qualification', 'qualification')], max_length=13)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.conversation')),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_conversations', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['project', 'purpose', 'conversation'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Pseudonym',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('number', models.PositiveIntegerField()),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='pseudonyms', to='labeling.project')),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['project', 'number'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Qualification',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('state', models.CharField(choices=[('trying', 'under way'), ('between', 'not passed yet'), ('passed', 'Passed'), ('failed', 'not passed'), ('waived', 'waived')], default='trying', max_length=7)),
+                        ('tries', models.PositiveSmallIntegerField(default=1, help_text='How many were begun')),
+                        ('value', models.FloatField(help_text='Mean of the last finished try', null=True)),
+                        ('reason', models.TextField(blank=True, help_text='Why it was waived')),
+                        ('started_at', models.DateTimeField(auto_now_add=True)),
+                        ('decided_at', models.DateTimeField(null=True)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='qualifications', to='labeling.project')),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('waived_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['project', 'user__username'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='ReleaseCheck',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('n_faults', models.PositiveIntegerField(default=0)),
+                        ('faults', models.JSONField(default=list)),
+                        ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='labeling.goldrelease')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Review',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('version', models.PositiveIntegerField(help_text='The version of the annotation it is about')),
+                        ('verdict', models.CharField(choices=[('accepted', 'Accepted'), ('fixed', 'fixed and accepted'), ('returned', 'returned with a comment')], max_length=8)),
+                        ('payload', models.JSONField(null=True)),
+                        ('comment', models.TextField(blank=True)),
+                        ('reviewed_at', models.DateTimeField(auto_now_add=True)),
+                        ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='labeling.annotation')),
+                        ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['annotation', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Round',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('number', models.PositiveIntegerField()),
+                        ('kind', models.CharField(choices=[('calibration', 'Calibration'), ('full', 'full labeling'), ('qualifying', 'qualification')], max_length=11)),
+                        ('state', models.CharField(choices=[('open', 'Open'), ('passed', 'Passed'), ('failed', 'Failed'), ('closed', 'Closed')], default='open', max_length=6)),
+                        ('overlap', models.PositiveSmallIntegerField()),
+                        ('seed', models.PositiveIntegerField(default=0)),
+                        ('pool', models.BooleanField(default=False, help_text='Annotators take the next conversation themselves.')),
+                        ('skip_policy', models.CharField(choices=[('others', 'give it to somebody else'), ('same', 'give it to the same person again, at the end'), ('never', 'leave it')], default='others', max_length=6)),
+                        ('order', models.CharField(choices=[('seed', 'shuffled by the seed'), ('least', 'least labelled first'), ('priority', 'by priority')], default='seed', max_length=8)),
+                        ('anonymous', models.BooleanField(default=False, help_text='Its disagreements are discussed under letters, not names')),
+                        ('override_reason', models.TextField(blank=True)),
+                        ('label_f1_threshold', models.FloatField(default=0.0, help_text="The project's when the round was opened; 0 in rounds from before")),
+                        ('agreement', models.JSONField(help_text='Agreement at the moment it closed', null=True)),
+                        ('opened_at', models.DateTimeField(auto_now_add=True)),
+                        ('closed_at', models.DateTimeField(null=True)),
+                        ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='labeling.guideline')),
+                        ('opened_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rounds', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['project', 'number'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='PendingUpdate',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('asked_at', models.DateTimeField(auto_now_add=True)),
+                        ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pending_updates', to='labeling.project')),
+                        ('round', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Merge',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('answers_sha256', models.CharField(max_length=64)),
+                        ('state', models.CharField(help_text='unanimous, majority, single or disputed', max_length=9)),
+                        ('agreement', models.FloatField(help_text='Mean share of the annotators who hold a label')),
+                        ('n_agreed', models.PositiveIntegerField()),
+                        ('n_disputed', models.PositiveIntegerField()),
+                        ('clusters', models.JSONField()),
+                        ('made_at', models.DateTimeField(auto_now=True)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='merges', to='labeling.conversation')),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['conversation', 'layer'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Measurement',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('selection', models.CharField(blank=True, help_text='Empty: all labels', max_length=200)),
+                        ('answers_sha256', models.CharField(blank=True, max_length=64)),
+                        ('figures', models.JSONField(default=dict, help_text='Agreement on the layer')),
+                        ('mean_interval', models.JSONField(help_text='95 % interval of the mean of the pairs', null=True)),
+                        ('units', models.JSONField(help_text='The units, where they had to be matched', null=True)),
+                        ('conversations', models.JSONField(default=dict, help_text='By conversation: annotators, units, and units labelled differently')),
+                        ('splits', models.JSONField(default=list, help_text='Units labelled differently, and who says what')),
+                        ('records', models.JSONField(help_text='Labels of each pair matched one to one', null=True)),
+                        ('asked_at', models.DateTimeField(help_text='Asked for since it was measured', null=True)),
+                        ('measured_at', models.DateTimeField(null=True)),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['round', 'layer', 'selection'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='EmptyLayer',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('stated_at', models.DateTimeField(auto_now_add=True)),
+                        ('stated_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='empty_layers', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['round', 'layer'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Disagreement',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('unit', models.CharField(max_length=100)),
+                        ('outcome', models.CharField(blank=True, choices=[('guideline', 'the guidelines change'), ('error', 'annotator error'), ('ambiguous', 'ambiguous text'), ('edge_case', 'edge case')], max_length=9)),
+                        ('note', models.TextField(blank=True)),
+                        ('decided_at', models.DateTimeField(null=True)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.conversation')),
+                        ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['round', 'conversation', 'layer', 'unit'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Comment',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('message_index', models.PositiveIntegerField(null=True)),
+                        ('label_uid', models.CharField(blank=True, max_length=64)),
+                        ('body', models.TextField()),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('resolved_at', models.DateTimeField(null=True)),
+                        ('annotation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='labeling.annotation')),
+                        ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
+                        ('mentions', models.ManyToManyField(related_name='mentioned_in', to=settings.AUTH_USER_MODEL)),
+                        ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replies', to='labeling.comment')),
+                        ('resolved_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='labeling.conversation')),
+                        ('disagreement', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='labeling.disagreement')),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='labeling.project')),
+                        ('round', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='assignment',
+                    name='round',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.round'),
+                ),
+                migrations.CreateModel(
+                    name='RoundConversation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('position', models.PositiveIntegerField()),
+                        ('free', models.SmallIntegerField(default=0, editable=False, help_text='Places that nobody has; counted by triggers')),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='places', to='labeling.conversation')),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['round', 'position'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='round',
+                    name='conversations',
+                    field=models.ManyToManyField(related_name='rounds', through='labeling.RoundConversation', to='labeling.conversation'),
+                ),
+                migrations.CreateModel(
+                    name='Suggestion',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('pipeline', models.CharField(max_length=100)),
+                        ('pipeline_version', models.CharField(max_length=50)),
+                        ('payload', models.JSONField()),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='suggestions', to='labeling.conversation')),
+                    ],
+                    options={
+                        'ordering': ['conversation', '-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='SuggestionRequest',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('pipeline', models.CharField(max_length=100)),
+                        ('pipeline_version', models.CharField(blank=True, max_length=50)),
+                        ('requested_at', models.DateTimeField(auto_now_add=True)),
+                        ('tries', models.JSONField(default=dict, help_text='By conversation, how often it was begun')),
+                        ('failures', models.JSONField(default=dict, help_text='By conversation, the fact why it has none')),
+                        ('failure', models.TextField(blank=True, help_text='Why nothing could be done at all', null=True)),
+                        ('budget_cost', models.FloatField(help_text='Money that language models may cost; empty: no limit', null=True)),
+                        ('budget_tokens', models.PositiveBigIntegerField(help_text='Tokens that language models may use; empty: no limit', null=True)),
+                        ('usage', models.JSONField(default=dict, help_text='What language models were asked and cost')),
+                        ('owner', models.UUIDField(null=True)),
+                        ('lease_expires_at', models.DateTimeField(null=True)),
+                        ('woken_at', models.DateTimeField(help_text='When a worker was last told of it', null=True)),
+                        ('finished_at', models.DateTimeField(null=True)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestion_requests', to='labeling.project')),
+                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='TextVector',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('encoder', models.CharField(max_length=200)),
+                        ('text_sha256', models.CharField(max_length=64)),
+                        ('vector', models.BinaryField(help_text='float32, little endian')),
+                    ],
+                    options={
+                        'constraints': [models.UniqueConstraint(fields=('encoder', 'text_sha256'), name='text_vector_once')],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Webhook',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('url', models.URLField(max_length=500)),
+                        ('verbs', models.JSONField(blank=True, default=list, help_text='Empty: every event')),
+                        ('active', models.BooleanField(default=True)),
+                        ('secret', models.CharField(max_length=100)),
+                        ('old_secret', models.CharField(blank=True, max_length=100)),
+                        ('old_secret_until', models.DateTimeField(null=True)),
+                        ('failures_in_a_row', models.PositiveIntegerField(default=0)),
+                        ('resting_until', models.DateTimeField(null=True)),
+                        ('sending_until', models.DateTimeField(null=True)),
+                        ('sender', models.UUIDField(null=True)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('removed_at', models.DateTimeField(null=True)),
+                        ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='WebhookDelivery',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('public_id', models.UUIDField(default=uuid.uuid4, unique=True)),
+                        ('names_actor', models.BooleanField(default=True)),
+                        ('state', models.CharField(choices=[('waiting', 'waiting'), ('delivered', 'delivered'), ('failed', 'given up')], default='waiting', max_length=9)),
+                        ('attempts', models.PositiveSmallIntegerField(default=0)),
+                        ('next_attempt_at', models.DateTimeField()),
+                        ('outcome', models.CharField(blank=True, choices=[('', 'not tried yet'), ('taken', 'taken'), ('refused', 'the receiver refused it'), ('redirect', 'the receiver answered with a redirect, which is not followed'), ('timeout', 'no answer in time'), ('unreachable', 'no connection, or it broke off'), ('insecure', 'the certificate of the receiver is not trusted'), ('unknown_host', 'the name of the receiver is not known'), ('private', 'the address lies in a private network')], default='', max_length=12)),
+                        ('status', models.PositiveSmallIntegerField(help_text='HTTP status of the last answer', null=True)),
+                        ('tried_at', models.DateTimeField(null=True)),
+                        ('event', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.event')),
+                        ('round', models.ForeignKey(help_text='Held while it is blind', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.round')),
+                        ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='labeling.webhook')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='AnnotationRevision',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('version', models.PositiveIntegerField()),
+                        ('kind', models.CharField(choices=[('saved', 'Saved'), ('submitted', 'Submitted'), ('skipped', 'Skipped'), ('reopened', 'Reopened'), ('returned', 'Returned'), ('restored', 'Restored')], default='saved', max_length=9)),
+                        ('payload', models.JSONField()),
+                        ('empty', models.BooleanField(default=False)),
+                        ('client', models.UUIDField(null=True)),
+                        ('seq', models.PositiveIntegerField(default=0)),
+                        ('saved_at', models.DateTimeField(auto_now_add=True)),
+                        ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='labeling.annotation')),
+                        ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['annotation', 'version'],
+                        'constraints': [models.UniqueConstraint(fields=('annotation', 'version'), name='revision_version_once')],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='DisputeOutcome',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('kind', models.CharField(choices=[('kept', 'gold stays'), ('corrected', 'gold is corrected'), ('withdrawn', 'withdrawn')], max_length=9)),
+                        ('label', models.JSONField(null=True)),
+                        ('reason', models.TextField(blank=True)),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('dispute', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='outcome', to='labeling.dispute')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                        'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['kept', 'corrected', 'withdrawn'])), name='dispute_outcome_known'), models.CheckConstraint(condition=models.Q(('label__isnull', True), ('kind', 'corrected'), _connector='OR'), name='dispute_outcome_label_only_of_corrections')],
+                    },
+                ),
+                migrations.AddConstraint(
+                    model_name='disputereading',
+                    constraint=models.UniqueConstraint(fields=('dispute', 'judge'), name='dispute_read_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='disputeverdict',
+                    constraint=models.CheckConstraint(condition=models.Q(('choice__in', ['a', 'b', 'both', 'neither'])), name='dispute_verdict_choice_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='disputeverdict',
+                    constraint=models.CheckConstraint(condition=models.Q(('label__isnull', True), ('choice', 'neither'), _connector='OR'), name='dispute_verdict_label_only_of_neither'),
+                ),
+                migrations.AddConstraint(
+                    model_name='disputeverdict',
+                    constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='dispute_verdict_has_reason'),
+                ),
+                migrations.AddConstraint(
+                    model_name='goldcheck',
+                    constraint=models.UniqueConstraint(fields=('assignment', 'version'), name='gold_check_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='dispute',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('label_uid', ''), _negated=True), ('proposal__isnull', False), _connector='OR'), name='dispute_is_about_a_label'),
+                ),
+                migrations.AddConstraint(
+                    model_name='dispute',
+                    constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='dispute_has_reason'),
+                ),
+                migrations.AddConstraint(
+                    model_name='golditem',
+                    constraint=models.UniqueConstraint(fields=('release', 'item_id'), name='gold_item_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='golditem',
+                    constraint=models.UniqueConstraint(fields=('release', 'position'), name='gold_item_position_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='annotation',
+                    constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'submitted', 'skipped'])), name='annotation_status_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='annotation',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'submitted'), ('submitted_at__isnull', False)), models.Q(models.Q(('status', 'submitted'), _negated=True), ('submitted_at__isnull', True)), _connector='OR'), name='annotation_submitted_has_time', violation_error_message='A submitted annotation needs its submission time.'),
+                ),
+                migrations.AddConstraint(
+                    model_name='annotation',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'skipped'), models.Q(('skip_reason', ''), _negated=True)), models.Q(models.Q(('status', 'skipped'), _negated=True), ('skip_reason', '')), _connector='OR'), name='annotation_skipped_has_reason', violation_error_message='A skipped conversation needs a reason.'),
+                ),
+                migrations.AddConstraint(
+                    model_name='adjudication',
+                    constraint=models.UniqueConstraint(fields=('conversation', 'layer', 'version'), name='adjudication_version_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='guidelinecheck',
+                    constraint=models.UniqueConstraint(fields=('annotation', 'guideline'), name='guideline_check_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='lintfinding',
+                    index=models.Index(fields=['report', 'kind', 'id'], name='lint_finding_of_kind'),
+                ),
+                migrations.AddConstraint(
+                    model_name='lintfinding',
+                    constraint=models.UniqueConstraint(fields=('report', 'key'), name='lint_finding_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='look',
+                    index=models.Index(fields=['release', 'purpose'], name='look_of_release'),
+                ),
+                migrations.AddIndex(
+                    model_name='look',
+                    index=models.Index(fields=['user', 'purpose'], name='look_of_user'),
+                ),
+                migrations.AddConstraint(
+                    model_name='look',
+                    constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['labels', 'export', 'run', 'results', 'compare'])), name='look_purpose_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='pause',
+                    constraint=models.UniqueConstraint(condition=models.Q(('lifted_at__isnull', True)), fields=('project', 'user'), name='pause_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='membership',
+                    constraint=models.UniqueConstraint(fields=('project', 'user', 'role'), name='membership_once_per_role'),
+                ),
+                migrations.AddConstraint(
+                    model_name='membership',
+                    constraint=models.CheckConstraint(condition=models.Q(('role__in', ['annotator', 'lead', 'researcher'])), name='membership_role_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='lintwaiver',
+                    constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='lint_waiver_has_reason'),
+                ),
+                migrations.AddConstraint(
+                    model_name='lintreport',
+                    constraint=models.UniqueConstraint(fields=('project', 'layer'), name='lint_report_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='guideline',
+                    constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once_per_project'),
+                ),
+                migrations.AddConstraint(
+                    model_name='goldrelease',
+                    constraint=models.UniqueConstraint(fields=('name', 'version'), name='gold_version_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='goldrelease',
+                    constraint=models.UniqueConstraint(condition=models.Q(('meaning', ''), _negated=True), fields=('name', 'meaning'), name='gold_meaning_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='event',
+                    index=models.Index(fields=['project', '-id'], name='event_of_project'),
+                ),
+                migrations.AddIndex(
+                    model_name='conversation',
+                    index=models.Index(fields=['content_sha256'], name='conversation_by_content'),
+                ),
+                migrations.AddConstraint(
+                    model_name='conversation',
+                    constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='conversation_external_id_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='conversation',
+                    constraint=models.CheckConstraint(condition=models.Q(('difficulty__in', ['', 'easy', 'medium', 'hard'])), name='conversation_difficulty_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='conversation',
+                    constraint=models.CheckConstraint(condition=models.Q(('split__in', ['', 'train', 'dev', 'test'])), name='conversation_split_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='conversation',
+                    constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['collected', 'synthetic'])), name='conversation_origin_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='checkplan',
+                    constraint=models.CheckConstraint(condition=models.Q(('every', 0), ('every__gte', 2), _connector='OR'), name='check_plan_every_not_all'),
+                ),
+                migrations.AddConstraint(
+                    model_name='checkplan',
+                    constraint=models.CheckConstraint(condition=models.Q(('tries__gte', 1)), name='check_plan_tries'),
+                ),
+                migrations.AddConstraint(
+                    model_name='checkconversation',
+                    constraint=models.UniqueConstraint(fields=('project', 'purpose', 'conversation'), name='check_conversation_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='pseudonym',
+                    constraint=models.UniqueConstraint(fields=('project', 'user'), name='pseudonym_once_per_person'),
+                ),
+                migrations.AddConstraint(
+                    model_name='pseudonym',
+                    constraint=models.UniqueConstraint(fields=('project', 'number'), name='pseudonym_number_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='qualification',
+                    constraint=models.UniqueConstraint(fields=('project', 'user'), name='qualification_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='review',
+                    constraint=models.CheckConstraint(condition=models.Q(('verdict__in', ['accepted', 'fixed', 'returned'])), name='review_verdict_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='review',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('verdict', 'returned'), _negated=True), models.Q(('comment', ''), _negated=True), _connector='OR'), name='review_return_says_why', violation_error_message='Say what has to change.'),
+                ),
+                migrations.AddConstraint(
+                    model_name='review',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('payload__isnull', False), ('verdict', 'fixed')), models.Q(models.Q(('verdict', 'fixed'), _negated=True), ('payload__isnull', True)), _connector='OR'), name='review_fix_has_labels'),
+                ),
+                migrations.AddConstraint(
+                    model_name='merge',
+                    constraint=models.UniqueConstraint(fields=('conversation', 'layer'), name='merge_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='merge',
+                    constraint=models.CheckConstraint(condition=models.Q(('state__in', ['unanimous', 'majority', 'single', 'disputed'])), name='merge_state_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='measurement',
+                    constraint=models.UniqueConstraint(fields=('round', 'layer', 'selection'), name='measurement_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='emptylayer',
+                    constraint=models.UniqueConstraint(fields=('round', 'layer'), name='empty_layer_once_per_round'),
+                ),
+                migrations.AddConstraint(
+                    model_name='disagreement',
+                    constraint=models.UniqueConstraint(fields=('round', 'conversation', 'layer', 'unit'), name='disagreement_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='disagreement',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('outcome', '')), models.Q(models.Q(('outcome', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='disagreement_decided_by_somebody'),
+                ),
+                migrations.AddConstraint(
+                    model_name='comment',
+                    constraint=models.CheckConstraint(condition=models.Q(('body', ''), _negated=True), name='comment_says_something'),
+                ),
+                migrations.AddIndex(
+                    model_name='assignment',
+                    index=models.Index(fields=['annotator', 'round', 'position'], name='assignment_queue'),
+                ),
+                migrations.AddIndex(
+                    model_name='assignment',
+                    index=models.Index(condition=models.Q(('answered', False), ('slot__isnull', False)), fields=['annotator', 'round', 'position'], name='assignment_open'),
+                ),
+                migrations.AddIndex(
+                    model_name='assignment',
+                    index=models.Index(condition=models.Q(('lease_expires_at__isnull', False), ('slot__isnull', False)), fields=['round', 'lease_expires_at'], name='assignment_lease'),
+                ),
+                migrations.AddIndex(
+                    model_name='assignment',
+                    index=models.Index(condition=models.Q(('purpose', 'labelling'), _negated=True), fields=['purpose'], name='assignment_check'),
+                ),
+                migrations.AddConstraint(
+                    model_name='assignment',
+                    constraint=models.UniqueConstraint(fields=('round', 'conversation', 'annotator'), name='assignment_once_per_annotator'),
+                ),
+                migrations.AddConstraint(
+                    model_name='assignment',
+                    constraint=models.UniqueConstraint(condition=models.Q(('purpose', 'labelling')), fields=('round', 'conversation', 'slot'), name='assignment_slot_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='assignment',
+                    constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['labelling', 'honeypot', 'qualification'])), name='assignment_purpose_known'),
+                ),
+                migrations.AddIndex(
+                    model_name='roundconversation',
+                    index=models.Index(condition=models.Q(('free__gt', 0)), fields=['round', 'position'], name='place_free'),
+                ),
+                migrations.AddIndex(
+                    model_name='roundconversation',
+                    index=models.Index(condition=models.Q(('free__gt', 0)), fields=['round', '-free', 'position'], name='place_emptiest'),
+                ),
+                migrations.AddConstraint(
+                    model_name='roundconversation',
+                    constraint=models.UniqueConstraint(fields=('round', 'conversation'), name='conversation_once_per_round'),
+                ),
+                migrations.AddConstraint(
+                    model_name='roundconversation',
+                    constraint=models.UniqueConstraint(fields=('round', 'position'), name='round_position_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='round',
+                    constraint=models.UniqueConstraint(fields=('project', 'number'), name='round_number_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='round',
+                    constraint=models.UniqueConstraint(condition=models.Q(('kind', 'calibration'), ('state', 'open')), fields=('project',), name='round_one_open_calibration', violation_error_message='This project has an open calibration round already.'),
+                ),
+                migrations.AddConstraint(
+                    model_name='round',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'calibration'), ('state__in', ['open', 'passed', 'failed'])), models.Q(('kind', 'full'), ('state__in', ['open', 'closed'])), models.Q(('kind', 'qualifying'), ('number', 0), ('state', 'open')), _connector='OR'), name='round_state_fits_kind'),
+                ),
+                migrations.AddConstraint(
+                    model_name='round',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('state', 'open')), models.Q(models.Q(('state', 'open'), _negated=True), ('closed_at__isnull', False)), _connector='OR'), name='round_closed_has_time'),
+                ),
+                migrations.AddConstraint(
+                    model_name='suggestion',
+                    constraint=models.UniqueConstraint(fields=('conversation', 'layer', 'pipeline', 'pipeline_version'), name='suggestion_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='suggestionrequest',
+                    constraint=models.UniqueConstraint(condition=models.Q(('finished_at__isnull', True)), fields=('project', 'layer', 'pipeline'), name='suggestion_request_one_open', violation_error_message='These suggestions are being made already.'),
+                ),
+                migrations.AddIndex(
+                    model_name='webhookdelivery',
+                    index=models.Index(fields=['webhook', 'state', '-id'], name='delivery_of_webhook'),
+                ),
+                migrations.AddIndex(
+                    model_name='webhookdelivery',
+                    index=models.Index(condition=models.Q(('state', 'waiting')), fields=['webhook', 'next_attempt_at'], name='delivery_waiting'),
+                ),
+                migrations.AddConstraint(
+                    model_name='webhookdelivery',
+                    constraint=models.UniqueConstraint(fields=('webhook', 'event'), name='delivery_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='webhookdelivery',
+                    constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'delivered', 'failed'])), name='delivery_state_known'),
+                ),
+            ]
+        ),
+    ]
