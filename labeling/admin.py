@@ -27,6 +27,7 @@ from labeling.models import (
     CheckPlan,
     Comment,
     Conversation,
+    ConversationAgreement,
     Disagreement,
     Dispute,
     DisputeOutcome,
@@ -416,6 +417,13 @@ read_only(
     "round layer selection measured_at",
     "round__project layer",
     "round__project__slug",
+)
+read_only(
+    ConversationAgreement,
+    "round layer selection conversation n_differing",
+    "round__project layer",
+    "round__project__slug conversation__external_id",
+    about="conversation",
 )
 read_only(
     GuidelineCheck,

@@ -58,16 +58,13 @@ class DisagreementFilter(forms.Form):
         offered = [(key, f"{shown[a]} – {shown[b]}") for key, (a, b) in self.pairs.items()]
         field.choices = [ANY, *offered]
 
-    def narrow(
-        self, splits: Mapping[UnitPlace, Split], rows: Mapping[UnitPlace, Disagreement]
-    ) -> list[UnitPlace]:
+    def narrows(self) -> bool:
         self.is_valid()
-        outcomes = {place: row.outcome for place, row in rows.items()}
-        return [
-            place
-            for place, split in splits.items()
-            if self._fits_outcome(outcomes.get(place, "")) and self._fits_pair(split)
-        ]
+        return any(self.cleaned_data.get(name) for name in ("state", "outcome", "pair"))
+
+    def fits(self, split: Split, row: Disagreement | None) -> bool:
+        """After :meth:`narrows`."""
+        return self._fits_outcome(row.outcome if row else "") and self._fits_pair(split)
 
     def _fits_outcome(self, outcome: str) -> bool:
         state, wanted = self.cleaned_data.get("state"), self.cleaned_data.get("outcome")

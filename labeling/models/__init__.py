@@ -13,7 +13,7 @@ from labeling.models.imports import ImportReport
 from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
-from labeling.models.processing import Measurement, PendingUpdate
+from labeling.models.processing import ConversationAgreement, Measurement, PendingUpdate
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.pseudonyms import Pseudonym
 from labeling.models.reviews import Review
@@ -32,6 +32,7 @@ __all__ = [
     "CheckPlan",
     "Comment",
     "Conversation",
+    "ConversationAgreement",
     "ConversationFingerprint",
     "Disagreement",
     "Dispute",

@@ -41,14 +41,10 @@ class Measurement(models.Model):
     answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="Agreement on the layer")
     mean_interval = models.JSONField(null=True, help_text="95 % interval of the mean of the pairs")
-    units = models.JSONField(null=True, help_text="The units, where they had to be matched")
-    conversations = models.JSONField(
-        default=dict, help_text="By conversation: annotators, units, and units labelled differently"
-    )
-    splits = models.JSONField(
-        default=list, help_text="Units labelled differently, and who says what"
-    )
     records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
+    n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
+    n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
+    n_splits = models.PositiveIntegerField(default=0, help_text="Units labelled differently")
     asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
     measured_at = models.DateTimeField(null=True)
 
@@ -60,3 +56,55 @@ class Measurement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.layer} of {self.round}"
+
+
+class ConversationAgreement(models.Model):
+    """What one conversation adds to the agreement on one layer of a round, or on a selection.
+
+    Workers write it, and measure a conversation again when ``answers_sha256`` names other answers
+    or rules. The figures of a round are sums over its rows, in order of conversation.
+    """
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="agreed_conversations")
+    layer = models.CharField(max_length=20)
+    selection = models.CharField(max_length=200, blank=True, help_text="Empty: all labels")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField(help_text="In the order of the round")
+    answers_sha256 = models.CharField(max_length=64, blank=True)
+    n_annotators = models.PositiveIntegerField()
+    n_units = models.PositiveIntegerField(help_text="Judged by at least two")
+    n_differing = models.PositiveIntegerField(help_text="Labelled differently")
+    n_splits = models.PositiveIntegerField()
+    is_used = models.BooleanField(default=False, help_text="Whether anybody has a label")
+    annotators = models.JSONField(default=list, help_text="Who submitted it, in order")
+    marks = models.BinaryField(
+        null=True, help_text="Labels of 0 and 1, 255 if missing, annotator by annotator"
+    )
+    units = models.JSONField(null=True, help_text="The units with other labels or names")
+    pairs = models.JSONField(default=list, help_text="Labels of each two matched one to one")
+    splits = models.JSONField(
+        default=list, help_text="Units labelled differently, and who says what"
+    )
+
+    class Meta:
+        ordering = ["round", "layer", "selection", "position", "conversation"]
+        constraints = [
+            models.UniqueConstraint(
+                name="conversation_agreement_once",
+                fields=["round", "layer", "selection", "conversation"],
+            )
+        ]
+        indexes = [
+            models.Index(
+                name="agreement_by_differing",
+                fields=["round", "layer", "selection", "-n_differing", "conversation"],
+            ),
+            models.Index(
+                name="agreement_with_splits",
+                fields=["round", "layer", "selection", "position", "conversation"],
+                condition=models.Q(n_splits__gt=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation}: {self.layer} of {self.round}"

@@ -18,10 +18,10 @@ from labeling.domain.agreement.units import Units
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged
-from labeling.models import Assignment, Measurement, Project, Round
+from labeling.models import Assignment, Project, Round
 from labeling.services import blindness
 from labeling.services.agreement import agreement as service
-from labeling.services.agreement import answers, measurements
+from labeling.services.agreement import conversations, measurements
 from labeling.services.agreement.agreement import Selection
 from labeling.services.agreement.differences import (
     PairDifference,
@@ -239,20 +239,20 @@ def _figures(round_: Round, asked: Asked) -> dict[str, Any]:
         "measured_at": row.measured_at if row else None,
         "is_outdated": is_outdated,
         "is_waiting": figures is None,
-        "measured": answers.compared(round_, asked.selection),
+        "measured": row.n_compared if row else 0,
     }
     if figures is None:
         return context
     pairs = _of_annotator(figures["pairs"], asked)
-    differing = _disagreements(round_, row) if row else []
+    has_units = LAYERS[asked.layer].has_units
     return context | {
         "figures": {**figures, "pairs": pairs},
         "verdict": verdict({**figures, "pairs": pairs}),
         "matrix": matrix(pairs),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
-        "disagreements": differing[:SHOWN_CONVERSATIONS],
-        "more": max(0, len(differing) - SHOWN_CONVERSATIONS),
+        "disagreements": _disagreements(round_, asked) if row else [],
+        "more": max(0, row.n_conversations - SHOWN_CONVERSATIONS) if row and has_units else 0,
     }
 
 
@@ -289,18 +289,18 @@ def _progress(round_: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _disagreements(round_: Round, row: Measurement) -> list[Disagreement]:
-    """The round's conversations, most disagreement first."""
-    counts: dict[str, tuple[int, int, int]] = row.conversations
-    places = round_.places.values_list(
-        "conversation__external_id", "conversation__pk", "conversation__domain"
+def _disagreements(round_: Round, asked: Asked) -> list[Disagreement]:
+    """The round's conversations, most disagreement first; none where there are no units."""
+    if not LAYERS[asked.layer].has_units:
+        return []
+    rows = conversations.rows_of(round_, asked.layer, asked.selection).values_list(
+        *("conversation__external_id", "conversation", "conversation__domain"),
+        *("n_annotators", "n_units", "n_differing"),
     )
-    rows = [
-        Disagreement(name, pk, domain, *counts[name])
-        for name, pk, domain in places
-        if name in counts
+    return [
+        Disagreement(*row)
+        for row in rows.order_by("-n_differing", "conversation")[:SHOWN_CONVERSATIONS]
     ]
-    return sorted(rows, key=lambda row: (-row.differing, row.conversation))
 
 
 class CandidateRow(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -24,7 +26,7 @@ from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
 from labeling.views import access
 from labeling.views.access import refused
-from labeling.views.discussion_entries import Entry, People, entries_of
+from labeling.views.discussion_entries import People, entries_of
 from labeling.views.paging import query_of
 
 PAGE = 20
@@ -39,22 +41,23 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     people = People.of(round_, request.user)
     layer = _layer(project, request.GET.get("layer", ""))
     try:
-        splits, rows = service.found_in(round_, layer), _rows(round_, layer)
+        progress = service.progress_on(round_, layer)
     except NotMeasured:
         pending.request(project, measure=round_)
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)
-    places = form.narrow(splits, rows)
-    start = _start(list(splits), places, request.GET.get("after", ""))
-    shown = places[start : start + PAGE]
+    rows, after = _rows(round_, layer), UnitPlace.parse(request.GET.get("after", ""))
+    shown, has_more = _page(round_, layer, form, rows, after)
     context |= {
         "layer": LAYERS[layer],
         "form": form,
-        "entries": _entries(round_, shown, splits, rows, people),
-        "progress": _progress(splits, rows),
-        "fitting": len(places),
-        "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
+        "entries": entries_of(round_, shown, people),
+        "progress": progress,
+        "fitting": _number_fitting(round_, layer, form, rows)
+        if form.narrows()
+        else progress["total"],
+        "page": {"after": str(list(shown)[-1]) if has_more else None},
         "size": PAGE,
         "keys": translated_keys(DISCUSSION_KEYS),
         "query": query_of(request),
@@ -164,33 +167,28 @@ def _rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
     return {UnitPlace(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
-def _progress(
-    splits: dict[UnitPlace, Split], rows: dict[UnitPlace, Disagreement]
-) -> dict[str, int]:
-    return {
-        "total": len(splits),
-        "discussed": sum(place in rows for place in splits),
-        "decided": sum(bool(place in rows and rows[place].outcome) for place in splits),
-    }
-
-
-def _start(everything: list[UnitPlace], places: list[UnitPlace], after: str) -> int:
-    """Where the next page begins: behind ``after``, which the filter may have left out since."""
-    order = {place: position for position, place in enumerate(everything)}
-    last = UnitPlace.parse(after)
-    if last not in order:
-        return 0
-    return sum(order[place] <= order[last] for place in places)
-
-
-def _entries(
+def _page(
     round_: Round,
-    shown: list[UnitPlace],
-    splits: dict[UnitPlace, Split],
-    rows: dict[UnitPlace, Disagreement],
-    people: People,
-) -> list[Entry]:
-    return entries_of(round_, {place: (splits[place], rows.get(place)) for place in shown}, people)
+    layer: str,
+    form: DisagreementFilter,
+    rows: Mapping[UnitPlace, Disagreement],
+    after: UnitPlace | None,
+) -> tuple[dict[UnitPlace, tuple[Split, Disagreement | None]], bool]:
+    """The disagreements behind ``after`` that fit the filter, and whether there are more."""
+    form.narrows()
+    fitting = (
+        (place, (split, rows.get(place)))
+        for place, split in service.walk(round_, layer, after=after)
+        if form.fits(split, rows.get(place))
+    )
+    shown = dict(islice(fitting, PAGE))
+    return shown, next(fitting, None) is not None
+
+
+def _number_fitting(
+    round_: Round, layer: str, form: DisagreementFilter, rows: Mapping[UnitPlace, Disagreement]
+) -> int:
+    return sum(form.fits(split, rows.get(place)) for place, split in service.walk(round_, layer))
 
 
 def _entry_page(
@@ -200,10 +198,14 @@ def _entry_page(
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{_address(round_)}?layer={place.layer}#d-{place}")
     people = People.of(round_, request.user)
-    splits, rows = service.found_in(round_, place.layer), _rows(round_, place.layer)
-    (entry,) = _entries(round_, [place], splits, rows, people)
+    split = service.split_at(round_, place)
+    if split is None:
+        raise Http404
+    row = _rows(round_, place.layer).get(place)
+    (entry,) = entries_of(round_, {place: (split, row)}, people)
+    progress = service.progress_on(round_, place.layer)
     context = _frame(request.user, project, round_)
-    context |= {"entry": entry, "progress": _progress(splits, rows), "swapped": True}
+    context |= {"entry": entry, "progress": progress, "swapped": True}
     return render(request, "labeling/_disagreement.html", context)
 
 

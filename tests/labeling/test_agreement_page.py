@@ -203,13 +203,13 @@ def test_a_measurement_reads_what_is_new_since_the_last_one(project):
         with CaptureQueriesContext(connection) as asked:
             measurements.measure(opened, ruler=lambda: Ruler(WordOverlap()))
         queries = [query["sql"] for query in asked.captured_queries]
-        return [sql for sql in queries if "SUBMISSION" in sql.upper() and '"payload"' in sql]
+        return [sql for sql in queries if "SELECT" in sql and '"payload"' in sql]
 
     assert len(read()) == 1
     assert read() == []
-    new = factories.answer(first)
+    factories.answer(first)
     [sql] = read()
-    assert f'"labeling_annotation"."id" IN ({new.pk})' in sql
+    assert f'"conversation_id" IN ({first.conversation_id})' in sql
     assert read() == []
 
 

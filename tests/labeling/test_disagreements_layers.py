@@ -11,7 +11,7 @@ from django.test import Client
 
 from labeling import tasks
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Comment, Disagreement, Measurement, Round
+from labeling.models import Comment, ConversationAgreement, Disagreement, Round
 from labeling.services import pending, vectors
 from labeling.services.agreement import discussions
 from labeling.views import disagreements as view
@@ -175,8 +175,8 @@ def test_finding_them_again_changes_nothing(
 ) -> None:
     closed = answered(["events"], with_event)
     worker(closed)
-    first = Measurement.objects.get().splits
+    first = ConversationAgreement.objects.get().splits
     worker(closed)
 
-    assert Measurement.objects.get().splits == first
+    assert ConversationAgreement.objects.get().splits == first
     assert discussions.found_in(closed, "events")

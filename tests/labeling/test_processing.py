@@ -13,7 +13,7 @@ from labeling.domain.gold.names import in_figures
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
 from labeling.services import pending, processing, pseudonyms
-from labeling.services.agreement import agreement, measurements
+from labeling.services.agreement import agreement, conversations, measurements
 from labeling.services.gold import gold, lint, publishing
 from labeling.services.settling import settling
 from labeling.services.work import annotations, handovers
@@ -31,10 +31,10 @@ def nothing_computes(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("This computes what a worker has to compute.")
 
     monkeypatch.setattr(agreement, "compute", refuse)
-    monkeypatch.setattr(agreement, "event_agreement", refuse)
-    monkeypatch.setattr(agreement, "record_agreement", refuse)
-    monkeypatch.setattr(agreement, "judged", refuse)
-    monkeypatch.setattr(agreement, "splits_of", refuse)
+    monkeypatch.setattr(agreement, "summed_events", refuse)
+    monkeypatch.setattr(conversations, "pair_counts", refuse)
+    monkeypatch.setattr(conversations, "judged", refuse)
+    monkeypatch.setattr(conversations, "splits_of", refuse)
     monkeypatch.setattr(settling, "settle", refuse)
 
 

@@ -14,6 +14,7 @@ from labeling.domain.agreement.agreement import (
     gate_figure,
 )
 from labeling.domain.agreement.intervals import Coefficient, pooled_f1
+from labeling.domain.agreement.records import PairCounts
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import Record, match_events
 
@@ -42,10 +43,43 @@ def event_agreement(
     threshold, statistic, excluded
         As for :func:`~labeling.domain.agreement.agreement`.
     """
-    conversations = sorted({name for own in events.values() for name in own})
-    measured = [
-        _pair(a, b, events[a], events[b], conversations, threshold)
+    counts = {
+        (a, b): {
+            name: event_counts(events[a][name], events[b][name])
+            for name in events[a].keys() & events[b].keys()
+        }
         for a, b in combinations(sorted(events), 2)
+    }
+    return summed_events(
+        {who: set(own) for who, own in events.items()},
+        counts,
+        threshold=threshold,
+        statistic=statistic,
+        excluded=excluded,
+    )
+
+
+def event_counts(left: Sequence[Record], right: Sequence[Record]) -> PairCounts:
+    """What one conversation adds to the figure of two people."""
+    return PairCounts(len(match_events(left, right)), len(left), len(right))
+
+
+def summed_events(
+    submitted: Mapping[str, Collection[str]],
+    counts: Mapping[tuple[str, str], Mapping[str, PairCounts]],
+    *,
+    threshold: float,
+    statistic: Statistic,
+    excluded: Mapping[str, Mapping[str, Fact]] | None = None,
+) -> Agreement:
+    """The same from what each conversation adds.
+
+    ``submitted`` has the conversations of each annotator.
+    """
+    conversations = sorted({name for own in submitted.values() for name in own})
+    measured = [
+        _pair(a, b, counts.get((a, b), {}), conversations, threshold)
+        for a, b in combinations(sorted(submitted), 2)
     ]
     pairs = [pair for pair, _ in measured]
     gate = gate_figure(
@@ -61,7 +95,7 @@ def event_agreement(
         fleiss_kappa=None,
         krippendorff_alpha=None,
         reasons=reasons | ({"value": gate.reason} if gate.reason else {}),
-        excluded=excluded_samples(events, excluded or {}),
+        excluded=excluded_samples(submitted, excluded or {}),
         measure="f1",
         chance_above=gate.chance_above,
         outlook=gate.outlook,
@@ -73,20 +107,13 @@ def event_agreement(
 def _pair(
     a: str,
     b: str,
-    left: Events,
-    right: Events,
+    shared: Mapping[str, PairCounts],
     conversations: Sequence[str],
     threshold: float,
 ) -> tuple[PairAgreement, Coefficient | None]:
-    shared = left.keys() & right.keys()
+    nothing = PairCounts(0, 0, 0)
     counts = np.array(
-        [
-            (len(match_events(left[name], right[name])), len(left[name]), len(right[name]))
-            if name in shared
-            else (0, 0, 0)
-            for name in conversations
-        ],
-        dtype=np.float64,
+        [shared.get(name, nothing)[:3] for name in conversations], dtype=np.float64
     ).reshape(len(conversations), 3)
     total = counts.sum(axis=0)
     spread = pooled_f1(counts)

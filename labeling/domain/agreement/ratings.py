@@ -2,9 +2,10 @@
 
 import math
 from array import array
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,13 @@ from labeling.domain.agreement.kappa import category_order
 
 Array = NDArray[np.float64]
 Ratings = Mapping[str, Sequence[Hashable]]
-"""One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing."""
+"""One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing.
+
+Marks of messages may be ``bytes`` of 0 and 1.
+"""
 
 MISSING = -1
+_GAP = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Grid:
     annotators: list[str]
     conversations: list[str]
     labels: list[Hashable]
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int32]
     conversation_of: NDArray[np.int64]
     submitted: NDArray[np.bool_]
     has_gaps: bool
@@ -101,11 +106,9 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
         labels = category_order(seen - {None})
     code: dict[Hashable, int] = {label: position for position, label in enumerate(labels)}
     code[None] = MISSING
-    laid_out = (
-        units for annotator in sorted(ratings) for units in _laid_out(ratings[annotator], sizes)
-    )
-    flat = array("q", map(code.__getitem__, chain.from_iterable(laid_out)))
-    codes = np.frombuffer(flat, dtype=np.int64).reshape(len(ratings), sum(sizes.values()))
+    codes = np.empty((len(ratings), sum(sizes.values())), dtype=np.int32)
+    for row, annotator in zip(codes, sorted(ratings), strict=True):
+        row[:] = _coded(ratings[annotator], sizes, code)
     submitted = [[name in ratings[annotator] for name in sizes] for annotator in sorted(ratings)]
     return Grid(
         annotators=sorted(ratings),
@@ -118,9 +121,20 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
     )
 
 
-def _laid_out(own: Ratings, sizes: Mapping[str, int]) -> Iterator[Sequence[Hashable]]:
+def _coded(
+    own: Ratings, sizes: Mapping[str, int], code: Mapping[Hashable, int]
+) -> NDArray[np.signedinteger[Any]]:
     """One annotator's labels of all conversations, missing where they did not submit it."""
-    return (own[name] if name in own else [None] * size for name, size in sizes.items())
+    gap = bytes([_GAP])
+    if set(code) <= {0, 1, None} and all(isinstance(units, bytes) for units in own.values()):
+        marks = cast(Mapping[str, bytes], own)  # the codes of 0 and 1 are 0 and 1
+        flat = b"".join(marks[name] if name in own else gap * size for name, size in sizes.items())
+        coded = np.frombuffer(flat, dtype=np.uint8).astype(np.int32)
+        coded[coded == _GAP] = MISSING
+        return coded
+    laid_out = (own[name] if name in own else [None] * size for name, size in sizes.items())
+    labels = array("i", map(code.__getitem__, chain.from_iterable(laid_out)))
+    return np.frombuffer(labels, dtype=np.int32)
 
 
 def _sizes(ratings: Mapping[str, Ratings]) -> dict[str, int]:

@@ -1,10 +1,10 @@
 """How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 from math import fsum
-from typing import NotRequired, TypedDict, cast
+from typing import NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -106,44 +106,82 @@ def record_agreement(
     list of RecordAgreement
         In order of the names. Every figure is in [0, 1], higher is better.
     """
-    every = sorted({name for own in labels.values() for name in own})
-    return [
-        _pair(
-            a,
-            b,
-            {
-                name: RequirementPairs(
-                    labels[a][name], labels[b][name], ruler=ruler, synonyms=synonyms
-                )
-                for name in sorted(labels[a].keys() & labels[b].keys())
-            },
-            every,
-            threshold,
-            has_sources,
-        )
+    pairs = {
+        (a, b): {
+            name: pair_counts(
+                labels[a][name],
+                labels[b][name],
+                ruler=ruler,
+                synonyms=synonyms,
+                threshold=threshold,
+            )
+            for name in labels[a].keys() & labels[b].keys()
+        }
         for a, b in combinations(sorted(labels), 2)
+    }
+    every = {name for own in labels.values() for name in own}
+    return summed_records(labels, pairs, every, has_sources=has_sources)
+
+
+class PairCounts(NamedTuple):
+    """What one conversation adds to the figures of two people.
+
+    ``fields`` has type, actor, priority and sources of each pair of similar text: 1 where they
+    agree, 0 where they differ.
+    """
+
+    matches: int
+    left: int
+    right: int
+    fields: Sequence[Sequence[float]] = ()
+
+
+def pair_counts(
+    left: Sequence[Record],
+    right: Sequence[Record],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms,
+    threshold: float,
+) -> PairCounts:
+    """The records of two people in one conversation, matched one to one."""
+    pairs = RequirementPairs(left, right, ruler=ruler, synonyms=synonyms)
+    matches = len(pairs.matches(threshold))
+    return PairCounts(matches, len(left), len(right), _field_rows(pairs, threshold))
+
+
+def summed_records(
+    people: Iterable[str],
+    counts: Mapping[tuple[str, str], Mapping[str, PairCounts]],
+    conversations: Iterable[str],
+    *,
+    has_sources: bool,
+) -> list[RecordAgreement]:
+    """Each pair of people from what their common conversations add.
+
+    ``conversations`` are those that anybody submitted.
+    """
+    every = sorted(conversations)
+    return [
+        _pair(a, b, counts.get((a, b), {}), every, has_sources)
+        for a, b in combinations(sorted(people), 2)
     ]
 
 
 def _pair(
     a: str,
     b: str,
-    shared: Mapping[str, RequirementPairs],
+    shared: Mapping[str, PairCounts],
     every: Sequence[str],
-    threshold: float,
     has_sources: bool,
 ) -> RecordAgreement:
-    conversations = list(shared.values())
-    counted = {
-        name: (len(pairs.matches(threshold)), len(pairs.left), len(pairs.right))
-        for name, pairs in shared.items()
-    }
-    counts = list(counted.values())
+    counted = {name: tuple(shared[name][:3]) for name in sorted(shared)}
+    conversations = counts = list(counted.values())
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
     table = [counted.get(name, (0, 0, 0)) for name in every]
     spread = pooled_f1(np.array(table, dtype=np.float64).reshape(len(table), 3))
     low, high = (spread and spread.interval) or (None, None)
-    rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
+    rows = [row for name in counted for row in shared[name].fields]
     undefined: dict[str, Fact] = {}
     if not conversations:
         undefined["record_f1"] = undefined["micro_f1"] = Fact("agreement.nothing_in_common")

@@ -96,6 +96,10 @@ class Ruler:
         if missing:
             self._encode(missing)
 
+    def forget(self) -> None:
+        """Give up the memory of every vector; those that are used again come from the cache."""
+        self._vectors.clear()
+
     def similarities(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Cosine of each left text with each right text.
 

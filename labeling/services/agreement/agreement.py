@@ -1,13 +1,13 @@
-"""Agreement of what people submitted in one round, layer by layer, computed from the answers.
+"""Agreement of what people submitted in one round, layer by layer.
 
-Nothing is stored here and no page calls it: :mod:`labeling.services.measurements` keeps what a
-worker computed.
+It is computed from what each conversation adds, which a worker has measured. Nothing is stored here
+and no page calls it: :mod:`labeling.services.agreement.measurements` keeps what a worker computed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypedDict, cast
 
@@ -26,121 +26,79 @@ from labeling.domain.agreement.agreement import (
 )
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.content import content_agreement, judged_by_content
-from labeling.domain.agreement.disagreements import (
-    Split,
-    label_splits,
-    splits_of,
-    with_candidates,
+from labeling.domain.agreement.event_agreement import summed_events
+from labeling.domain.agreement.records import (
+    PairCounts,
+    RecordAgreement,
+    RecordFigures,
+    summed_records,
 )
-from labeling.domain.agreement.event_agreement import event_agreement
-from labeling.domain.agreement.records import RecordAgreement, RecordFigures, record_agreement
-from labeling.domain.agreement.units import (
-    Base,
-    Units,
-    judged,
-    message_names,
-    own_units,
-    units,
-)
-from labeling.domain.agreement.units import marks as marks_in
 from labeling.domain.facts import Fact
-from labeling.domain.matching.matchers import Rules
-from labeling.domain.matching.matching import texts_to_prime
-from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.layers import Judged, SameRecord
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
-from labeling.services.agreement import answers, marks
+from labeling.services.agreement import answers, conversations
 from labeling.services.agreement.answers import EVERYTHING, Selection
-from labeling.services.projects import synonyms_of
+from labeling.services.agreement.conversations import Added
 
 ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
 
 
 Labels = dict[str, dict[str, list[StoredLabel]]]  # by annotator and conversation
-Ratings = dict[str, dict[str, list[Hashable]]]  # the same
-
-
-class Comparison(NamedTuple):
-    """The units of one conversation with what they were made from.
-
-    ``base`` are the labels that were judged, where the units are about labels.
-    """
-
-    units: Units
-    base: Base
-    payloads: Mapping[str, Mapping[str, Any]]
 
 
 class LayerAgreement(NamedTuple):
-    """Everything measured on one layer of a round.
-
-    ``units`` are empty for events, which have none, and ``records`` None where labels are not
-    matched as records. ``counts`` has for each conversation how many people annotated it, how many
-    units two of them judged, and how many of these they labelled differently.
-    """
+    """The figures of one layer of a round; ``records`` None where labels are not matched."""
 
     figures: Agreement
-    units: dict[str, Units]
-    counts: dict[str, tuple[int, int, int]]
-    splits: list[Split]
     records: list[RecordFigures] | None
 
 
-def measure(
-    measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
-) -> LayerAgreement:
-    """Agreement of a round on one layer, and where it differs.
+def measure(measured: Round, layer: str, *, selection: Selection = EVERYTHING) -> LayerAgreement:
+    """Agreement of a round on one layer, from what each conversation adds.
 
     Where annotators have seen suggestions, the figures of typed and of assisted labels are given
-    separately, too.
+    separately, too. What conversations add must be up to date, see :func:`parts_of`.
     """
-    compared = _compared(measured, layer, ruler, selection)
-    units = {name: comparison.units for name, comparison in compared.items()}
-    figures = _figures(measured, layer, units, selection)
-    records = (
-        records_of(measured, layer, ruler=ruler, selection=selection)
-        if LAYERS[layer].has_records
-        else None
-    )
+    added = conversations.each(measured, layer, selection)
+    figures = _figures(measured, layer, added, selection)
+    records = _records(layer, added) if LAYERS[layer].has_records else None
     if records is not None:
         content = content_agreement(
             records, threshold=measured.label_f1_threshold, statistic=figures.statistic
         )
         figures = judged_by_content(figures, content, layer)
-    if figures.value is None and not _is_used(measured, layer, selection):
+    if figures.value is None and not _is_used(added):
         figures = without_use(figures)
     if not selection.origin and is_assisted(measured):
-        figures = replace(figures, by_origin=_by_origin(measured, layer, ruler, selection))
+        figures = replace(figures, by_origin=_by_origin(measured, layer, selection))
     return LayerAgreement(
-        figures,
-        units,
-        {name: _counts(of_conversation) for name, of_conversation in units.items()},
-        _splits(measured, layer, compared, ruler, selection),
-        None if records is None else [pair.as_json() for pair in records],
+        figures, None if records is None else [pair.as_json() for pair in records]
     )
 
 
-def _is_used(measured: Round, layer: str, selection: Selection) -> bool:
+def parts_of(measured: Round, selection: Selection) -> list[Selection]:
+    """The selections whose conversations the figures of a selection are made from."""
+    if selection.origin or not is_assisted(measured):
+        return [selection]
+    return [selection, *(replace(selection, origin=origin) for origin in ORIGINS)]
+
+
+def _is_used(added: Sequence[Added]) -> bool:
     """Whether a label of the layer is among the answers, or there are no answers to compare."""
-    several = answers.submitted(measured, selection).values("annotator").distinct().count() > 1
-    return not several or any(
-        answer.payload.get(LAYERS[layer].key) for answer in answers.each(measured, layer, selection)
-    )
+    several = len({who for each in added for who in each.annotators}) > 1
+    return not several or any(each.is_used for each in added)
 
 
-def _by_origin(
-    measured: Round, layer: str, ruler: Ruler, selection: Selection
-) -> dict[str, OriginFigures]:
+def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, OriginFigures]:
     """The figures of typed and of assisted labels; the gate looks at neither."""
     figures_of: dict[str, OriginFigures] = {}
     for origin in ORIGINS:
         part = replace(selection, origin=origin)
-        compared = _compared(measured, layer, ruler, part)
-        units = {name: comparison.units for name, comparison in compared.items()}
-        figures = _figures(measured, layer, units, part).as_json()
+        added = conversations.each(measured, layer, part)
+        figures = _figures(measured, layer, added, part).as_json()
         figures_of[origin] = {
             "statistic": figures["statistic"],
             "value": figures["value"],
@@ -162,15 +120,50 @@ def is_assisted(measured: Round) -> bool:
 
 
 def _figures(
-    measured: Round, layer: str, units: Mapping[str, Units], selection: Selection
+    measured: Round, layer: str, added: Sequence[Added], selection: Selection
 ) -> Agreement:
     rules, excluded = bar(measured), excluded_answers(measured, selection)
     if not LAYERS[layer].has_units:
-        labels = labels_of(measured, layer, selection)
-        return event_agreement(labels, excluded=excluded, **rules)
+        submitted = _conversations_of(added)
+        return summed_events(submitted, _counts(added), excluded=excluded, **rules)
     ordinal = LAYERS[layer].is_ordinal
-    result = compute(ratings_of(units), ordinal=ordinal, excluded=excluded, **rules)
-    return replace(result, excluded=[*result.excluded, *_missing(units, layer, selection)])
+    result = compute(_ratings(added), ordinal=ordinal, excluded=excluded, **rules)
+    return replace(result, excluded=[*result.excluded, *_missing(added, layer, selection)])
+
+
+def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:
+    matching = LAYERS[layer].matching
+    return summed_records(
+        _conversations_of(added),
+        _counts(added),
+        (each.name for each in added),
+        has_sources=isinstance(matching, SameRecord) and matching.cites,
+    )
+
+
+def _counts(added: Iterable[Added]) -> dict[tuple[str, str], dict[str, PairCounts]]:
+    counts: dict[tuple[str, str], dict[str, PairCounts]] = defaultdict(dict)
+    for each in added:
+        for people, of_pair in each.pairs.items():
+            counts[people][each.name] = of_pair
+    return counts
+
+
+def _conversations_of(added: Iterable[Added]) -> dict[str, list[str]]:
+    """By annotator, what they submitted."""
+    submitted: dict[str, list[str]] = defaultdict(list)
+    for each in added:
+        for who in each.annotators:
+            submitted[who].append(each.name)
+    return submitted
+
+
+def _ratings(added: Iterable[Added]) -> dict[str, dict[str, Sequence[Hashable]]]:
+    ratings: dict[str, dict[str, Sequence[Hashable]]] = defaultdict(dict)
+    for each in added:
+        for who, labels in each.labels.items():
+            ratings[who][each.name] = labels
+    return ratings
 
 
 class Bar(TypedDict):
@@ -219,75 +212,6 @@ def summary(layers: Mapping[str, AgreementFigures]) -> AgreementSummary:
     }
 
 
-def _counts(units: Units) -> tuple[int, int, int]:
-    """Annotators, units that two of them judged, and those that they labelled differently."""
-    people = len(units.labels)
-    first, *others = units.labels.values()
-    if not others or all(labels == first for labels in others):
-        return people, len(first) - first.count(None), 0
-    columns = list(zip(first, *others, strict=True))
-    size = sum(people - labels.count(None) > 1 for labels in columns)
-    return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
-
-
-def _splits(
-    measured: Round,
-    layer: str,
-    compared: Mapping[str, Comparison],
-    ruler: Ruler,
-    selection: Selection,
-) -> list[Split]:
-    """What people labelled differently, in the order in which conversations were handed out."""
-    order = list(measured.places.values_list("conversation__external_id", flat=True))
-    if not LAYERS[layer].has_units:
-        submitted = answers.by_conversation(answers.each(measured, layer, selection))
-        return [
-            split
-            for name in order
-            if name in submitted
-            for split in label_splits(layer, name, submitted[name], ruler=ruler)
-        ]
-    divided = {
-        name: splits_of(
-            layer, name, compared[name].payloads, compared[name].units, compared[name].base
-        )
-        for name in order
-        if name in compared
-    }
-    if LAYERS[layer].has_records:
-        rules = Rules(ruler, synonyms_of(measured.project), measured.project.match_threshold)
-        submitted = answers.by_conversation(answers.each(measured, layer, selection))
-        divided = {
-            name: with_candidates(
-                layer,
-                name,
-                submitted[name],
-                compared[name].units,
-                compared[name].base,
-                splits,
-                rules,
-            )
-            for name, splits in divided.items()
-            if name in submitted
-        }
-    return [split for splits in divided.values() for split in splits]
-
-
-def records_of(
-    measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
-) -> list[RecordAgreement]:
-    labels = labels_of(measured, layer, selection)
-    ruler.prime(texts_to_prime(_every(labels)))
-    project, matching = measured.project, LAYERS[layer].matching
-    return record_agreement(
-        labels,
-        ruler=ruler,
-        synonyms=synonyms_of(project),
-        threshold=project.match_threshold,
-        has_sources=isinstance(matching, SameRecord) and matching.cites,
-    )
-
-
 def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
     """The stored figures of the layer whose units are marked or not; else those of the gate."""
     by_message: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
@@ -296,98 +220,6 @@ def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def first_layer(project: Project) -> str:
     return str(project.layers[0])
-
-
-def ratings_of(units: Mapping[str, Units]) -> Ratings:
-    by_annotator: Ratings = defaultdict(dict)
-    for conversation, of_conversation in units.items():
-        for annotator, labels in of_conversation.labels.items():
-            by_annotator[annotator][conversation] = labels
-    return dict(by_annotator)
-
-
-def marked_units(
-    measured: Round, layer: str, *, selection: Selection = EVERYTHING
-) -> dict[str, Units]:
-    """The messages of each conversation and who cites them: units that need no matching.
-
-    Of the ``typed`` labels alone, a unit that somebody labelled through a suggestion is missing:
-    it does not show what they would have labelled themselves.
-    """
-    units = _marked_units(measured, layer, selection)
-    if selection.origin != "typed":
-        return units
-    everything = _marked_units(measured, layer, replace(selection, origin=""))
-    return {name: own_units(units[name], everything[name]) for name in units}
-
-
-def _marked_units(measured: Round, layer: str, selection: Selection) -> dict[str, Units]:
-    sizes = answers.sizes(measured)
-    units: dict[str, Units] = {}
-    for who, name, labels in _marked(measured, layer, selection, sizes):
-        if name not in units:
-            units[name] = Units(message_names(sizes[name]), {})
-        units[name].labels[who] = labels
-    return units
-
-
-def _compared(
-    measured: Round, layer: str, ruler: Ruler, selection: Selection
-) -> dict[str, Comparison]:
-    """The units of each conversation of a round; none for events, which have no units."""
-    if not LAYERS[layer].has_units:
-        return {}
-    if LAYERS[layer].by_message:
-        units = marked_units(measured, layer, selection=selection)
-        return {name: Comparison(units[name], [], {}) for name in units}
-    compared = _judged(measured, layer, ruler, selection)
-    if selection.origin != "typed":
-        return compared
-    everything = _judged(measured, layer, ruler, replace(selection, origin=""))
-    return {
-        name: part._replace(units=own_units(part.units, everything[name].units))
-        for name, part in compared.items()
-    }
-
-
-def _marked(
-    measured: Round, layer: str, selection: Selection, sizes: Mapping[str, int]
-) -> Iterator[marks.Marked]:
-    if not (selection.label_type or selection.origin):
-        name = f"marks:{measured.pk}:{layer}:{selection.guideline}"
-        return marks.of_answers(answers.submitted(measured, selection), layer, sizes, kept_as=name)
-    return (
-        marks.Marked(who, name, marks_in(layer, payload, sizes[name]))
-        for who, name, payload in answers.each(measured, layer, selection)
-        if name in sizes  # else it was added to the round since
-    )
-
-
-def _judged(
-    measured: Round, layer: str, ruler: Ruler, selection: Selection
-) -> dict[str, Comparison]:
-    """Units that are about labels, which are matched between the annotators first."""
-    project = measured.project
-    submitted = answers.by_conversation(answers.each(measured, layer, selection))
-    payloads = (payload for by_annotator in submitted.values() for payload in by_annotator.values())
-    keys = [LAYERS[name].key for name in LAYERS[layer].needs]
-    ruler.prime(
-        texts_to_prime(
-            label for payload in payloads for key in keys for label in payload.get(key, [])
-        )
-    )
-    compared = {}
-    for name, by_annotator in submitted.items():
-        base = judged(
-            layer,
-            by_annotator,
-            ruler=ruler,
-            synonyms=synonyms_of(project),
-            threshold=project.match_threshold,
-        )
-        label_units = units(layer, by_annotator, message_count=0, base=base)
-        compared[name] = Comparison(label_units, base, by_annotator)
-    return compared
 
 
 def labels_of(measured: Round, layer: str, selection: Selection) -> Labels:
@@ -431,16 +263,16 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     return dict(reasons)
 
 
-def _missing(units: Mapping[str, Units], layer: str, selection: Selection) -> list[Excluded]:
+def _missing(added: Sequence[Added], layer: str, selection: Selection) -> list[Excluded]:
     """The units that somebody did not judge, mostly because they lack that requirement."""
     if selection.origin == "typed":
         return []  # what is missing was taken over; the figures of all labels have it
     return [
-        Excluded(conversation, annotator, _why_missing(layer, name))
-        for conversation, of_conversation in units.items()
-        for annotator, labels in of_conversation.labels.items()
-        if None in labels
-        for name, label in zip(of_conversation.names, labels, strict=True)
+        Excluded(each.name, annotator, _why_missing(layer, name))
+        for each in added
+        for annotator, labels in each.labels.items()
+        if not isinstance(labels, bytes) and None in labels
+        for name, label in zip(each.unit_names, labels, strict=True)
         if label is None
     ]
 
@@ -450,14 +282,3 @@ def _why_missing(layer: str, name: str) -> Fact:
     if isinstance(unit, Judged) and unit.value:
         return Fact("agreement.label_not_rated", name=name)
     return Fact("agreement.requirement_missing", name=name)
-
-
-def _every(
-    labels: Mapping[str, Mapping[str, Iterable[StoredLabel]]],
-) -> Iterator[StoredLabel]:
-    return (
-        label
-        for by_conversation in labels.values()
-        for conversation_labels in by_conversation.values()
-        for label in conversation_labels
-    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from labeling.domain.agreement.units import of_type
 from labeling.domain.exchange.origins import of_origin
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
-from labeling.models import Annotation, Assignment, Round
+from labeling.models import Annotation, Assignment, Conversation, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,6 @@ class SubmittedAnswer(NamedTuple):
     payload: Payload
 
 
-Payloads = dict[str, dict[str, Payload]]
-"""What was submitted, by conversation and annotator."""
-
-
 def each(measured: Round, layer: str, selection: Selection) -> Iterator[SubmittedAnswer]:
     """One by one: together, the payloads of a large round would fill the memory."""
     rows = submitted(measured, selection).values_list(
@@ -70,13 +65,6 @@ def each(measured: Round, layer: str, selection: Selection) -> Iterator[Submitte
         yield answer
 
 
-def by_conversation(answers: Iterable[SubmittedAnswer]) -> Payloads:
-    payloads: Payloads = defaultdict(dict)
-    for who, name, payload in answers:
-        payloads[name][who] = payload
-    return payloads
-
-
 def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
     assignments = assignments_of(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:
@@ -86,17 +74,10 @@ def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
     return assignments
 
 
-def compared(measured: Round, selection: Selection) -> int:
-    """The number of conversations that at least two people have answered."""
-    answered = submitted(measured, selection).order_by().values("conversation")
-    return answered.annotate(n=Count("pk")).filter(n__gt=1).count()
-
-
-def sizes(measured: Round) -> dict[str, int]:
+def sizes(conversations: Collection[int]) -> dict[int, int]:
     """By conversation, the number of its messages."""
-    assigned = measured.assignments.labelling().order_by().values("conversation")
-    conversations = measured.project.conversations.filter(pk__in=assigned).order_by()
-    return dict(conversations.values_list("external_id", "n_messages"))
+    rows = Conversation.objects.filter(pk__in=conversations).order_by()
+    return dict(rows.values_list("pk", "n_messages"))
 
 
 def assignments_of(measured: Round) -> QuerySet[Assignment]:

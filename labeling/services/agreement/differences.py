@@ -9,9 +9,10 @@ from labeling.domain.agreement.disagreements import SplitCandidate
 from labeling.domain.matching.matching import match_events
 from labeling.domain.schema import LAYERS
 from labeling.models import Round
+from labeling.services.agreement import measurements
 from labeling.services.agreement.agreement import Labels, labels_of
 from labeling.services.agreement.answers import EVERYTHING, Selection
-from labeling.services.agreement.measurements import splits_of
+from labeling.services.agreement.conversations import splits_in
 
 
 class PairDifference(NamedTuple):
@@ -26,17 +27,15 @@ class PairDifference(NamedTuple):
 def differences(
     measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
 ) -> list[PairDifference]:
-    """What lowers the agreement of one pair, in order of conversation and unit."""
+    """What lowers the agreement of one pair, in the order of the round."""
     if not LAYERS[layer].has_units:
         return _label_differences(layer, labels_of(measured, layer, selection), a, b)
-    splits = sorted(
-        splits_of(measured, layer, selection), key=lambda split: (split.conversation, split.unit)
-    )
+    measurements.refuse_unmeasured(measured, layer, selection)
     return [
         PairDifference(
             split.conversation, split.name or str(split.unit), split.labels[a], split.labels[b]
         )
-        for split in splits
+        for _, split in splits_in(measured, layer, selection)
         if split.divides(a, b)
     ]
 
@@ -52,9 +51,10 @@ def perhaps_same(
     measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
 ) -> list[PerhapsSame]:
     """In the order of the round; the labels of ``a`` first."""
+    measurements.refuse_unmeasured(measured, layer, selection)
     pairs = (
         (split.conversation, pair)
-        for split in splits_of(measured, layer, selection)
+        for _, split in splits_in(measured, layer, selection)
         for pair in split.candidates
     )
     return [

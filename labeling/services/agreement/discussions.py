@@ -6,6 +6,8 @@ the first remark or decision on.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from itertools import dropwhile
 from typing import NamedTuple, NotRequired, TypedDict
 
 from django.contrib.auth.models import User
@@ -19,7 +21,7 @@ from labeling.domain.reasons import reason_in
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import events, pending
-from labeling.services.agreement import agreement, measurements
+from labeling.services.agreement import agreement, conversations, measurements
 from labeling.services.comments import EmptyComment
 
 
@@ -61,20 +63,72 @@ class UnitPlace(NamedTuple):
         return f"{self.conversation}-{self.unit}{layer}"
 
 
-def found_in(discussed: Round, layer: str = "") -> dict[UnitPlace, Split]:
+def found_in(
+    discussed: Round, layer: str = "", *, among: Collection[int] | None = None
+) -> dict[UnitPlace, Split]:
     """The disagreements of a round on one layer (default: the project's first).
 
-    In the order in which the round handed out its conversations. Raises ``NotMeasured`` if a
-    worker has to find them first.
+    In the order in which the round handed out its conversations; ``among`` narrows it to these.
+    Raises ``NotMeasured`` if a worker has to find them first.
+    """
+    return dict(walk(discussed, layer, among=among))
+
+
+def walk(
+    discussed: Round,
+    layer: str = "",
+    *,
+    after: UnitPlace | None = None,
+    among: Collection[int] | None = None,
+) -> Iterator[tuple[UnitPlace, Split]]:
+    """The same one by one: the first ones cost the same in any round.
+
+    Those behind ``after``, if it is one of the round.
     """
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("discussion.round_open")
     layer = layer or agreement.first_layer(discussed.project)
     if layer not in discussed.project.layers:
-        return {}
-    keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
-    splits = measurements.splits_of(discussed, layer)
-    return {UnitPlace(keys[split.conversation], split.unit, layer): split for split in splits}
+        return iter(())
+    measurements.refuse_unmeasured(discussed, layer)
+    place = conversations.place_of(discussed, layer, after.conversation) if after else None
+    splits = conversations.splits_in(
+        discussed, layer, among=among, since=place or conversations.START
+    )
+    everything = ((UnitPlace(pk, split.unit, layer), split) for pk, split in splits)
+    if after is None or place is None:
+        return everything
+    return dropwhile(lambda each: _is_not_behind(each[0], after), everything)
+
+
+def _is_not_behind(place: UnitPlace, after: UnitPlace) -> bool:
+    return place.conversation == after.conversation and place.unit <= after.unit
+
+
+class Progress(TypedDict):
+    """The disagreements of a round, and how many of them have been spoken of and decided."""
+
+    total: int
+    discussed: int
+    decided: int
+
+
+def progress_on(discussed: Round, layer: str) -> Progress:
+    """On one layer; ``NotMeasured`` if a worker has to find them first."""
+    measured = measurements.read(discussed, layer)
+    if measured is None:
+        raise measurements.NotMeasured("agreement.not_measured")
+    rows = discussed.disagreements.filter(layer=layer)
+    outcomes = {
+        UnitPlace(pk, int(unit), layer): outcome
+        for pk, unit, outcome in rows.values_list("conversation", "unit", "outcome")
+    }
+    known = found_in(discussed, layer, among={place.conversation for place in outcomes})
+    return {
+        "total": measured.n_splits,
+        "discussed": sum(place in known for place in outcomes),
+        "decided": sum(bool(outcome) and place in known for place, outcome in outcomes.items()),
+    }
 
 
 def progress(discussed: Round) -> tuple[int | None, int]:
@@ -82,23 +136,20 @@ def progress(discussed: Round) -> tuple[int | None, int]:
     them are decided.
     """
     try:
-        disagreements = {
-            place for layer in discussed.project.layers for place in found_in(discussed, layer)
-        }
+        layers = [progress_on(discussed, layer) for layer in discussed.project.layers]
     except measurements.NotMeasured:
         pending.request(discussed.project, measure=discussed)
         return None, 0
-    rows = discussed.disagreements.exclude(outcome="")
-    places = rows.values_list("conversation", "unit", "layer")
-    return len(disagreements), sum(
-        UnitPlace(pk, int(unit), layer) in disagreements for pk, unit, layer in places
-    )
+    return sum(each["total"] for each in layers), sum(each["decided"] for each in layers)
+
+
+def split_at(discussed: Round, place: UnitPlace) -> Split | None:
+    return found_in(discussed, place.layer, among=[place.conversation]).get(place)
 
 
 def split_of(row: Disagreement) -> Split | None:
     """What a stored disagreement is about."""
-    place = UnitPlace(row.conversation_id, int(row.unit), row.layer)
-    return found_in(row.round, row.layer).get(place)
+    return split_at(row.round, UnitPlace(row.conversation_id, int(row.unit), row.layer))
 
 
 def letters_of(discussed: Round) -> dict[str, str]:
@@ -177,7 +228,7 @@ def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
 
 def _row(discussed: Round, place: UnitPlace) -> tuple[Disagreement, Split]:
     """The stored row of a disagreement, created on first use."""
-    split = found_in(discussed, place.layer).get(place)
+    split = split_at(discussed, place)
     if split is None:
         raise NoDisagreement("discussion.no_disagreement")
     row, _ = Disagreement.objects.get_or_create(

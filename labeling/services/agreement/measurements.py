@@ -9,20 +9,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import AgreementFigures
-from labeling.domain.agreement.disagreements import Split
 from labeling.domain.agreement.units import Units
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
-from labeling.domain.matching.similarity import MINILM_ID, Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.models import AnnotationRevision, Assignment, Measurement, Round
 from labeling.services import pending
-from labeling.services.agreement import agreement, answers
+from labeling.services.agreement import agreement, conversations
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.work import assignments, rounds
 
 Kind = AnnotationRevision.Kind
-VERSION = 2
+VERSION = 3
 """Raise it when the same answers may give other figures: everything is then measured again."""
 
 
@@ -48,14 +47,18 @@ def measure(
     """
     if measured.is_blind and not rounds.is_complete(measured):
         return
-    started, digest = timezone.now(), answers_sha256(measured)
+    started = timezone.now()
+    layers = [(layer, EVERYTHING) for layer in measured.project.layers]
+    wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
+    parts = [
+        (layer, part) for layer, chosen in wanted for part in agreement.parts_of(measured, chosen)
+    ]
+    digest = _named(measured, conversations.catch_up(measured, parts, ruler=ruler))
     current = set(
         measured.measurements.filter(answers_sha256=digest).values_list("layer", "selection")
     )
-    layers = [(layer, EVERYTHING) for layer in measured.project.layers]
-    wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
     due = [(layer, chosen) for layer, chosen in wanted if (layer, chosen.key) not in current]
-    rows = [_measured(measured, layer, chosen, ruler()) for layer, chosen in due]
+    rows = [_measured(measured, layer, chosen) for layer, chosen in due]
     for row in rows:
         row.answers_sha256 = digest
         row.measured_at = started  # an answer that came in meanwhile is not in it
@@ -64,19 +67,12 @@ def measure(
 
 def answers_sha256(measured: Round) -> str:
     """Names the answers of a round and the rules that its agreement is measured by."""
-    project = measured.project
-    rules = [
-        *(VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms),
-        *(agreement.bar(measured), measured.label_f1_threshold),
-    ]
-    digest = hashlib.sha256(canonical_json(rules).encode())
-    rows = answers.assignments_of(measured).values_list(
-        *("annotator__username", "conversation", "annotation", "annotation__version"),
-        *("annotation__status", "annotation__guideline__version", "first_pass"),
-    )
-    for row in rows.iterator():
-        digest.update(repr(row).encode())
-    return digest.hexdigest()
+    return _named(measured, conversations.digest_of(measured))
+
+
+def _named(measured: Round, answers: str) -> str:
+    rules = [VERSION, agreement.bar(measured), measured.label_f1_threshold, answers]
+    return hashlib.sha256(canonical_json(rules).encode()).hexdigest()
 
 
 def _asked(measured: Round) -> list[tuple[str, Selection]]:
@@ -84,20 +80,16 @@ def _asked(measured: Round) -> list[tuple[str, Selection]]:
     return [(layer, Selection.parse(key)) for layer, key in rows]
 
 
-def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -> Measurement:
-    measurement = agreement.measure(measured, layer, ruler=ruler, selection=selection)
+def _measured(measured: Round, layer: str, selection: Selection) -> Measurement:
+    measurement = agreement.measure(measured, layer, selection=selection)
     return Measurement(
         round=measured,
         layer=layer,
         selection=selection.key,
         figures=measurement.figures.as_json(),
         mean_interval=measurement.figures.intervals.get("mean"),
-        units=None
-        if LAYERS[layer].by_message
-        else {name: units._asdict() for name, units in measurement.units.items()},
-        conversations=measurement.counts,
-        splits=[split.as_json() for split in measurement.splits],
         records=measurement.records,
+        **conversations.sums_of(measured, layer, selection)._asdict(),
     )
 
 
@@ -129,8 +121,8 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
 
 
 _MEASURED = (
-    *("answers_sha256", "measured_at", "figures", "mean_interval"),
-    *("units", "conversations", "splits", "records"),
+    *("answers_sha256", "measured_at", "figures", "mean_interval", "records"),
+    *conversations.Sums._fields,
 )
 
 
@@ -190,16 +182,12 @@ def is_outdated(row: Measurement) -> bool:
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
     """The units behind the figures, as annotators labelled them; none for events."""
     if LAYERS[layer].by_message:
-        return agreement.marked_units(measured, layer, selection=selection)
-    row = read(measured, layer, selection)
-    if row is None:
-        raise NotMeasured("agreement.not_measured")
-    return {name: Units(**units) for name, units in (row.units or {}).items()}
+        return dict(conversations.marked_units(measured, layer, selection))
+    refuse_unmeasured(measured, layer, selection)
+    return conversations.units_of(measured, layer, selection)
 
 
-def splits_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> list[Split]:
-    """The units that were labelled differently, in the order of the round."""
-    row = read(measured, layer, selection)
-    if row is None:
+def refuse_unmeasured(measured: Round, layer: str, selection: Selection = EVERYTHING) -> None:
+    rows = measured.measurements.filter(layer=layer, selection=selection.key)
+    if not rows.exclude(measured_at=None).exists():
         raise NotMeasured("agreement.not_measured")
-    return [Split.from_json(split) for split in row.splits]

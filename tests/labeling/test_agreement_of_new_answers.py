@@ -1,0 +1,120 @@
+"""Agreement brought up to date is the agreement measured from scratch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.records import record_agreement
+from labeling.domain.agreement.units import marks
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
+from labeling.services.agreement import conversations as service
+from labeling.services.agreement import measurements
+from labeling.services.work import annotations
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+def measured(opened: Round) -> tuple[Any, ...]:
+    measurements.measure(opened, ruler=lambda: Ruler(WordOverlap()))
+    row = opened.measurements.get()
+    splits = list(service.splits_in(opened, "extraction"))
+    return row.answers_sha256, row.figures, row.records, row.n_compared, row.n_splits, splits
+
+
+@pytest.fixture
+def opened(project: Project, people: dict[str, User]) -> Round:
+    names = ("ana", "ben", "cleo")
+    factories.make_conversations(project, 5)
+    return factories.open_full(project, 5, annotators=[people[name] for name in names], overlap=3)
+
+
+def change(assignment: Any, rng: random.Random) -> None:
+    """Answered, answered again, skipped or opened again: whatever may happen to it."""
+    answer = Annotation.objects.labelling().filter(assignment=assignment).first()
+    if answer is not None and answer.status != "draft":
+        annotations.reopen(assignment)
+    if rng.random() < 0.2:
+        return
+    labels = [rng.randrange(3) for _ in range(rng.randrange(3))]
+    factories.answer(assignment, sorted(set(labels)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_figures_of_what_is_new_are_those_from_scratch(opened: Round, seed: int) -> None:
+    rng = random.Random(seed)
+    assignments = list(opened.assignments.labelling())
+    for _ in range(4):
+        for assignment in rng.sample(assignments, 5):
+            change(assignment, rng)
+        brought_up_to_date = measured(opened)
+
+        ConversationAgreement.objects.all().delete()
+        Measurement.objects.all().delete()
+
+        assert measured(opened) == brought_up_to_date
+
+
+def test_figures_of_rows_are_those_of_the_answers(opened: Round) -> None:
+    for n, assignment in enumerate(opened.assignments.labelling().order_by("pk")):
+        factories.answer(assignment, [n % 3] if n % 4 else [0, 2])
+    rows = Annotation.objects.labelling().select_related("assignment__annotator")
+    labels: dict[str, dict[str, Any]] = {}
+    for row in rows.order_by("assignment__annotator__username"):
+        name = row.assignment.conversation.external_id
+        labels.setdefault(row.assignment.annotator.username, {})[name] = row.payload
+    size = opened.conversations.first().n_messages
+    marked = {
+        who: {name: marks("extraction", payload, size) for name, payload in own.items()}
+        for who, own in labels.items()
+    }
+    requirements = {
+        who: {name: payload["requirements"] for name, payload in own.items()}
+        for who, own in labels.items()
+    }
+
+    _, figures, records, *_ = measured(opened)
+
+    expected = compute(marked, threshold=0.75).as_json()
+    for name in ("pairs", "fleiss_kappa", "krippendorff_alpha", "intervals", "outlook"):
+        plain = figures[name]
+        assert plain == _as_stored(expected[name]), name
+    matched = record_agreement(requirements, ruler=Ruler(WordOverlap()))
+    assert records == _as_stored([pair.as_json() for pair in matched])
+
+
+def _as_stored(value: Any) -> Any:
+    import json
+
+    return json.loads(json.dumps(value))
+
+
+def test_no_transaction_is_open_while_agreement_is_computed(
+    opened: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for assignment in opened.assignments.labelling():
+        factories.answer(assignment)
+    outside, depths = len(connection.atomic_blocks), []
+
+    def watched(work: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(*args: Any, **options: Any) -> Any:
+            depths.append(len(connection.atomic_blocks))
+            return work(*args, **options)
+
+        return watch
+
+    monkeypatch.setattr(service, "_row", watched(service._row))
+    monkeypatch.setattr(measurements, "_measured", watched(measurements._measured))
+    measured(opened)
+
+    assert len(depths) == 6
+    assert set(depths) == {outside}
