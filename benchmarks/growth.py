@@ -511,7 +511,9 @@ def fill_project(slug: str, size: int, lead: Any, people: list[Any]) -> None:
 
 def conversations(project: Any, numbers: list[int]) -> list[Any]:
     """Of different sentences, so that none is a copy."""
-    from labeling.models import Conversation, Message
+    from labeling.domain import transcripts
+    from labeling.domain.exchange.importing import Turn
+    from labeling.models import Conversation, Transcript
 
     talks = Conversation.objects.bulk_create(
         Conversation(
@@ -519,14 +521,17 @@ def conversations(project: Any, numbers: list[int]) -> list[Any]:
             external_id=f"talk-{n:06}",
             content_sha256=hashlib.sha256(f"{project.slug}-{n}".encode()).hexdigest(),
             split="train",
+            n_messages=MESSAGES,
             difficulty=("easy", "medium", "hard")[n % 3],
         )
         for n in numbers
     )
-    Message.objects.bulk_create(
-        Message(conversation=talk, index=index, role=role, content=text)
+    Transcript.objects.bulk_create(
+        Transcript(
+            conversation=talk,
+            messages=transcripts.written(Turn(*said) for said in texts(talk.external_id)),
+        )
         for talk in talks
-        for index, (role, text) in enumerate(texts(talk.external_id))
     )
     return talks
 
