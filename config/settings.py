@@ -160,6 +160,11 @@ else:
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+SESSION_ENGINE = "labeling.services.signed_in"
+AUTHENTICATION_BACKENDS = [
+    "labeling.services.signed_in.Backend",
+    "django.contrib.auth.backends.ModelBackend",  # sessions from before
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

@@ -7,7 +7,7 @@ the models, and then only filled in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from threading import local
 from typing import Any, Generic, TypeVar
@@ -54,11 +54,13 @@ class _Statement:
         self._params = [
             (places.get(param) if _is_number(param) else None, param) for param in params
         ]
+        select = self._compiler.select
+        self._converters = self._compiler.get_converters([column[0] for column in select])
         self._is_flat = queryset._iterable_class is FlatValuesListIterable  # type: ignore[attr-defined]
         self._has_values = queryset._fields is not None  # type: ignore[attr-defined]
         if self._has_values:
             return
-        select, about = self._compiler.select, self._compiler.klass_info
+        about = self._compiler.klass_info
         fields = about["select_fields"]
         self._model = about["model"]
         self._columns = slice(fields[0], fields[-1] + 1)
@@ -69,14 +71,16 @@ class _Statement:
         params = [param if place is None else numbers[place] for place, param in self._params]
         with self.connection.cursor() as cursor:
             cursor.execute(self._sql, params)
-            stored = cursor.fetchall()
-        for row in self._compiler.results_iter([stored]):
+            stored: Iterable[Any] = cursor.fetchall()
+        if self._converters:
+            stored = self._compiler.apply_converters(stored, self._converters)
+        for row in stored:
             yield self._values(row) if self._has_values else self._instance(row)
 
-    def _values(self, row: list[Any]) -> Any:
+    def _values(self, row: Sequence[Any]) -> Any:
         return row[0] if self._is_flat else tuple(row)
 
-    def _instance(self, row: list[Any]) -> Model:
+    def _instance(self, row: Sequence[Any]) -> Model:
         instance: Model = self._model.from_db(DEFAULT_DB_ALIAS, self._names, row[self._columns])
         for related in self._related:
             related.populate(row, instance)

@@ -94,7 +94,6 @@ _WITH_WORK = Prepared(
                 )
             )
         )
-        .defer("agreement", "override_reason")
         .order_by("kind", "pk")
     )
 )
@@ -139,14 +138,7 @@ def _pools_of(user: User) -> QuerySet[Round]:
     return Round.objects.labelling().filter(project__in=projects, pool=True, state=Round.State.OPEN)
 
 
-_POOLS = Prepared(
-    lambda user: (
-        _pools_of(user)
-        .select_related("project")
-        .defer("agreement", "override_reason")
-        .order_by("pk")
-    )
-)
+_POOLS = Prepared(lambda user: _pools_of(user).select_related("project").order_by("pk"))
 
 
 def take(
