@@ -30,9 +30,12 @@ def _missing_guards(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[checks.CheckMessage]:
     """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
-    from labeling.models import guards
+    from labeling.models import counting, guards
 
-    return guards.errors(databases or (), guards.GUARDS, id="labeling.E001")
+    return [
+        *guards.errors(databases or (), guards.GUARDS, id="labeling.E001"),
+        *counting.errors(databases or ()),
+    ]
 
 
 UNUSED_BY_REST_FRAMEWORK = ("django.contrib.postgres", "pygments", "requests")

@@ -57,16 +57,16 @@ def annotation_out(annotation: Annotation) -> dict[str, Any]:
     return {
         "status": annotation.status,
         "version": annotation.version,
-        "saved_at": _SAVED_AT.to_representation(annotation.updated_at),
+        "saved_at": _TIME.to_representation(annotation.updated_at),
         "payload": annotation.payload,
         "empty": annotation.empty,
         "skip_reason": annotation.skip_reason,
         "active_seconds": annotation.active_seconds,
-        "locked_at": _SAVED_AT.to_representation(annotation.locked_at),
+        "locked_at": _TIME.to_representation(annotation.locked_at),
     }
 
 
-_SAVED_AT = serializers.DateTimeField()
+_TIME: Any = serializers.DateTimeField()
 
 
 class SkippedOut(AnnotationOut):

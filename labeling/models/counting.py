@@ -8,7 +8,11 @@ import, a hand-over and a correction by hand. ``install`` writes them after ever
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from django.core.checks import CheckMessage, Error
+from django.db import connections
 
 ASSIGNMENT, PLACE = "labeling_assignment", "labeling_roundconversation"
 ROUND, ANNOTATION = "labeling_round", "labeling_annotation"
@@ -114,6 +118,31 @@ def remove(connection: Any) -> None:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {count.name}")
             elif count.table in tables:
                 cursor.execute(f"DROP FUNCTION IF EXISTS {count.name}() CASCADE")
+
+
+def errors(databases: Iterable[str]) -> list[CheckMessage]:
+    """For ``check --deploy``: without its trigger a count stands still."""
+    return [
+        Error(
+            f"The database {using} has no trigger {name}: free places are miscounted there.",
+            hint="Run “manage.py migrate”, which writes all of them.",
+            id="labeling.E002",
+        )
+        for using in databases
+        for name in missing(connections[using])
+    ]
+
+
+def missing(connection: Any) -> list[str]:
+    if not _is_ready(connection):
+        return []
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        else:
+            cursor.execute("SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')")
+        there = {name for (name,) in cursor.fetchall()}
+    return [count.name for count in COUNTS if count.name not in there]
 
 
 def _is_ready(connection: Any) -> bool:

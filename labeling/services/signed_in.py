@@ -28,8 +28,9 @@ class SessionStore(db.SessionStore):
             cursor.execute(_SESSION, [self.session_key, now])
             row = cursor.fetchone()
         if row is None:
-            return super()._get_session_from_db()  # which also forgets the key
-        return Session(session_key=self.session_key, session_data=row[0])
+            self._session_key = None
+            return None
+        return Session(session_key=str(self.session_key), session_data=row[0])
 
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
@@ -42,9 +43,15 @@ class Backend(ModelBackend):
         user = _USER.first(int(user_id))
         return user if user is not None and self.user_can_authenticate(user) else None
 
-    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
+    ) -> User | None:
         """A wrong password is not tried a second time by the backend behind this one."""
-        user = super().authenticate(request, **credentials)
+        user = super().authenticate(request, username, password, **kwargs)
         if user is None:
             raise PermissionDenied
         return user

@@ -56,7 +56,7 @@ class _Statement:
         ]
         select = self._compiler.select
         self._converters = self._compiler.get_converters([column[0] for column in select])
-        self._is_flat = queryset._iterable_class is FlatValuesListIterable  # type: ignore[attr-defined]
+        self._is_flat = queryset._iterable_class is FlatValuesListIterable
         self._has_values = queryset._fields is not None  # type: ignore[attr-defined]
         if self._has_values:
             return
@@ -65,7 +65,8 @@ class _Statement:
         self._model = about["model"]
         self._columns = slice(fields[0], fields[-1] + 1)
         self._names = [column[0].target.attname for column in select[self._columns]]
-        self._related = get_related_populators(about, select, DEFAULT_DB_ALIAS)
+        populators: Any = get_related_populators  # its types are those of another version
+        self._related = populators(about, select, DEFAULT_DB_ALIAS)
 
     def rows(self, numbers: tuple[int, ...]) -> Iterator[Any]:
         params = [param if place is None else numbers[place] for place, param in self._params]
@@ -153,5 +154,5 @@ def _updating(
     return sql, [field_of[name] for name in values], compared
 
 
-def _quoted(name: str) -> str:
-    return str(connection.ops.quote_name(name))
+def _quoted(name: str | None) -> str:
+    return str(connection.ops.quote_name(name or ""))

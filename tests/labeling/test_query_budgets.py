@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from labeling.api.annotations import AnnotationOut, _checked_save, _plain_save, annotation_out
-from labeling.models import Annotation, Assignment, Project, Round, RoundConversation
+from labeling.models import Annotation, Assignment, Project, Round, RoundConversation, counting
 from labeling.services import pending
 from labeling.services.work import annotations, assignments, handovers
 from tests import factories
@@ -167,6 +167,21 @@ def test_free_places_and_answers_are_counted_however_they_change(
     Round.objects.filter(pk=pool.pk).update(overlap=3)
     Assignment.objects.filter(pk=kept.pk, annotation__isnull=True).delete()
     assert miscounted() == []
+
+
+def test_a_count_that_stands_still_is_named_and_mended() -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("DROP TRIGGER count_place_taken")
+        else:
+            cursor.execute("DROP FUNCTION count_place_taken() CASCADE")
+    (error,) = counting.errors(["default"])
+    assert "count_place_taken" in error.msg
+
+    counting.remove(connection)
+    counting.install(connection)
+
+    assert counting.missing(connection) == []
 
 
 @pytest.mark.parametrize(
