@@ -16,6 +16,8 @@ register = template.Library()
 @register.simple_tag
 def ratings_waiting(user: Any) -> int:
     """How many open ratings the user has not finished."""
+    if not RatingPanel.objects.filter(closed_at=None).exists():
+        return 0
     own = Rating.objects.filter(case__run=OuterRef("run"), judge=user).order_by()
     counted = own.values("case__run").annotate(n=Count("pk")).values("n")
     mine = Coalesce(Subquery(counted, output_field=IntegerField()), 0)

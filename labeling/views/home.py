@@ -15,6 +15,7 @@ from labeling.models import Assignment, Membership, Project, Round
 from labeling.services.quality import qualification
 from labeling.services.work import assignments
 from labeling.views.comments import mentions_of
+from labeling.views.context import READERS, roles_of
 from labeling.views.gate import Gate, gates
 from labeling.views.paging import Page, page_of
 
@@ -35,12 +36,13 @@ NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    roles = _roles(request.user)
+    roles = roles_of(request.user)
     mine = Assignment.objects.with_checks().owned_by(request.user)
     counts = mine.order_by().aggregate(
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )
     tab = _tab(request, counts)
+    annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
     standings = qualification.statuses(request.user)  # type: ignore[arg-type]
     context = {
         "tab": tab,
@@ -52,16 +54,14 @@ def home(request: HttpRequest) -> HttpResponse:
         "before_test": any(standing.state in qualification.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions_of(request.user),
-        "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),
+        "annotates": annotates,
+        "has_queue": annotates,
         "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
         "researches": Membership.Role.RESEARCHER in roles or request.user.is_superuser,
         "roles": roles,
+        "reads_results": bool(READERS & roles) or request.user.is_superuser,
     }
     return render(request, "labeling/home.html", context)
-
-
-def _roles(user: Any) -> set[str]:
-    return set(Membership.objects.filter(user=user).values_list("role", flat=True))
 
 
 def _tab(request: HttpRequest, counts: dict[str, int]) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db.models import Count, Q
@@ -14,6 +16,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
+from labeling.domain.transcripts import Message
 from labeling.models import Annotation, Assignment, Comment, Round
 from labeling.services import comments
 from labeling.services.work import admission, assignments, locking, suggestions
@@ -23,6 +26,18 @@ from labeling.views.markdown import shown_guideline
 from labeling.words import words, words_of
 
 MOST_COMMENTS = 100  # come with the page
+STRETCH = 10  # messages; a stretch is laid out when it comes near the reader
+
+
+class Turn(NamedTuple):
+    """A message as the page shows it."""
+
+    index: int
+    who: str
+    role: str  # where it says more than who
+    time: datetime | None
+    content: str
+    link: str
 
 
 @require_GET
@@ -52,7 +67,7 @@ def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
     context = {
         "assignment": assignment,
         "conversation": assignment.conversation,
-        "conversation_messages": assignment.conversation.messages,
+        "stretches": _stretches(assignment.conversation.messages),
         "guideline": shown_guideline(guideline),
         "annotation": _annotation(assignment, annotation or Annotation()),
         "layers": translated_layers(project.layers, project.event_schema),
@@ -84,6 +99,22 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return _page(request, following.pk, part=True)
     return redirect("workspace", following.pk)
+
+
+def _stretches(messages: Sequence[Message]) -> list[list[Turn]]:
+    link = _("Link message %(index)s to the open label")  # looked up once, not once a message
+    turns = [
+        Turn(
+            message.index,
+            message.speaker or message.role,
+            message.role if message.speaker and message.role != message.speaker else "",
+            message.time,
+            message.content,
+            link % {"index": message.index},
+        )
+        for message in messages
+    ]
+    return [turns[start : start + STRETCH] for start in range(0, len(turns), STRETCH)]
 
 
 def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def test_more_conversations_and_answers_cost_no_more_queries(signed_in, rita, pr
 
     many = queries(client, LIST)
 
-    assert len(many) == len(few)
+    assert len(many) == len(few) <= 9
     assert not [sql for sql in many if '"payload"' in sql]
 
 

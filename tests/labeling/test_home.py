@@ -181,7 +181,7 @@ def test_a_longer_queue_costs_no_more_queries_and_loads_no_payload(signed_in, pr
 
     many = queries(client, "/")
 
-    assert len(many) == len(few)
+    assert len(many) == len(few) <= 13
     assert not [sql for sql in many if '"payload"' in sql]
 
 
