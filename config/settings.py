@@ -250,6 +250,10 @@ CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
 # Whether runs, suggestions and memory builds are worked on in processes that can be ended.
 CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
+# Whether one process of the machine computes the vectors of texts for all others.
+ENCODER_PROCESS = env_bool("ASSAY_ENCODER_PROCESS", True)
+# How long it stays without a request.
+ENCODER_IDLE_SECONDS = env_float("ASSAY_ENCODER_IDLE_SECONDS", 60.0, minimum=1)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
 # Webhooks: the address of this server as others know it, and whether private networks are reached.

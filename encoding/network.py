@@ -9,7 +9,7 @@ last bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -28,11 +28,13 @@ HEADS = 12
 LAYERS = 6
 LONGEST = 256  # tokens; the rest of a text is cut off
 BATCH_TOKENS = 512
-ROWS = 64  # a matrix has a multiple of it
+ROWS = 64  # a matrix has a multiple of it …
+FEW_ROWS = 16  # … or of this, if there are few
 EPSILON = 1e-12  # of the layer norms
 
-Change = Callable[[str, Any], Any]
-"""From the name of a matrix and the matrix to the matrix to use."""
+Changes = Mapping[str, tuple[Vectors, Vectors]]
+"""By the name of a matrix two thin ones, ``down`` and ``up``: ``x @ down @ up`` is added to what it
+makes of ``x``."""
 
 
 class Encoded(NamedTuple):
@@ -55,9 +57,9 @@ class _Layer:
 
 
 class Network:
-    """The weights in ``folder``; ``change`` may give other matrices of the layers."""
+    """The weights in ``folder``, changed by ``changes``."""
 
-    def __init__(self, folder: Path, change: Change | None = None) -> None:
+    def __init__(self, folder: Path, changes: Changes | None = None) -> None:
         import torch
         from safetensors import safe_open
 
@@ -70,7 +72,7 @@ class Network:
             self._places = places + read("embeddings.token_type_embeddings.weight")[0]
             self._norm = _pair(read, "embeddings.LayerNorm")
             self._layers = [
-                _layer(read, f"encoder.layer.{at}.", change or _unchanged) for at in range(LAYERS)
+                _layer(read, f"encoder.layer.{at}.", changes or {}) for at in range(LAYERS)
             ]
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
@@ -91,7 +93,7 @@ class Network:
         """The place of each text, its pieces, and what the last layer says of each piece."""
         import torch
 
-        split = self._pieces.encode_batch([_sound(text) for text in texts])
+        split = self._pieces.encode_batch([sound(text) for text in texts])
         by_length = sorted(range(len(texts)), key=lambda at: len(split[at].ids))
         for batch in batches([(at, len(split[at].ids)) for at in by_length]):
             with torch.inference_mode():
@@ -109,7 +111,8 @@ class Network:
         rows = self._words[torch.tensor([piece for row in ids for piece in row])]
         rows = rows + torch.cat([self._places[:length] for length in lengths])
         # Few numbers of rows: oneDNN keeps compiled code for each, which took hundreds of MB.
-        rows = torch.nn.functional.pad(rows, (0, 0, 0, -len(rows) % ROWS))
+        step = FEW_ROWS if len(rows) < 2 * ROWS else ROWS
+        rows = torch.nn.functional.pad(rows, (0, 0, 0, -len(rows) % step))
         rows = _normed(rows, self._norm)
         alike = runs(lengths)
         for layer in self._layers:
@@ -159,14 +162,13 @@ def _attention(mixed: Any, alike: Sequence[tuple[int, int]]) -> Any:
     return torch.nn.functional.pad(torch.cat(parts), (0, 0, 0, len(mixed) - end))
 
 
-def product(rows: Any, weight: Any, bias: Any = None) -> Any:
+def product(rows: Any, weight: Any, bias: Any) -> Any:
     """The result of ``torch.nn.functional.linear``, except for the last bits."""
     import torch
 
-    if not (rows.is_mkldnn or weight.is_mkldnn):
+    if not weight.is_mkldnn:
         return torch.nn.functional.linear(rows, weight, bias)
-    parts = (part if part is None else in_layout(part) for part in (rows, weight, bias))
-    return torch.nn.functional.linear(*parts).to_dense()
+    return torch.nn.functional.linear(rows.to_mkldnn(), weight, bias).to_dense()
 
 
 def in_layout(tensor: Any) -> Any:
@@ -174,16 +176,7 @@ def in_layout(tensor: Any) -> Any:
     import torch
 
     onednn: Any = torch.backends.mkldnn
-    return tensor.to_mkldnn() if onednn.is_available() and not tensor.is_mkldnn else tensor
-
-
-def similarities(many: Any, few: Vectors) -> Vectors:
-    """Of every row with every row; ``many`` is a tensor, best ``in_layout``."""
-    import torch
-
-    with torch.inference_mode():
-        products: Vectors = product(many, torch.from_numpy(few)).numpy()
-    return products
+    return tensor.to_mkldnn() if onednn.is_available() else tensor
 
 
 def _normed(rows: Any, weights: tuple[Any, Any]) -> Any:
@@ -192,12 +185,15 @@ def _normed(rows: Any, weights: tuple[Any, Any]) -> Any:
     return torch.nn.functional.layer_norm(rows, (DIMENSIONS,), *weights, EPSILON)
 
 
-def _layer(read: Callable[[str], Any], name: str, change: Change) -> _Layer:
+def _layer(read: Callable[[str], Any], name: str, changes: Changes) -> _Layer:
     import torch
 
     def both(part: str) -> tuple[Any, Any]:
         weight, bias = _pair(read, name + part)
-        return change(name + part, weight), bias
+        if name + part in changes:
+            down, up = changes[name + part]
+            weight = weight + torch.from_numpy(down @ up).T
+        return weight, bias
 
     mixed = [both(f"attention.self.{part}") for part in ("query", "key", "value")]
     weights, biases = zip(*mixed, strict=True)
@@ -219,10 +215,6 @@ def _laid_out(weight: Any, bias: Any) -> tuple[Any, Any]:
     return in_layout(weight), in_layout(bias)
 
 
-def _unchanged(name: str, weight: Any) -> Any:
-    return weight
-
-
 @cache
 def _tokenizer(folder: Path) -> Any:
     from tokenizers import Tokenizer
@@ -233,7 +225,7 @@ def _tokenizer(folder: Path) -> Any:
     return pieces
 
 
-def _sound(text: str) -> str:
+def sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode()  # no lone surrogates
 
 

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
+
+from encoding import place
+from encoding.place import Place
 
 
 def _install_guards(using: str, **kwargs: Any) -> None:
@@ -64,3 +68,5 @@ class LabelingConfig(AppConfig):
         pre_migrate.connect(_remove_counts, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
+        if settings.ENCODER_PROCESS:
+            place.use(Place(settings.DATA_DIR / "encoder", settings.ENCODER_IDLE_SECONDS))

@@ -12,7 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from encoding import shared
 from encoding.network import DIMENSIONS, MODEL, Network, packaged_folder
+from encoding.shared import Remote
 from pipelines.errors import WrongWeights
 from pipelines.types import Vectors
 
@@ -85,8 +87,16 @@ class MiniLM:
     def _compute(self, texts: list[str]) -> Vectors:
         return self._network().sentences(texts).astype("<f4", copy=False)
 
-    def _network(self) -> Network:
-        return load(self.folder or packaged_folder())
+    def _network(self) -> Network | Remote:
+        return shared.get(checked(self.folder))
+
+
+@cache
+def checked(folder: Path | None) -> Path:
+    """The folder of the weights, by default the packaged one; its weights are the known ones."""
+    weights = folder or packaged_folder()
+    check_weights(weights)
+    return weights
 
 
 def check_weights(folder: Path) -> None:
@@ -95,10 +105,3 @@ def check_weights(folder: Path) -> None:
         actual = hashlib.file_digest(weights, "sha256").hexdigest()
     if actual != WEIGHTS_SHA256:
         raise WrongWeights("encoder.wrong_weights", model=MODEL)
-
-
-@cache
-def load(folder: Path) -> Network:
-    """The network in ``folder``, checked, once for the process."""
-    check_weights(folder)
-    return Network(folder)

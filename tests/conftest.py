@@ -17,6 +17,7 @@ from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
 
 from config import broker, celery_app
+from encoding import place
 from evaluation.models import guards as evaluation_guards
 from labeling.models import Project, guards
 from tests import databases, factories
@@ -169,6 +170,15 @@ def work_in_this_process() -> Iterator[None]:
     """Where a test's own pipelines and its database are."""
     with override_settings(CASE_PROCESSES=False):
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def vectors_of_this_process() -> Iterator[None]:
+    """Workers of a test use the process of the encoder, and test_shared."""
+    before = place.current()
+    place.use(None)
+    yield
+    place.use(before)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from encoding.network import Network
+from encoding import shared
 from labeling.domain.errors import EncoderUnusable
 
 Vector = NDArray[np.float32]
@@ -149,15 +149,15 @@ def _check_rows(rows: Vector, *, count: int, encoder_id: str) -> None:
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 in full precision, on one thread; loaded by :func:`load_minilm`."""
+    """all-MiniLM-L6-v2 in full precision; checked by :func:`load_minilm`."""
 
     id = MINILM_ID
 
     def __init__(self, folder: Path) -> None:
-        self._network = Network(folder)
+        self._folder = folder
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._network.sentences(texts)
+        return shared.get(self._folder).sentences(texts)
 
 
 @cache

@@ -10,20 +10,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from encoding.network import Network, packaged_folder
-from pipelines.encoder import MiniLM, VectorCache, check_weights
+from encoding import shared
+from encoding.network import Network
+from encoding.shared import Remote
+from pipelines.encoder import MiniLM, VectorCache, checked
 from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
 
 ADAPTERS = Path(__file__).with_name("adapters.safetensors")
 EVERY = "all"  # the key of the adapter that was trained on all conversations
-AT_HAND = 4  # adapted models; each takes 42 MB
 LAYERS = 6
 MATRICES = (
     "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
@@ -45,12 +46,6 @@ class Adapter:
 
     changes: Mapping[str, Change]
 
-    def change(self, name: str, weight: Any) -> Any:
-        import torch
-
-        down, up = self.changes[name]
-        return weight + torch.from_numpy(down @ up).T
-
     @cached_property
     def digest(self) -> str:
         parts = (part.astype("<f4").tobytes() for name in NAMES for part in self.changes[name])
@@ -67,8 +62,9 @@ class Adapted(MiniLM):
         self._adapter = adapter
         self.id = f"{MiniLM.id}+{adapter.digest[:12]}"
 
-    def _network(self) -> Network:
-        return _changed(self.folder or packaged_folder(), self._adapter)
+    def _network(self) -> Network | Remote:
+        digest, changes = self._adapter.digest, self._adapter.changes
+        return shared.get(checked(self.folder), digest, changes)
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
@@ -78,12 +74,6 @@ def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
     return Adapted(
         shipped(left_out(ADAPTERS, messages) or EVERY), encoder.cache, folder=encoder.folder
     )
-
-
-@lru_cache(maxsize=AT_HAND)
-def _changed(folder: Path, adapter: Adapter) -> Network:
-    check_weights(folder)
-    return Network(folder, adapter.change)
 
 
 def shipped(talk: str = EVERY) -> Adapter:

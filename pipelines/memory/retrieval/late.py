@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encoding.network import in_layout, similarities
 from pipelines.memory.text import words
 from pipelines.types import Encoder, Vectors
 
@@ -65,8 +64,7 @@ def _words(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
 class TokenMatrix:
     """The tokens of all messages in one matrix; ``starts`` is where each message begins."""
 
-    vectors: Any
-    """A tensor, in the layout in which it is multiplied."""
+    vectors: Vectors
     starts: NDArray[np.int64]
     rarity: dict[str, float]
     """How rare a piece is among the messages."""
@@ -75,16 +73,13 @@ class TokenMatrix:
     def of(cls, tokens: Sequence[Tokens]) -> TokenMatrix:
         lengths = [len(text.pieces) for text in tokens]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-        import torch
-
-        vectors = torch.from_numpy(np.concatenate([text.vectors for text in tokens]))
-        return cls(in_layout(vectors), starts, _rarity(tokens))
+        return cls(np.concatenate([text.vectors for text in tokens]), starts, _rarity(tokens))
 
     def nearest(self, question: Vectors) -> Floats:
         """For each message and each token of the question the best similarity."""
-        similar = similarities(self.vectors, question)
-        best: Floats = np.maximum.reduceat(similar, self.starts, axis=0).astype(np.float64)
-        return best
+        similar = question @ self.vectors.T
+        best: Floats = np.maximum.reduceat(similar, self.starts, axis=1).astype(np.float64)
+        return best.T
 
     def weights(self, pieces: Sequence[str]) -> Floats:
         most = max(self.rarity.values(), default=1.0)

@@ -105,4 +105,6 @@ def test_the_real_encoder_gives_the_known_similarity(encoder):
 def test_the_real_encoder_uses_one_thread(encoder):
     import torch
 
+    encoder.encode(["a"])
+
     assert torch.get_num_threads() == 1

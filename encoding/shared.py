@@ -1,0 +1,183 @@
+"""The network for the processes of one machine: loaded once, by a process that ends when idle.
+
+Whoever needs vectors asks that process by a socket in a private folder, and starts it if it isn't
+there. If it dies, or doesn't answer in time, it is started again. Without
+:func:`encoding.place.use` the network is loaded into the process that asks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from time import sleep
+
+import numpy as np
+
+from encoding import network, place, wire
+from encoding.network import DIMENSIONS, Changes, Encoded, Network, Vectors
+from encoding.place import Place
+
+ANSWER_SECONDS = 300.0  # a few thousand tokens; a second or two unless the machine is very busy
+CHARACTERS = 8000  # of a request: about 2,000 tokens, so that a question waits for no more
+PAUSES = (0.2, 1.0)  # seconds between tries: a killed process may still accept for a moment
+AT_HAND = 4  # networks; each takes 42 MB
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class EncoderFailed(ConnectionError):
+    """The process of the encoder died or was silent, again and again; worth trying again later."""
+
+
+def get(folder: Path, key: str = "", changes: Changes | None = None) -> Network | Remote:
+    """The network in ``folder``; ``key`` names ``changes`` of its matrices."""
+    at = place.current()
+    if at is None:
+        return _here.get((str(folder), key), changes)
+    return Remote(at, folder, key, changes)
+
+
+class Networks:
+    """Those used last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], Network] = OrderedDict()
+        self._lock = Lock()
+
+    def has(self, name: tuple[str, str]) -> bool:
+        return not name[1] or name in self._kept
+
+    def get(self, name: tuple[str, str], changes: Changes | None = None) -> Network:
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = Network(Path(name[0]), changes)
+            self._kept.move_to_end(name)
+            while len(self._kept) > AT_HAND:
+                self._kept.popitem(last=False)
+            return self._kept[name]
+
+
+_here = Networks()
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A network in another process."""
+
+    place: Place
+    folder: Path
+    key: str = ""
+    changes: Changes | None = None
+
+    def sentences(self, texts: Sequence[str]) -> Vectors:
+        rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for part, (_, vectors) in self._asked("sentences", texts):
+            rows[part] = vectors
+        return rows
+
+    def both(self, texts: Sequence[str]) -> list[Encoded]:
+        encoded: dict[int, Encoded] = {}
+        for part, (answer, vectors) in self._asked("both", texts):
+            ends = np.cumsum([len(pieces) for pieces in answer["pieces"]])[:-1]
+            tokens = np.split(vectors[len(part) :], ends)
+            for at, row, pieces, own in zip(part, vectors, answer["pieces"], tokens, strict=False):
+                encoded[at] = Encoded(row, tuple(pieces), own)
+        return [encoded[at] for at in range(len(texts))]
+
+    def _asked(
+        self, what: wire.What, texts: Sequence[str]
+    ) -> Iterator[tuple[list[int], tuple[wire.Answer, Vectors]]]:
+        """Answers for parts of the texts, of similar length each, with their places."""
+        for part in _parts(texts):
+            wanted = [network.sound(texts[at]) for at in part]
+            request = wire.Request(
+                what=what, folder=str(self.folder), key=self.key, texts=wanted, changes=[]
+            )
+            yield part, self._answer(request)
+
+    def _answer(self, request: wire.Request) -> tuple[wire.Answer, Vectors]:
+        for pause in PAUSES:
+            try:
+                return self._once(request)
+            except (OSError, EOFError):  # it died meanwhile, or was about to end
+                sleep(pause)
+        try:
+            return self._once(request)
+        except (OSError, EOFError) as error:
+            raise EncoderFailed(f"The encoder's process failed again: {error!r}") from error
+
+    def _once(self, request: wire.Request) -> tuple[wire.Answer, Vectors]:
+        with closing(connected(self.place)) as connection:
+            try:
+                answer, vectors = wire.ask(connection, request)
+                if answer.get("unknown"):
+                    answer, vectors = wire.ask(connection, *_with_changes(request, self.changes))
+            except TimeoutError:
+                os.kill(wire.peer(connection), signal.SIGKILL)
+                raise
+        if "error" in answer:
+            raise RuntimeError(f"The encoder's process: {answer['error']}")
+        return answer, vectors
+
+
+def _parts(texts: Sequence[str]) -> Iterator[list[int]]:
+    part: list[int] = []
+    size = 0
+    for at in sorted(range(len(texts)), key=lambda at: len(texts[at])):
+        longest = min(len(texts[at]), 4 * network.LONGEST)
+        if part and size + longest > CHARACTERS:
+            yield part
+            part, size = [], 0
+        part.append(at)
+        size += longest
+    if part:
+        yield part
+
+
+def _with_changes(request: wire.Request, changes: Changes | None) -> tuple[wire.Request, bytes]:
+    """Sent to a process that doesn't know them yet."""
+    parts = changes or {}
+    shapes = [(name, down.shape, up.shape) for name, (down, up) in parts.items()]
+    raw = b"".join(part.astype("<f4").tobytes() for both in parts.values() for part in both)
+    return wire.Request(**{**request, "changes": shapes}), raw
+
+
+def connected(at: Place) -> socket.socket:
+    """A connection to the process at ``at``, which is started if it isn't there."""
+    at.prepare()
+    connection = _connection(at)
+    if connection is None:
+        with at.alone():
+            connection = _connection(at)
+            if connection is None:
+                _start(at)
+                connection = _connection(at)
+    if connection is None:
+        raise ConnectionRefusedError("The encoder's process ended at once.")
+    return connection
+
+
+def _connection(at: Place) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_SECONDS)
+    try:
+        with at.address() as address:
+            connection.connect(address)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    return connection
+
+
+def _start(at: Place) -> None:
+    """Returns when the process listens."""
+    command = [sys.executable, "-m", "encoding.service", at.folder, str(at.idle_seconds)]
+    subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
