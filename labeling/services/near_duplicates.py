@@ -11,12 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from django.db import connection, models, transaction
+from django.db import connection, models
 
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
 from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
 from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Transcript
+from labeling.services.short_writes import short_write
 from labeling.services.wakeups import Wakeups
 
 MOST = 32
@@ -25,6 +26,7 @@ COMMON = 200
 FEW = 20  # conversations that a value has on average, where nothing is common
 VALUES = 5000  # a query; SQLite takes a limited number of parameters
 CONVERSATIONS = 500  # whose texts are in memory at once
+STORED = 50  # of one transaction: some 4,000 keys
 
 _messages = Wakeups("labeling.tasks.fingerprint_conversations")
 
@@ -148,8 +150,9 @@ def catch_up() -> int:
         prints = [
             (pk, fingerprint(transcripts.contents(texts.get(pk, "[]")))) for pk in conversations
         ]
-        with transaction.atomic():
-            store(prints)
+        for part in batches(prints, STORED):
+            with short_write():
+                store(part)
         computed += len(conversations)
     return computed
 

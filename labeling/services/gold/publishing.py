@@ -7,9 +7,7 @@ process that ends on the way leaves them, and its draft, to the sweep.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Self
 
@@ -23,6 +21,7 @@ from labeling.domain.gold.tree import Tree
 from labeling.models import Annotation, GoldDraft, GoldItem, GoldRelease
 from labeling.services.gold.staging import FrozenItem
 from labeling.services.settling.corrections import MADE_ELSEWHERE
+from labeling.services.short_writes import short_write
 from labeling.services.work import locking
 
 ROWS, CHARACTERS = 200, 1_000_000
@@ -60,7 +59,7 @@ class ItemDraft:
                 GoldItem(release_id=self.pk, position=position, **item._asdict())
                 for position, item in batch
             ]
-            with _short():
+            with short_write():
                 self._stay_alive()
                 GoldItem.objects.bulk_create(rows)
             for _, item in batch:
@@ -72,7 +71,7 @@ class ItemDraft:
         if not conversations:
             return
         for part in batches(conversations, ROWS):
-            with _short():
+            with short_write():
                 self._stay_alive()
                 self._items().filter(conversation__in=part).delete()
         tree = Tree()
@@ -94,16 +93,6 @@ class ItemDraft:
         inserting = GoldDraft.objects.filter(pk=self.pk, state=GoldDraft.INSERTING)
         if not inserting.update(alive_at=Now()):
             raise DraftGivenUp("gold.draft_given_up")
-
-
-@contextmanager
-def _short() -> Iterator[None]:
-    """A transaction, and as long a pause after it: writers of SQLite wait in no order."""
-    started = time.perf_counter()
-    with transaction.atomic():
-        yield
-    if connection.vendor == "sqlite" and not connection.in_atomic_block:
-        time.sleep(time.perf_counter() - started)
 
 
 @transaction.atomic
@@ -144,7 +133,7 @@ def finish(key: int) -> None:
     last = -1
     while rows := _following(key, last):
         part = [conversation for _, conversation in rows]
-        with _short():
+        with short_write():
             locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=part))
         last = rows[-1][0]
     GoldDraft.objects.filter(pk=key).delete()
@@ -172,6 +161,6 @@ def _sweep(drafts: QuerySet[GoldDraft]) -> None:
     for draft in list(GoldDraft.objects.filter(pk__in=keys, state=GoldDraft.GIVEN_UP)):
         items = GoldItem.objects.filter(release=draft.pk).order_by()
         while part := list(items.values_list("pk", flat=True)[:ROWS]):
-            with _short():
+            with short_write():
                 GoldItem.objects.filter(pk__in=part).delete()
         draft.delete()
