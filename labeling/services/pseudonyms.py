@@ -27,17 +27,25 @@ from labeling.services import projects
 Names = dict[str, str]
 
 
-@transaction.atomic
 def assign(project: Project) -> Names:
     """The pseudonyms by name, where everybody who labelled, reviewed or decided has one."""
+    people = {user.get_username(): user for user in _hands_in(project)}
+    numbers = _numbers(project)
+    if not people.keys() <= numbers.keys():
+        numbers = _numbered(project, people)
+    return {name: pseudonym(number) for name, number in numbers.items()}
+
+
+@transaction.atomic
+def _numbered(project: Project, people: dict[str, User]) -> dict[str, int]:
+    """Give the new ones among them a number; returns everybody's."""
     projects.lock(project)
     numbers = _numbers(project)
-    people = {user.get_username(): user for user in _hands_in(project)}
     new = numbered(people, numbers)
     Pseudonym.objects.bulk_create(
         Pseudonym(project=project, user=people[name], number=number) for name, number in new.items()
     )
-    return {name: pseudonym(number) for name, number in {**numbers, **new}.items()}
+    return {**numbers, **new}
 
 
 def names_of(project: Project) -> Names:

@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection, transaction
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, GoldDraft, GoldItem, GoldRelease, Project
+from labeling.services import pseudonyms
 from labeling.services.gold import gold, publishing
 from labeling.services.gold.verification import verify
 from labeling.services.settling import adjudications
@@ -177,3 +178,18 @@ def test_another_writer_is_let_in_between_two_batches(
 
     batches = 3 + 3  # items, and the answers behind them
     assert len(paused) == (batches if connection.vendor == "sqlite" else 0)
+
+
+def test_who_answers_for_the_first_time_during_a_freeze_gets_a_pseudonym(
+    answered: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assign, before = pseudonyms.assign, [{"ana": "annotator-1"}]
+    monkeypatch.setattr(
+        pseudonyms, "assign", lambda project: before.pop() if before else assign(project)
+    )
+
+    release = freeze(answered)
+
+    assert not before
+    assert not [item for item in release.items.all() if '"ben"' in item.canonical]
+    assert '"ben"' not in release.header

@@ -163,16 +163,25 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
 
     A missing one is created with these ``layers``.
     """
+    project = planned_project(slug, layers=layers)
+    created = project.pk is None
+    if created:
+        defaults = {"name": project.name, "layers": project.layers}
+        project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
+    if created:
+        events.record("project.created", project, project=project, actor=actor, name=slug)
+    return projects.lock(project), created
+
+
+def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
+    """The project as it is, or as it would be created; nothing is stored."""
     try:
         validate_slug(slug)
         Project._meta.get_field("slug").run_validators(slug)
     except ValidationError:
         raise BadProjectSlug("project.bad_slug", slug=slug, details={"slug": slug}) from None
-    defaults = {"name": slug, **({"layers": list(layers)} if layers else {})}
-    project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
-    if created:
-        events.record("project.created", project, project=project, actor=actor, name=slug)
-    return projects.lock(project), created
+    stored = Project.objects.filter(slug=slug).first()
+    return stored or Project(slug=slug, name=slug, **({"layers": list(layers)} if layers else {}))
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from labeling.domain.chats import (
     FORMATS,
@@ -40,9 +41,10 @@ from labeling.domain.gold_files.exports import ExportedHashes
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
-from labeling.models import GoldRelease, ImportReport, Project
+from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.services.exchange import chats, conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
+from labeling.services.gold.gold import AnswersChanged
 from labeling.services.gold.staging import Spool
 
 GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
@@ -100,7 +102,6 @@ class GoldOutcome:
     notes: list[Fact] = field(default_factory=list)
 
 
-@transaction.atomic
 def import_gold(
     *,
     project_slug: str,
@@ -120,18 +121,23 @@ def import_gold(
     Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
     or the one whose speakers are in the file's name. Native and DuEE lines bring their text along;
     what is stored already under the same id must say the same. Items of ``exports``, by the name
-    of their file, are taken over as they are.
+    of their file, are taken over as they are. All files are read before anything is locked.
     """
-    project, created = conversations.open_project(project_slug, actor, layers=stages_of(layer))
-    outcome = GoldOutcome(project_created=created)
-    importing = _GoldImport(project, layer, conversation, outcome, exports or {})
+    layers = stages_of(layer)
+    project = conversations.planned_project(project_slug, layers=layers)
+    importing = _GoldImport(project, layer, conversation, GoldOutcome(), exports or {})
     for file in _files(files):
         importing.take(file, format)
     if importing.problems:
         raise conversations.ImportRefused(importing.problems)
-    importing.store(name=name, message=message, waive=waive or {}, actor=actor)
-    if dry_run:
-        transaction.set_rollback(True)
+    with transaction.atomic():
+        opened, created = conversations.open_project(project_slug, actor, layers=layers)
+        if opened.event_schema != project.event_schema:
+            raise AnswersChanged("gold.answers_changed")
+        importing.project, importing.outcome.project_created = opened, created
+        importing.store(name=name, message=message, waive=waive or {}, actor=actor)
+        if dry_run:
+            transaction.set_rollback(True)
     return importing.outcome
 
 
@@ -246,7 +252,7 @@ class _GoldImport:
 
     def _chat_of(self, file: str) -> Chat:
         """The stored chat that a file of cases is about."""
-        ids = self.project.conversations.values_list("external_id", flat=True)
+        ids = self._conversations.values_list("external_id", flat=True)
         named = [self.conversation] if self.conversation else conversations_named(file, ids)
         if len(named) != 1:
             if not named:
@@ -257,8 +263,13 @@ class _GoldImport:
             raise ChatRefused("gold_file.not_a_published_chat", conversation=named[0])
         return chat
 
+    @property
+    def _conversations(self) -> QuerySet[Conversation]:
+        """None of a project that is yet to be created."""
+        return Conversation.objects.filter(project=self.project.pk)
+
     def _stored(self, name: str) -> Any:
-        stored = self.project.conversations.filter(external_id=name).first()
+        stored = self._conversations.filter(external_id=name).first()
         if stored is None:
             raise ChatRefused(
                 "gold_file.no_conversation", conversation=name, project=self.project.slug

@@ -252,9 +252,12 @@ def _freeze(
     _counted(chosen, items)
     findings = _findings(chosen, items)
     lint.check(findings, project, chosen.layer, waive=chosen.waive)
+    agreement = _agreement(project, chosen.layer)
+    names = _pseudonyms(project)  # of everybody whom the agreement names
     inserted = publishing.ItemDraft()
     with inserted:
         inserted.insert(items)
+        mark = basis.mark()._replace(settings=mark.settings)
         late = basis.changed(items.conversations())
         while True:
             settled.leave_out(late, Fact("gold.changed_just_now"))
@@ -262,7 +265,11 @@ def _freeze(
             _refuse_nothing(settled, draft)
             counted = _counted(chosen, items)
             proposal = draft.proposal(items.splits(), guideline=project.guidelines.first())
-            ready = Ready(draft, settled, findings, inserted, proposal, counted)
+            ready = Ready(
+                *(draft, settled, findings, inserted, proposal, counted),
+                agreement=in_figures(agreement, names),
+                overrides=_overrides(project, names),
+            )
             with transaction.atomic():
                 _lock(chosen, is_wanted)
                 changed_since = basis.changed_since(mark)
@@ -283,6 +290,8 @@ class Ready(NamedTuple):
     inserted: publishing.ItemDraft
     proposal: releases.Proposal
     counted: releases.SyntheticCounts
+    agreement: AgreementAtFreeze
+    overrides: list[Override]
 
 
 def _catch_up(
@@ -332,7 +341,12 @@ def _settle(
             if outcome == settling.JUST_IN:
                 settled.just_in.add(conversation.pk)
         else:
-            settled.items.add(_item(outcome, names))
+            try:
+                item = _item(outcome, names)
+            except KeyError:  # somebody's first answer came in since
+                names = _pseudonyms(project)
+                item = _item(outcome, names)
+            settled.items.add(item)
 
 
 def _findings(chosen: Chosen, items: StagedItems) -> lint.Findings:
@@ -360,7 +374,6 @@ def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
     project, layer, by = chosen.project, chosen.layer, chosen.by
     check_name(project, layer, chosen.name)
     counted = ready.counted
-    names = _pseudonyms(project)
     waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
     own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
     release = ready.draft.store(
@@ -369,8 +382,8 @@ def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
         own,
         message=chosen.message,
         guideline=project.guidelines.first(),
-        agreement=in_figures(_agreement(project, layer), names),
-        overrides=_overrides(project, names),
+        agreement=ready.agreement,
+        overrides=ready.overrides,
         left_out=ready.settled.rows,
         waivers=waivers,
         at_least=chosen.at_least,
