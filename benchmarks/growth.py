@@ -106,10 +106,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--large", action="store_true", help=f"also {LARGE:,} conversations")
     parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--skip", default="", metavar="TEXT", help="not what has this in its name")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(options.folder, options.measure, options.only)
+        measure(options.folder, options.measure, options.only, options.skip)
         return
     sizes = sorted({*options.sizes, *([LARGE] if options.large else [])})
     figures: dict[str, dict[int, Figure]] = {}
@@ -117,7 +118,9 @@ def main() -> None:
         folder = options.folder / str(size)
         command = [sys.executable, __file__, str(folder), "--measure", str(size)]
         with subprocess.Popen(
-            [*command, "--only", options.only], stdout=subprocess.PIPE, text=True
+            [*command, "--only", options.only, "--skip", options.skip],
+            stdout=subprocess.PIPE,
+            text=True,
         ) as process:
             assert process.stdout
             for line in process.stdout:
@@ -162,7 +165,7 @@ def exponent(by_size: dict[int, Figure]) -> float | None:
 # --- measuring --------------------------------------------------------------------------------
 
 
-def measure(folder: Path, size: int, only: str) -> None:
+def measure(folder: Path, size: int, only: str, skip: str) -> None:
     """Print a line for each figure, as JSON."""
     pristine = build(folder, size)
     work = folder / "work"
@@ -176,11 +179,11 @@ def measure(folder: Path, size: int, only: str) -> None:
     lead = warm_up()
     connections.close_all()
     for name, command in commands(work, size).items():
-        if not only or only in name or name in NEEDED:
+        if (only in name or name in NEEDED) and not (skip and skip in name):
             report(name, in_a_fork(command))
     places = in_a_fork_json(addresses)
     for name, path in PAGES.items():
-        if only in name:
+        if only in name and ("{run}" not in path or places["run"]):
             address = path.replace("…", f"/projects/{PROJECT}").format(**places, slug=PROJECT)
             report(name, in_a_fork(opening(lead, address)))
     shutil.rmtree(work)

@@ -45,6 +45,9 @@ class Measurement(models.Model):
     n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
     n_splits = models.PositiveIntegerField(default=0, help_text="Units labelled differently")
+    revisions_seen = models.BigIntegerField(
+        default=0, help_text="The newest revision of any answer before it was measured"
+    )
     asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
     measured_at = models.DateTimeField(null=True)
 

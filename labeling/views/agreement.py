@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -21,7 +21,7 @@ from labeling.domain.schema.layers import Judged
 from labeling.models import Assignment, Project, Round
 from labeling.services import blindness
 from labeling.services.agreement import agreement as service
-from labeling.services.agreement import conversations, measurements
+from labeling.services.agreement import answers, conversations, measurements
 from labeling.services.agreement.agreement import Selection
 from labeling.services.agreement.differences import (
     PairDifference,
@@ -200,7 +200,6 @@ def refuse_blind(user: Any, round_: Round) -> None:
 def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
     """What can be chosen on the page."""
     project = round_.project
-    answered = round_.assignments.labelling().filter(annotation__isnull=False)
     return {
         "asked": asked,
         "layers": [LAYERS[name] for name in project.layers],
@@ -208,16 +207,12 @@ def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
         ],
         "label_type": _type_words(asked.layer, asked.selection.label_type),
-        "annotators": sorted(_distinct(round_.assignments.labelling(), "annotator__username")),
-        "versions": sorted(_distinct(answered, "annotation__guideline__version")),
+        "annotators": answers.annotators_of(round_),
+        "versions": sorted(answers.versions_of(round_)),
         "has_origins": service.is_assisted(round_),
         "rounds": list(project.rounds.labelling().values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
-
-
-def _distinct(rows: QuerySet[Assignment], name: str) -> Iterable[Any]:
-    return rows.order_by().values_list(name, flat=True).distinct()
 
 
 def _figures(round_: Round, asked: Asked) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from django.db.models import QuerySet
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, QuerySet
 
 from labeling.domain.agreement.units import of_type
 from labeling.domain.exchange.origins import of_origin
@@ -72,6 +73,20 @@ def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
     if selection.origin == "assisted":
         assignments = assignments.filter(first_pass__isnull=False)
     return assignments
+
+
+def annotators_of(measured: Round) -> list[str]:
+    """Who has an assignment in the round, by name: a look into the index for each user."""
+    own = Assignment.objects.labelling().filter(round=measured, annotator=OuterRef("pk"))
+    names = User.objects.filter(Exists(own)).order_by("username")
+    return list(names.values_list("username", flat=True))
+
+
+def versions_of(measured: Round) -> list[int]:
+    """The guidelines that answers of the round were written under."""
+    under = measured.assignments.labelling().filter(annotation__guideline=OuterRef("pk"))
+    guidelines = measured.project.guidelines.filter(Exists(under.order_by()))
+    return list(guidelines.values_list("version", flat=True))
 
 
 def sizes(conversations: Collection[int]) -> dict[int, int]:

@@ -21,7 +21,7 @@ from labeling.domain.reasons import reason_in
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import events, pending
-from labeling.services.agreement import agreement, conversations, measurements
+from labeling.services.agreement import agreement, answers, conversations, measurements
 from labeling.services.comments import EmptyComment
 
 
@@ -154,10 +154,8 @@ def split_of(row: Disagreement) -> Split | None:
 
 def letters_of(discussed: Round) -> dict[str, str]:
     """A letter for each annotator that does not reveal who it is, and stays the same."""
-    names = (
-        discussed.assignments.labelling().order_by().values_list("annotator__username", flat=True)
-    )
-    return letters({name: _secret(discussed, name) for name in names.distinct()})
+    names = answers.annotators_of(discussed)
+    return letters({name: _secret(discussed, name) for name in names})
 
 
 def _secret(discussed: Round, name: str) -> str:

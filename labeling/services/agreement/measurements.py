@@ -25,6 +25,10 @@ VERSION = 3
 """Raise it when the same answers may give other figures: everything is then measured again."""
 
 
+UNORDERED = 1000
+"""So far before the newest revision, transactions that began earlier may still write others."""
+
+
 class NotMeasured(RuleError):
     """A worker has to measure the agreement of this round first."""
 
@@ -47,7 +51,7 @@ def measure(
     """
     if measured.is_blind and not rounds.is_complete(measured):
         return
-    started = timezone.now()
+    started, seen = timezone.now(), _newest_revision()
     layers = [(layer, EVERYTHING) for layer in measured.project.layers]
     wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
     parts = [
@@ -61,6 +65,7 @@ def measure(
     rows = [_measured(measured, layer, chosen) for layer, chosen in due]
     for row in rows:
         row.answers_sha256 = digest
+        row.revisions_seen = seen
         row.measured_at = started  # an answer that came in meanwhile is not in it
     _publish(measured, rows, digest)
 
@@ -122,7 +127,7 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
 
 _MEASURED = (
     *("answers_sha256", "measured_at", "figures", "mean_interval", "records"),
-    *conversations.Sums._fields,
+    *("revisions_seen", *conversations.Sums._fields),
 )
 
 
@@ -175,8 +180,14 @@ def is_outdated(row: Measurement) -> bool:
     changes = AnnotationRevision.objects.exclude(kind__in=[Kind.SAVED, Kind.RESTORED]).filter(
         annotation__assignment__round=row.round,
         annotation__assignment__purpose=Assignment.Purpose.LABELLING,
+        pk__gt=row.revisions_seen - UNORDERED,
     )
     return changes.filter(saved_at__gte=row.measured_at).exists()
+
+
+def _newest_revision() -> int:
+    newest = AnnotationRevision.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
 
 
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
