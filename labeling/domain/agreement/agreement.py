@@ -27,6 +27,7 @@ from labeling.domain.agreement.kappa import (
     gwet_ac1,
     kappas,
     krippendorff_alpha,
+    over_labels,
     overall_sums,
     quadratic_weights,
 )
@@ -412,7 +413,7 @@ def _pair(
     tables = np.concatenate([crossed.sum(axis=0)[None], crossed.sum(axis=0) - crossed])
     tallies = tallied(tables)  # of all conversations, then without each of them
     weighted = tallies if weights is None else tallied(tables, weights)
-    sizes = crossed.sum(axis=(1, 2))
+    sizes = over_labels(over_labels(crossed))
     shared, size = len(units.shared(a, b)), int(sizes.sum())
     values = kappas(weighted, weights)
     spread = _spread(values, sizes, _by_chance(tallies[0]))

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
-import numpy as np
-
 from labeling.domain.agreement.agreement import (
     NOTHING_IN_COMMON,
     Agreement,
@@ -14,7 +12,7 @@ from labeling.domain.agreement.agreement import (
     gate_figure,
 )
 from labeling.domain.agreement.intervals import Coefficient, pooled_f1
-from labeling.domain.agreement.records import PairCounts
+from labeling.domain.agreement.records import PairCounts, positions_of, table_of
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import Record, match_events
 
@@ -76,7 +74,7 @@ def summed_events(
 
     ``submitted`` has the conversations of each annotator.
     """
-    conversations = sorted({name for own in submitted.values() for name in own})
+    conversations = positions_of({name for own in submitted.values() for name in own})
     measured = [
         _pair(a, b, counts.get((a, b), {}), conversations, threshold)
         for a, b in combinations(sorted(submitted), 2)
@@ -108,13 +106,10 @@ def _pair(
     a: str,
     b: str,
     shared: Mapping[str, PairCounts],
-    conversations: Sequence[str],
+    conversations: Mapping[str, int],
     threshold: float,
 ) -> tuple[PairAgreement, Coefficient | None]:
-    nothing = PairCounts(0, 0, 0)
-    counts = np.array(
-        [shared.get(name, nothing)[:3] for name in conversations], dtype=np.float64
-    ).reshape(len(conversations), 3)
+    counts = table_of(shared, conversations)
     total = counts.sum(axis=0)
     spread = pooled_f1(counts)
     low, high = (spread and spread.interval) or (None, None)

@@ -9,11 +9,15 @@ conversation left out) are computed at once.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+FEW = 8
+"""Up to here numpy adds one after the other; more it adds by halves."""
 
 ROUNDING = 1e-9
 """Sums of shares that should be 0 may be so far off."""
@@ -168,10 +172,10 @@ def overall_sums(counts: NDArray[np.int64], weights: Array | None = None) -> Arr
         Disagreement by the pairs of labels and by labels; whether it counts; the share of each
         category, and the number of labels of each.
     """
-    raters = counts.sum(axis=1)
+    raters = over_labels(counts)
     rated = np.where(raters[:, None] >= 2, counts, 0).astype(np.float64)
     raters = np.maximum(raters, 2).astype(np.float64)
-    differing = (rated * (rated @ _disagreement(counts.shape[1], weights))).sum(axis=1)
+    differing = over_labels(rated * (rated @ _disagreement(counts.shape[1], weights)))
     return np.column_stack(
         [
             differing / (raters * (raters - 1)),
@@ -245,27 +249,37 @@ def band(kappa: float | None) -> str | None:
     return next((name for upper, name in BANDS if kappa <= upper), BANDS[-1][1])
 
 
+def over_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """The sum over the last axis: of few labels much faster than numpy's, in the same order."""
+    if not 0 < values.shape[-1] < FEW:
+        return np.asarray(values.sum(axis=-1))
+    total = values[..., 0]
+    for label in range(1, values.shape[-1]):
+        total = total + values[..., label]
+    return np.asarray(total)
+
+
 def kappas(tallies: Array, weights: Array | None = None) -> Array:
     """Cohen's kappa of each tally; NaN where it is undefined.
 
     With ``weights`` (see :func:`quadratic_weights`), by which the tallies must have been made.
     """
     both, first, second = np.moveaxis(tallies, -2, 0)
-    size = first.sum(axis=-1)
+    size = over_labels(first)
     if weights is not None:
         second = second @ weights
-    chance = (first * second).sum(axis=-1)  # p_e · n², in whole numbers and therefore exact
-    return _ratio(size * both.sum(axis=-1) - chance, size**2 - chance)
+    chance = over_labels(first * second)  # p_e · n², in whole numbers and therefore exact
+    return _ratio(size * over_labels(both) - chance, size**2 - chance)
 
 
 def ac1s(tallies: Array) -> Array:
     """Gwet's AC1 of each tally; NaN where it is undefined."""
     both, first, second = np.moveaxis(tallies, -2, 0)
-    size = first.sum(axis=-1)
+    size = over_labels(first)
     share = _ratio(first + second, 2 * size[..., None])
     used = np.count_nonzero(first + second, axis=-1)
-    chance = (share * (1 - share)).sum(axis=-1) / (np.maximum(used, 2) - 1)
-    return _ratio(_ratio(both.sum(axis=-1), size) - chance, 1 - chance)
+    chance = over_labels(share * (1 - share)) / (np.maximum(used, 2) - 1)
+    return _ratio(_ratio(over_labels(both), size) - chance, 1 - chance)
 
 
 def category_order(labels: Iterable[Hashable]) -> list[Hashable]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.agreement.kappa import category_order
+from labeling.domain.agreement.kappa import category_order, over_labels
 
 Array = NDArray[np.float64]
 Ratings = Mapping[str, Sequence[Hashable]]
@@ -82,11 +82,10 @@ class Grid:
 def tallied(crossed: Array, weights: Array | None = None) -> Array:
     """Tallies (see :mod:`~.kappa`) of tables of the labels of two people."""
     agreed = (
-        crossed.diagonal(axis1=-2, axis2=-1)
-        if weights is None
-        else (crossed * weights).sum(axis=-1)
+        crossed.diagonal(axis1=-2, axis2=-1) if weights is None else over_labels(crossed * weights)
     )
-    return np.stack([agreed, crossed.sum(axis=-1), crossed.sum(axis=-2)], axis=-2)
+    turned = np.swapaxes(crossed, -1, -2)
+    return np.stack([agreed, over_labels(crossed), over_labels(turned)], axis=-2)
 
 
 def grid(ratings: Mapping[str, Ratings]) -> Grid:

@@ -7,6 +7,7 @@ from math import fsum
 from typing import NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labeling.domain.agreement.intervals import Coefficient, pooled_f1
 from labeling.domain.facts import Fact, StoredFact
@@ -161,25 +162,36 @@ def summed_records(
 
     ``conversations`` are those that anybody submitted.
     """
-    every = sorted(conversations)
+    every = positions_of(conversations)
     return [
         _pair(a, b, counts.get((a, b), {}), every, has_sources)
         for a, b in combinations(sorted(people), 2)
     ]
 
 
+def positions_of(conversations: Iterable[str]) -> dict[str, int]:
+    return {name: position for position, name in enumerate(sorted(conversations))}
+
+
+def table_of(shared: Mapping[str, PairCounts], every: Mapping[str, int]) -> NDArray[np.float64]:
+    """The counts of two people, a row for each conversation; zeros where not both submitted it."""
+    table = np.zeros((len(every), 3))
+    if shared:
+        table[[every[name] for name in shared]] = [counts[:3] for counts in shared.values()]
+    return table
+
+
 def _pair(
     a: str,
     b: str,
     shared: Mapping[str, PairCounts],
-    every: Sequence[str],
+    every: Mapping[str, int],
     has_sources: bool,
 ) -> RecordAgreement:
     counted = {name: tuple(shared[name][:3]) for name in sorted(shared)}
     conversations = counts = list(counted.values())
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-    table = [counted.get(name, (0, 0, 0)) for name in every]
-    spread = pooled_f1(np.array(table, dtype=np.float64).reshape(len(table), 3))
+    spread = pooled_f1(table_of(shared, every))
     low, high = (spread and spread.interval) or (None, None)
     rows = [row for name in counted for row in shared[name].fields]
     undefined: dict[str, Fact] = {}
