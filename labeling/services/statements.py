@@ -18,8 +18,12 @@ from django.db.models.query import FlatValuesListIterable, get_related_populator
 
 Row = TypeVar("Row")
 
-MARK = -(2**52)
-"""Numbers from here down mark the places of the parameters; no row has such a key."""
+MARK = -(2**30)
+"""Numbers from here down mark the places of the parameters; no row has such a key.
+
+They fit the smallest type of a key: a condition that none can meet is written as no query at all,
+and keys of users have four bytes on PostgreSQL.
+"""
 
 
 class Prepared(Generic[Row]):
