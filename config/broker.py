@@ -15,12 +15,13 @@ from time import monotonic, sleep, time_ns
 from typing import Any
 from uuid import uuid4
 
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import TRANSPORT_ALIASES, filesystem, virtual
 from kombu.transport.virtual import BrokerState
 from kombu.utils.json import dumps, loads
 
-SCHEME = "assayfiles"
+SCHEME = "files"
 TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
+TRANSPORT_ALIASES["database"] = "config.database_broker:Transport"
 
 BUSY_SECONDS = 0.02
 """How often a busy worker gets the chance to acknowledge and continue."""
@@ -36,7 +37,7 @@ class Channel(filesystem.Channel):
 
     # kombu's own two classes disagree on the arguments.
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        digest = _digest(message)
+        digest = digest_of(message)
         if digest and self._is_waiting(queue, digest):
             return
         # Read in the order of the names; the zeros keep the order of numbers.
@@ -106,15 +107,8 @@ class Channel(filesystem.Channel):
         return super().get_table(exchange)
 
 
-class Transport(filesystem.Transport):
-    Channel = Channel
-
-    def __init__(self, client: Any, **kwargs: Any) -> None:
-        super().__init__(client, **kwargs)
-        # kombu shares this among all queues of a process and then drops, without a word, what is
-        # sent to a second folder: it takes that one's routes for written.
-        self.state = BrokerState()
-        self.bindings: dict[str, set[tuple[str, str, str]]] = {}
+class Patient(virtual.Transport):
+    """Waits for messages without keeping a worker from what else it has to do."""
 
     def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
         """Deliver one message, or wait for one.
@@ -133,11 +127,26 @@ class Transport(filesystem.Transport):
                     raise TimeoutError from None
                 if end is not None and monotonic() >= end:
                     raise TimeoutError from None
-                sleep(min(self.polling_interval, timeout or self.polling_interval))
+                self._pause(min(self.polling_interval, timeout or self.polling_interval))
+
+    def _pause(self, seconds: float) -> None:
+        """Until there may be a message."""
+        sleep(seconds)
 
     def _is_full(self) -> bool:
         consuming = [channel for channel in self.channels if channel._consumers]
         return bool(consuming) and not any(channel.qos.can_consume() for channel in consuming)
+
+
+class Transport(Patient, filesystem.Transport):
+    Channel = Channel
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        # kombu shares this among all queues of a process and then drops, without a word, what is
+        # sent to a second folder: it takes that one's routes for written.
+        self.state = BrokerState()
+        self.bindings: dict[str, set[tuple[str, str, str]]] = {}
 
 
 def _write(path: Path, text: str) -> None:
@@ -146,7 +155,7 @@ def _write(path: Path, text: str) -> None:
     unfinished.replace(path)
 
 
-def _digest(message: Any) -> str:
+def digest_of(message: Any) -> str:
     """Of a task's name and arguments; empty for other messages."""
     headers = message.get("headers") or {}
     if not headers.get("task"):

@@ -42,13 +42,11 @@ def configuration() -> dict[str, Any]:
 
 
 def _broker() -> dict[str, Any]:
-    if settings.CELERY_BROKER_URL:
-        return {"broker_url": settings.CELERY_BROKER_URL}
+    url = settings.CELERY_BROKER_URL  # of the environment Celery takes it by itself, too
+    if url != f"{broker.SCHEME}://":
+        return {"broker_url": url}
     folder = settings.DATA_DIR / "broker"
-    return {
-        "broker_url": f"{broker.SCHEME}://",
-        "broker_transport_options": broker.options(folder),
-    }
+    return {"broker_url": url, "broker_transport_options": broker.options(folder)}
 
 
 class Sweeper(bootsteps.StartStopStep):

@@ -243,11 +243,18 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
-CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "")
+_on_postgres = _database["ENGINE"].endswith("postgresql")
+CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "database://" if _on_postgres else "files://")
+if CELERY_BROKER_URL.startswith("database:") and not _on_postgres:
+    raise ImproperlyConfigured(
+        "CELERY_BROKER_URL=database:// needs PostgreSQL: set DATABASE_URL, or leave it out."
+    )
 # How long one worker may hold a case without a sign of life before another takes it over.
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long one case may take in all, its waiting for a language model included.
 CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
+# How many workers may take cases of the same run at a time.
+RUN_WORKERS = env_int("ASSAY_RUN_WORKERS", 1, minimum=1)
 # Whether runs, suggestions and memory builds are worked on in processes that can be ended.
 CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
 # Whether one process of the machine computes the vectors of texts for all others.

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from config import celery_app
 from evaluation import judge
@@ -52,20 +53,20 @@ def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[..., subprocess
     own = {
         "ASSAY_CASE_LEASE_SECONDS": "5",
         "ASSAY_DATA_DIR": str(tmp_path),
-        "CELERY_BROKER_URL": "",
+        "CELERY_BROKER_URL": "files://",
         "DATABASE_URL": database_url(),
         "SLOW_LOG": str(log),
     }
     command = [sys.executable, "-m", "celery", "-A", "tests.evaluation.slow_worker", "worker"]
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*options: str, last_call: int = 0) -> subprocess.Popen[bytes]:
+    def start(*options: str, last_call: int = 0, **extra: str) -> subprocess.Popen[bytes]:
         """``last_call``: of the slow pipeline, that never comes to an end."""
         with (tmp_path / "worker.log").open("ab") as output:
             worker = subprocess.Popen(
                 [*command, "--concurrency", "1", "--loglevel", "INFO", *options],
                 cwd=settings.BASE_DIR,
-                env=os.environ | own | {"SLOW_LAST": str(last_call)},
+                env=os.environ | own | {"SLOW_LAST": str(last_call)} | extra,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
@@ -118,6 +119,41 @@ def speaking(
 
 def n_done(run: Run) -> int:
     return CaseRun.objects.filter(run=run, state="done").count()
+
+
+@pytest.mark.slow
+def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
+    make_release: Any,
+    launch: Any,
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    log: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With two data folders; on PostgreSQL their messages are in the database, too."""
+    monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
+    run = launch(release=make_release(60, name="sixty"), pipeline="slow", queue=True)
+    queue = "database://" if connection.vendor == "postgresql" else "files://"
+    said = tmp_path / "worker.log"
+
+    def started(number: int, last_call: int = 0) -> subprocess.Popen[bytes]:
+        folder = str(tmp_path / f"machine{number % 2}")
+        own = {"ASSAY_DATA_DIR": folder, "CELERY_BROKER_URL": queue, "ASSAY_RUN_WORKERS": "4"}
+        return start_worker(last_call=last_call, **own)
+
+    log.touch()
+    lost = [started(number, last_call=4) for number in (0, 1)]
+    wait_for(lambda: len(log.read_text().split()) == 8, seconds=180, log=said)  # both hang
+    for number in (2, 3):
+        started(number)
+    for worker in lost:
+        kill(worker)
+    wait_for(lambda: Run.objects.get(pk=run.pk).scored_at is not None, seconds=300, log=said)
+
+    assert n_done(run) == 60
+    calls = Counter(log.read_text().split())
+    assert len(calls) == 60
+    assert sum(calls.values()) == 60 + len(lost)  # those that were cut off, and nothing else
 
 
 def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice(

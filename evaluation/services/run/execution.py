@@ -10,8 +10,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from uuid import UUID
 
+from django.conf import settings
 from django.db import OperationalError
 from django.db.models import Q
 
@@ -23,7 +25,7 @@ from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
 from evaluation.services.run import scoring
 from evaluation.services.stores import FileStore
-from evaluation.services.work import leases
+from evaluation.services.work import leases, steering
 from evaluation.services.work.working import (
     WorkContext,
     carry_out,
@@ -46,6 +48,9 @@ from pipelines.types import Case, Pipeline, Preparing
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[], None]
+
+CALL_SECONDS = 10
+"""How often a worker looks whether another may join it, for example because one has died."""
 
 
 class CannotRun(Exception):
@@ -88,6 +93,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
     context: WorkContext | None = None
     pipeline: Pipeline | None = None
     prepared: set[int] = set()
+    look_at = 0.0
     while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
         if context is None or pipeline is None:
             context = _context(run_id, owner)
@@ -97,6 +103,9 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
+        if monotonic() >= look_at:
+            _call_another(run_id)
+            look_at = monotonic() + CALL_SECONDS
         if isinstance(pipeline, Preparing) and case.item_id not in prepared:
             _prepare(case, pipeline, context)
             prepared.add(case.item_id)
@@ -104,6 +113,13 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
         carry_out(case, context, do, repetition=case.repetition)
         if progress:
             progress()
+
+
+def _call_another(run_id: int) -> None:
+    """A further worker joins, and calls the next one, while there is work and room for it."""
+    most = settings.RUN_WORKERS
+    if most > 1 and leases.workers_at(run_id) < most and leases.may_be_claimed(run_id):
+        steering.wake(run_id)
 
 
 def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:

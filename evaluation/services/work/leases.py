@@ -65,6 +65,16 @@ def _with_item() -> QuerySet[CaseRun]:
     return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
+def workers_at(run_id: int) -> int:
+    """How many have a case of the run in work."""
+    leased = CaseRun.objects.filter(run=run_id).leased(timezone.now())
+    return int(leased.values("owner").distinct().count())
+
+
+def may_be_claimed(run_id: int) -> bool:
+    return CaseRun.objects.filter(run=run_id).claimable(timezone.now()).exists()
+
+
 def lease_of(work: Work, owner: UUID) -> WorkLease:
     return WorkLease(type(work), work.pk, owner)
 
