@@ -9,6 +9,7 @@ last bits.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -219,6 +220,8 @@ def _laid_out(weight: Any, bias: Any) -> tuple[Any, Any]:
 def _tokenizer(folder: Path) -> Any:
     from tokenizers import Tokenizer
 
+    # Its threads wait for each other on busy cores.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     pieces = Tokenizer.from_file(str(folder / "tokenizer.json"))
     pieces.no_padding()
     pieces.enable_truncation(LONGEST)

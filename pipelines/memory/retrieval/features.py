@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.retrieval.late import Encoded
+from pipelines.memory.retrieval.late import Encoded, encode_both
 from pipelines.memory.retrieval.question import KINDS, Asked
 from pipelines.memory.retrieval.views import WIDTHS, Views
 from pipelines.memory.text import IMAGE, words
+from pipelines.types import Encoder
 
 Floats = NDArray[np.float64]
 FEEDBACK = 5  # top messages assumed to be evidence when looking for similar ones
@@ -49,14 +50,32 @@ _PAIRS = (
 )  # fmt: skip
 
 
+class Wordings:
+    """Those of several questions: encoded and looked up together, when a score needs it."""
+
+    def __init__(self, views: Views, asked: Sequence[Asked], encoder: Encoder) -> None:
+        self._views, self._asked, self._encoder = views, asked, encoder
+
+    @cached_property
+    def encoded(self) -> Mapping[str, Encoded]:
+        wordings = [wording for question in self._asked for wording in question.wordings]
+        return encode_both(wordings, self._encoder)
+
+    @cached_property
+    def nearest(self) -> Mapping[str, Floats]:
+        """Each token in the first person, and without names, with every message."""
+        sought = list(dict.fromkeys(text for row in self._asked for text in (row.first, row.bare)))
+        tokens = [self.encoded[text].tokens.vectors for text in sought]
+        near = self._views.tokens.nearest(np.concatenate(tokens))
+        ends = np.cumsum([len(rows) for rows in tokens])[:-1]
+        return dict(zip(sought, np.split(near, ends, axis=1), strict=True))
+
+
 class Evidence:
     """The single scores of all messages for one question."""
 
-    def __init__(
-        self, views: Views, asked: Asked, encoded: Callable[[], Mapping[str, Encoded]]
-    ) -> None:
-        """``encoded`` returns every wording of the question; only some scores need it."""
-        self.views, self.asked, self._encoded = views, asked, encoded
+    def __init__(self, views: Views, asked: Asked, wordings: Wordings) -> None:
+        self.views, self.asked, self._wordings = views, asked, wordings
         self.size = len(views.messages)
 
     @cached_property
@@ -65,7 +84,7 @@ class Evidence:
 
     @cached_property
     def _questions(self) -> Floats:
-        encoded = self._encoded()
+        encoded = self._wordings.encoded
         rows = [encoded[wording].sentence for wording in self.asked.wordings]
         return np.stack(rows).astype(np.float64)
 
@@ -90,11 +109,9 @@ class Evidence:
     @cached_property
     def _near(self) -> tuple[Floats, Floats, Floats]:
         """The nearest words to each token in the first person, and without names; their rarity."""
-        encoded = self._encoded()
-        first, bare = encoded[self.asked.first].tokens, encoded[self.asked.bare].tokens
-        near = self.views.tokens.nearest(np.concatenate([first.vectors, bare.vectors]))
-        cut = len(first.pieces)
-        return near[:, :cut], near[:, cut:], self.views.tokens.weights(bare.pieces)
+        first, bare = self.asked.first, self.asked.bare
+        near, encoded = self._wordings.nearest, self._wordings.encoded
+        return near[first], near[bare], self.views.tokens.weights(encoded[bare].tokens.pieces)
 
     @cached_property
     def late(self) -> Floats:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.conversations import left_out
-from pipelines.memory.retrieval import adapter, features, late, question, ranker, views
-from pipelines.memory.retrieval.features import Evidence
+from pipelines.memory.retrieval import adapter, features, question, ranker, views
+from pipelines.memory.retrieval.features import Evidence, Wordings
 from pipelines.memory.retrieval.ranker import Ranker
 from pipelines.memory.retrieval.views import Views
 from pipelines.types import Encoder, Message, Store
@@ -85,9 +84,8 @@ class ConversationIndex:
     def _evidence(self, texts: Sequence[str]) -> list[Evidence]:
         views = self.views
         asked = [question.read(text, views.speakers, span=views.span) for text in texts]
-        wordings = [wording for reading in asked for wording in reading.wordings]
-        encoded = cache(partial(late.encode_both, wordings, self._encoder))
-        return [Evidence(views, reading, encoded) for reading in asked]
+        wordings = Wordings(views, asked, self._encoder)
+        return [Evidence(views, reading, wordings) for reading in asked]
 
     def columns(self, evidence: Evidence) -> dict[str, Floats]:
         return features.columns(evidence, self._cues)
