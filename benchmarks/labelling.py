@@ -1,7 +1,7 @@
 """Many annotators at once: how quickly they work, what it costs, and whether anything is lost.
 
     .venv/bin/python benchmarks/labelling.py [--clients 1 8 32] [--minutes M | --conversations N]
-        [--overlap 3] [--autosaves 0] [--databases sqlite postgresql]
+        [--overlap 3] [--autosaves 0] [--databases sqlite postgresql] [--pools 10000 100000]
 
 For each database it starts the web server and a worker as ``make serve`` does, with a database of
 its own. For each number of clients it makes a project; the clients sign in and, over HTTP, take and
@@ -9,6 +9,9 @@ submit until nothing is left (N conversations), or for M minutes in a pool that 
 Then it waits until the worker has caught up, and counts in the database: whether an accepted answer
 is lost or doubled, and whether a conversation has more people than wanted or, of a pool that ran
 out, fewer.
+
+``--pools`` measures instead what taking the next conversation costs, without the web server, in
+pools of these sizes: at the beginning, and when 99 in 100 conversations have all their answers.
 
 Milliseconds of the processor are user and system time of the server's processes, so what else the
 machine does hardly counts; what the clients themselves cost is a line of its own.
@@ -132,6 +135,10 @@ def measure(options: argparse.Namespace) -> int:
         settle(folder)
         from django.db import connection
 
+        for size in options.pools:
+            take_from(size, options.overlap)
+        if options.pools:
+            return 0
         failed = 0
         with web_server(folder) as port, worker(folder) as work:
             web = web_processes()
@@ -149,15 +156,80 @@ def measure(options: argparse.Namespace) -> int:
     return failed
 
 
+TAKEN = 50
+
+
+def take_from(size: int, overlap: int) -> None:
+    from django.db import connection
+
+    from labeling.models import Assignment, Conversation
+
+    options = argparse.Namespace(minutes=0, conversations=0, overlap=overlap)
+    project, _ = prepare(overlap, options, name=f"pool-{size}")
+    Conversation.objects.bulk_create(
+        (
+            Conversation(
+                project=project, external_id=f"{n}", content_sha256=f"{n:064}", n_messages=0
+            )
+            for n in range(size)
+        ),
+        batch_size=1000,
+    )
+    pool = open_pool(project)
+    people = [membership.user for membership in project.memberships.select_related("user")]
+    empty = milliseconds_to_take(people)
+    Assignment.objects.with_checks().filter(round=pool).delete()
+    Assignment.objects.bulk_create(
+        (
+            Assignment(
+                round=pool,
+                conversation_id=place.conversation_id,
+                annotator=user,
+                slot=slot,
+                position=place.position,
+                answered=True,
+            )
+            for place in pool.places.all()[: size * 99 // 100]
+            for slot, user in enumerate(people)
+        ),
+        batch_size=1000,
+    )
+    full = milliseconds_to_take(people)
+    print(
+        f"{connection.vendor}, a pool of {size}: {empty:.2f} ms of this process to take the next at"
+        f" the beginning, {full:.2f} ms when 99 in 100 are done"
+    )
+
+
+def milliseconds_to_take(people: list[Any]) -> float:
+    """Of the processor, on average; each place is put down as answered, or it would come again."""
+    from labeling.models import Assignment
+    from labeling.services.work import assignments
+
+    spent = 0.0
+    for n in range(TAKEN):
+        started = time.process_time()
+        taken = assignments.next_for(people[n % len(people)])
+        spent += time.process_time() - started
+        assert taken is not None
+        Assignment.objects.with_checks().filter(pk=taken.pk).update(answered=True)
+    return 1000 * spent / TAKEN
+
+
 @contextmanager
 def worker(folder: str) -> Iterator[int]:
     from config.serve import worker_command
 
-    with (Path(folder) / "worker.log").open("wb") as output:
+    log = Path(folder) / "worker.log"
+    with log.open("wb") as output:
         process = subprocess.Popen(
             worker_command(), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
         )
     try:
+        while "ready." not in log.read_text():
+            if process.poll() is not None:
+                sys.exit(f"The worker ended: {log.read_text()[-2000:]}")
+            time.sleep(0.1)
         yield process.pid
     finally:
         process.terminate()
@@ -202,22 +274,31 @@ def cpu(pids: list[int]) -> float:
     return total
 
 
-def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
+def prepare(
+    clients: int, options: argparse.Namespace, name: str = "crowd"
+) -> tuple[Any, list[str]]:
     """A project with a pool for that many annotators; their session keys."""
     from django.contrib.auth.models import User
 
     from labeling.models import Guideline, Membership, Project
-    from labeling.services.work.rounds import open_round
 
     number = int(options.minutes * 60 * PER_SECOND) or options.conversations
-    slug = f"crowd-{clients}"
+    slug = f"{name}-{clients}"
     project = Project.objects.create(slug=slug, name=slug, overlap=min(options.overlap, clients))
     Guideline.objects.create(project=project, version=1, body="# Guide")
     people = [User.objects.create(username=f"{slug}-{n:02}") for n in range(clients)]
     for user in people:
         Membership.objects.create(project=project, user=user, role="annotator")
-    store(project, number)
-    open_round(
+    if number:
+        store(project, number)
+        open_pool(project)
+    return project, [session_of(user) for user in people]
+
+
+def open_pool(project: Any) -> Any:
+    from labeling.services.work.rounds import open_round
+
+    return open_round(
         project=project,
         kind="full",
         by=None,
@@ -225,7 +306,6 @@ def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
         pool=True,
         override_reason="-",
     )
-    return project, [session_of(user) for user in people]
 
 
 def store(project: Any, number: int) -> None:
@@ -343,5 +423,6 @@ if __name__ == "__main__":
     parser.add_argument("--overlap", type=int, default=3)
     parser.add_argument("--autosaves", type=int, default=0)
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
+    parser.add_argument("--pools", type=int, nargs="+", default=[])
     parser.add_argument("--only", help=argparse.SUPPRESS)
     sys.exit(main(parser.parse_args()))

@@ -150,6 +150,8 @@ _database = dj_database_url.parse(
 )
 if _database["ENGINE"].endswith("sqlite3"):
     _database["OPTIONS"] = SQLITE_OPTIONS
+    # Opening it for each request costs as much as saving an answer: functions, pragmas, the schema.
+    _database["CONN_MAX_AGE"] = 60
     # A file, not memory: tests use threads, a live server and worker processes.
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 elif _database["ENGINE"].endswith("postgresql"):
