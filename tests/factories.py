@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
 from labeling.domain import transcripts
@@ -48,22 +49,23 @@ PASSWORD = "correct-horse-battery"
 
 def make_people() -> dict[str, User]:
     """Everybody in ROLES, Olga, and a superuser called admin."""
-    people = {name: _user(name) for name in [*ROLES, "olga"]}
-    people["admin"] = User.objects.create_superuser("admin", password=PASSWORD)
-    return people
-
-
-def _user(name: str) -> User:
-    result = User.objects.filter(username=name).first()
-    return result or User.objects.create_user(name, password=PASSWORD)
+    names = [*ROLES, "olga"]
+    people = {user.username: user for user in User.objects.filter(username__in=names)}
+    password = make_password(PASSWORD)
+    new = [User(username=name, password=password) for name in names if name not in people]
+    new.append(User(username="admin", password=password, is_staff=True, is_superuser=True))
+    people |= {user.username: user for user in User.objects.bulk_create(new)}
+    return {name: people[name] for name in (*names, "admin")}
 
 
 def make_project(slug: str = "orders", **fields: Any) -> Project:
     """A project with guidelines v1 and whoever of ROLES exists as its members."""
     project = Project.objects.create(slug=slug, name=slug.title(), **fields)
     Guideline.objects.create(project=project, version=1, body="# Guide\n\nLabel what they want.")
-    for user in User.objects.filter(username__in=ROLES):
-        Membership.objects.create(project=project, user=user, role=ROLES[user.username])
+    people = User.objects.filter(username__in=ROLES)
+    Membership.objects.bulk_create(
+        Membership(project=project, user=user, role=ROLES[user.username]) for user in people
+    )
     return project
 
 
