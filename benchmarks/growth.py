@@ -83,7 +83,7 @@ PAGES = {
     "checks": "…/checks/",
     "gold": "…/gold/",
     "gold, lint": "…/gold/lint/",
-    "gold, a release": "…/gold/{slug}/1/",
+    "gold, a release": "…/gold/{release}/",
     "runs": "/runs/",
     "new run": "/runs/new/",
     "a run": "/runs/{run}/",
@@ -186,8 +186,9 @@ def measure(folder: Path, size: int, only: str, skip: str) -> None:
             report(name, in_a_fork(command))
     places = in_a_fork_json(addresses)
     for name, path in PAGES.items():
-        if re.search(only, name) and ("{run}" not in path or places["run"]):
-            address = path.replace("…", f"/projects/{PROJECT}").format(**places, slug=PROJECT)
+        missing = any("{" + place + "}" in path and not at for place, at in places.items())
+        if re.search(only, name) and not missing and not (skip and re.search(skip, name)):
+            address = path.replace("…", f"/projects/{PROJECT}").format(**places)
             report(name, in_a_fork(opening(lead, address)))
     shutil.rmtree(work)
 
@@ -237,7 +238,7 @@ def opening(lead: Any, address: str) -> Callable[[Spent], None]:
             response = client.get(address)
             spent.stop()
             if response.status_code != 200:
-                sys.exit(f"{address}: {response.status_code}")
+                raise RuntimeError(f"{address}: {response.status_code}")
 
     return open_twice
 
@@ -323,16 +324,18 @@ def abandon() -> None:
 def addresses() -> dict[str, Any]:
     """What the addresses of pages need."""
     from evaluation.models import Run
-    from labeling.models import Conversation, Merge, Project
+    from labeling.models import Conversation, GoldRelease, Merge, Project
 
     project = Project.objects.get(slug=PROJECT)
     talks = Conversation.objects.filter(project=project).order_by("-external_id")
     disputed = Merge.objects.filter(conversation__project=project, state="disputed")
     run = Run.objects.order_by("pk").first()
+    release = GoldRelease.objects.filter(project=project).order_by("pk").first()
     return {
         "near_last": talks[150].pk,
         "disputed": disputed.values_list("conversation", flat=True)[0],
-        "run": run.pk if run else 0,
+        "run": run.pk if run else None,
+        "release": f"{release.name}/{release.version}" if release else None,
     }
 
 
