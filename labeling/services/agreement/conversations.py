@@ -225,8 +225,8 @@ def _submitted(
     measured: Round, selection: Selection, keys: Sequence[int]
 ) -> dict[int, dict[str, tuple[Payload, bool]]]:
     """By conversation and annotator, what was submitted, and whether they saw suggestions first."""
-    rows = answers.submitted(measured, replace(selection, origin=""))
-    rows = rows.filter(conversation__in=keys).values_list(
+    everything = answers.submitted(measured, replace(selection, origin=""))
+    rows = everything.filter(conversation__in=keys).values_list(
         "conversation", "annotator__username", "annotation__payload", "first_pass"
     )
     by_conversation: dict[int, dict[str, tuple[Payload, bool]]] = {}
