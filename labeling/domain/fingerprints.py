@@ -15,9 +15,8 @@ import base64
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +37,11 @@ LEAST_SHARED_VALUES = 4
 KEY_VALUES = 8
 KEY_BITS = 27
 ASKED_VALUES = 32
+KEPT_WORDS = 1 << 16
+AT_ONCE = 1 << 15  # words
 
 Words32 = NDArray[np.uint32]
+Words64 = NDArray[np.uint64]
 
 # Scripts that put no blank between words: pairs of characters stand in for words.
 _UNSPACED = (
@@ -47,7 +49,10 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![_{_UNSPACED}])\\w)+")
-_ASCII_WORD = re.compile("[a-z0-9]+")
+_LETTERS = bytes(
+    ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else ord(" ")
+    for byte in range(256)
+)
 _is_unspaced = re.compile(f"[{_UNSPACED}]").match
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -125,7 +130,25 @@ def fingerprint(texts: Iterable[str]) -> Fingerprint:
     >>> bool(fingerprint(["Hello", "Hello, how may I help you?"]))
     False
     """
-    runs = _runs(texts)
+    (computed,) = fingerprints([texts])
+    return computed
+
+
+def fingerprints(conversations: Iterable[Iterable[str]]) -> list[Fingerprint]:
+    """Those of many conversations in one go, which is four times faster for short ones."""
+    computed: list[Fingerprint] = []
+    waiting: list[Words64] = []
+    words = 0
+    for texts in conversations:
+        waiting.append(_hashes(_words("\n".join(texts))))
+        words += len(waiting[-1])
+        if words >= AT_ONCE:
+            computed += map(_sampled, _runs(waiting))
+            waiting, words = [], 0
+    return computed + list(map(_sampled, _runs(waiting)))
+
+
+def _sampled(runs: Words32) -> Fingerprint:
     if len(runs) < LEAST_SHARED_RUNS:
         return Fingerprint(0, runs[:0])
     density = 0
@@ -163,31 +186,54 @@ def _below(sketch: Fingerprint, density: int) -> Words32:
     return sketch.values[: np.searchsorted(sketch.values, 1 << (32 - density))]
 
 
-def _runs(texts: Iterable[str]) -> Words32:
-    """A sorted hash of 32 bits for each different run of words."""
-    words = np.fromiter(map(_hash, _words("\n".join(texts))), np.uint64)
-    count = len(words) - WORDS + 1
-    if count < 1:
-        return np.empty(0, np.uint32)
-    mixed = np.zeros(count, np.uint64)
+def _hashes(words: list[bytes]) -> Words64:
+    return np.fromiter(map(_HASHES.__getitem__, words), np.uint64, len(words))
+
+
+def _runs(conversations: Sequence[Words64]) -> list[Words32]:
+    """Of each, a sorted hash of 32 bits for each different run of words."""
+    words = np.concatenate(conversations) if conversations else np.empty(0, np.uint64)
+    total = max(len(words) - WORDS + 1, 0)
+    mixed = np.zeros(total, np.uint64)
     for start in range(WORDS):
-        mixed = (mixed ^ words[start : start + count]) * _FACTOR
+        mixed = (mixed ^ words[start : start + total]) * _FACTOR
         mixed ^= mixed >> np.uint64(29)
-    return np.unique((mixed >> np.uint64(32)).astype(np.uint32))
+    values = (mixed >> np.uint64(32)).astype(np.uint32)
+    runs, end = [], 0
+    for of_one in conversations:
+        start, end = end, end + len(of_one)
+        runs.append(_different(values[start : max(end - WORDS + 1, start)]))
+    return runs
 
 
-def _words(text: str) -> list[str]:
+def _different(values: Words32) -> Words32:
+    """Sorted, each once."""
+    ordered = np.sort(values)
+    if len(ordered) < 2:
+        return ordered
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
+
+
+def _words(text: str) -> list[bytes]:
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return text.encode().translate(_LETTERS).split()
     words: list[str] = []
     for run in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _is_unspaced(run) and len(run) > 1:
             words += (run[start : start + 2] for start in range(len(run) - 1))
         else:
             words.append(run)
-    return words
+    return [word.encode("utf-8", "replace") for word in words]
 
 
-@lru_cache(maxsize=1 << 16)
-def _hash(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+class _Hashes(dict[bytes, int]):
+    """The hash of each word, computed once; of the most recent ones, so that it stays small."""
+
+    def __missing__(self, word: bytes) -> int:
+        if len(self) >= KEPT_WORDS:
+            self.clear()
+        self[word] = value = int.from_bytes(hashlib.blake2b(word, digest_size=8).digest())
+        return value
+
+
+_HASHES = _Hashes()

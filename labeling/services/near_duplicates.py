@@ -122,12 +122,13 @@ def _sketches(conversations: Collection[int]) -> dict[int, Fingerprint]:
 
 def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
     """Store fingerprints of stored conversations; one that is there stays."""
-    ConversationFingerprint.objects.bulk_create(
-        [ConversationFingerprint(conversation_id=pk, sketch=bytes(each)) for pk, each in prints],
-        ignore_conflicts=True,
-    )
     keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys)
     with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {ConversationFingerprint._meta.db_table} (conversation_id, sketch)"
+            " VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            [(pk, bytes(each)) for pk, each in prints],
+        )
         for part in batches(keys, VALUES):  # 80,000 rows as objects take longer than the rest
             cursor.execute(
                 f"INSERT INTO {FingerprintKey._meta.db_table} (value, conversation_id)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
@@ -9,20 +11,27 @@ from typing import Any, BinaryIO, NamedTuple
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import connection, transaction
+from django.db.models import Count, Max, Q
+from django.utils import timezone
 
 from labeling.domain import transcripts
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint as Sketch
-from labeling.domain.fingerprints import fingerprint
+from labeling.domain.fingerprints import fingerprints
 from labeling.domain.formats.conversations import READERS
+from labeling.domain.gold.release import text_sha256
 from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, projects
-from labeling.services.exchange import splits
+from labeling.services.exchange import bulk, splits
+from labeling.services.exchange.staging import Entry, New, Staged
 
 BATCH_CONVERSATIONS = 500
-BATCH_CHARACTERS = 8_000_000
+BATCH_CHARACTERS = 4_000_000
+BATCH_TEXTS = 100
+ATTEMPTS = 3  # the last one decides under the lock
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
 
@@ -72,12 +81,6 @@ class ImportReport:
         return {name: value for name, value in asdict(self).items() if name != "notes"}
 
 
-class _Entry(NamedTuple):
-    place: _RecordPlace
-    record: Record
-    fingerprint: Fingerprint
-
-
 class _RecordPlace(NamedTuple):
     order: int  # of the file
     line: int
@@ -95,7 +98,6 @@ def _by_place(problem: tuple[_RecordPlace, Fact]) -> _RecordPlace:
     return problem[0]
 
 
-@transaction.atomic
 def import_files(
     *,
     project_slug: str,
@@ -111,27 +113,43 @@ def import_files(
     forwards, so an iterable may open them one at a time. ``split`` is for conversations that name
     none. A stored conversation with the same content is left alone, except that it gets a split if
     it had none; one with other content refuses the whole import. A missing project is created.
+
+    Everything is read, checked and decided before a lock is taken; what was decided is published
+    in one transaction if nothing has changed meanwhile, and else decided again. A dry run writes
+    nothing at all.
     """
     splits.require_fingerprints()
-    project, created = open_project(project_slug, actor)
-    importing = _ConversationImport(project=project, split=split, format=format, actor=actor)
-    names = list(importing.take(files))
-    if importing.problems:
-        raise ImportRefused(
-            [place.says(reason) for place, reason in sorted(importing.problems, key=_by_place)]
-        )
-    report = replace(importing.report, project_created=created)
-    if dry_run:
-        transaction.set_rollback(True)
-    elif report.has_changes:
-        events.record(
-            "conversations.imported",
-            project,
-            project=project,
-            actor=actor,
-            files=names,
-            **report.as_json(),
-        )
+    planned_project(project_slug)  # refuses what no project can be called
+    with Staged() as staged:
+        importing = _ConversationImport(staged, split=split, format=format, actor=actor)
+        names = list(importing.take(files))
+        for attempt in range(ATTEMPTS):
+            before = _state()
+            project = planned_project(project_slug)
+            importing.decide(project)
+            importing.report.project_created = project.pk is None
+            if dry_run:
+                return importing.report
+            with transaction.atomic():
+                project, created = open_project(project_slug, actor)
+                if importing.is_overtaken(before):
+                    if attempt < ATTEMPTS - 1:
+                        transaction.set_rollback(True)
+                        continue
+                    importing.decide(project)
+                importing.publish(project)
+                report = replace(importing.report, project_created=created)
+                if report.has_changes:
+                    events.record(
+                        "conversations.imported",
+                        project,
+                        project=project,
+                        actor=actor,
+                        files=names,
+                        **report.as_json(),
+                    )
+            break
+        importing.store_fingerprints(project)
     return report
 
 
@@ -149,12 +167,12 @@ def store_records(
     With ``proposed`` a copy of a stored conversation may have another split than its record says.
     """
     splits.require_fingerprints()
-    importing = _ConversationImport(project=project, split=split, actor=actor, proposed=proposed)
-    importing.keep(records)
-    if importing.problems:
-        raise ImportRefused(
-            [place.says(reason) for place, reason in sorted(importing.problems, key=_by_place)]
-        )
+    with Staged() as staged:
+        importing = _ConversationImport(staged, split=split, actor=actor, proposed=proposed)
+        importing.keep(records)
+        importing.decide(project)
+        importing.publish(project)
+        importing.store_fingerprints(project)
     return importing.report
 
 
@@ -184,175 +202,294 @@ def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
     return stored or Project(slug=slug, name=slug, **({"layers": list(layers)} if layers else {}))
 
 
-@dataclass(slots=True)
+class _State(NamedTuple):
+    """What decisions rest on: a conversation only comes in, goes, or gets the split it had not."""
+
+    newest: int | None
+    conversations: int
+    without_split: int
+
+
+def _state() -> _State:
+    without_split = Count("pk", filter=Q(split=""))
+    figures = {"newest": Max("pk"), "conversations": Count("pk"), "without_split": without_split}
+    return _State(**Conversation.objects.aggregate(**figures))
+
+
 class _ConversationImport:
     """One import on its way: a batch at a time, so that memory does not grow with the files."""
 
-    project: Project
-    split: str
-    format: str = "native"
-    actor: Any = None
-    proposed: bool = False
-    report: ImportReport = field(default_factory=ImportReport)
-    problems: list[tuple[_RecordPlace, Fact]] = field(default_factory=list)
-    _batch: list[_Entry] = field(default_factory=list)
-    _characters: int = 0
+    def __init__(
+        self,
+        staged: Staged,
+        *,
+        split: str,
+        format: str = "native",
+        actor: Any = None,
+        proposed: bool = False,
+    ) -> None:
+        self.report = ImportReport()
+        self._staged, self._split, self._format = staged, split, format
+        self._actor, self._proposed = actor, proposed
+        self._names: list[str] = []
+        self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
+        self._refusals: list[tuple[_RecordPlace, Fact]] = []  # by what is stored
+        self._batch: list[tuple[_RecordPlace, Record]] = []
+        self._characters = 0
+
+    # --- reading --------------------------------------------------------------------------------
 
     def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
         """Read all files, yielding their names; ends early when there are too many problems."""
         for order, (name, stream) in enumerate(files):
             yield name
-            for entry in READERS[self.format](stream):
+            for entry in READERS[self._format](stream):
                 if isinstance(entry, Problem):
-                    self._refuse(_RecordPlace(order, entry.line or 0, name), entry.reason)
+                    place = _RecordPlace(order, entry.line or 0, name)
+                    self._faults.append((place, entry.reason))
                 else:
                     line, record = entry
                     self._add(_RecordPlace(order, line, name), record)
-                if len(self.problems) >= MAX_PROBLEMS:
+                if len(self._faults) >= MAX_PROBLEMS:
                     return
-        self._store()
+        self._stage()
 
     def keep(self, records: Iterable[tuple[str, Record]]) -> None:
         for order, (name, record) in enumerate(records):
             self._add(_RecordPlace(order, 0, name), record)
-        self._store()
-
-    def _refuse(self, place: _RecordPlace, reason: Fact) -> None:
-        self.problems.append((place, reason))
+        self._stage()
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
-        if self.split and record.split not in ("", self.split):
+        if self._split and record.split not in ("", self._split):
             reason = Fact(
                 "import.other_split",
                 conversation=record.id,
                 split=record.split,
-                wanted=self.split,
+                wanted=self._split,
             )
-            return self._refuse(place, reason)
-        record = replace(record, split=record.split or self.split)
-        self._batch.append(_Entry(place, record, record.fingerprint))
+            self._faults.append((place, reason))
+            return
+        self._batch.append((place, record))
         self._characters += record.size
         if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
-            self._store()
-        return None
+            self._stage()
 
-    def _store(self) -> None:
-        new, without_split = self._sorted()
-        self._give_splits(without_split)
-        prints = [fingerprint(turn.content for turn in entry.record.turns) for entry in new]
-        rows = [
-            self._row(entry, split)
-            for entry, split in zip(new, self._splits(new, prints), strict=True)
-        ]
-        Conversation.objects.bulk_create(rows)
-        texts = ((row.pk, entry.record.turns) for row, entry in zip(rows, new, strict=True))
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO {Transcript._meta.db_table} (conversation_id, messages)"
-                " VALUES (%s, %s)",
-                ((pk, transcripts.written(turns)) for pk, turns in texts),
-            )
-        near_duplicates.store([(row.pk, each) for row, each in zip(rows, prints, strict=True)])
-        self.report.new += len(rows)
-        self.report.messages += sum(row.n_messages for row in rows)
+    def _stage(self) -> None:
+        prints = fingerprints([turn.content for turn in record.turns] for _, record in self._batch)
+        self._staged.add(
+            _entry(place, record, record.split or self._split, sketch)
+            for (place, record), sketch in zip(self._batch, prints, strict=True)
+        )
         self._batch, self._characters = [], 0
 
-    def _sorted(self) -> tuple[list[_Entry], dict[str, _Entry]]:
+    # --- deciding -------------------------------------------------------------------------------
+
+    def decide(self, project: Project) -> None:
+        """What shall be stored, by what is stored now; refuses the import if something is wrong.
+
+        Writes nothing, and may be repeated.
+        """
+        self.report, self._refusals = ImportReport(), []
+        self._staged.forget_decisions()
+        if len(self._faults) < MAX_PROBLEMS:
+            for batch in self._staged.entries(BATCH_CONVERSATIONS):
+                self._decide_batch(project, batch)
+                if len(self._faults) + len(self._refusals) >= MAX_PROBLEMS:
+                    break
+        problems = sorted(self._faults + self._refusals, key=_by_place)
+        if problems:
+            raise ImportRefused([place.says(reason) for place, reason in problems])
+
+    def is_overtaken(self, before: _State) -> bool:
+        """Whether something has come in since, or a split can no longer be given."""
+        given = dict(self._staged.given)
+        return before != _state() or bool(splits.are_frozen(given))
+
+    def _decide_batch(self, project: Project, batch: Sequence[tuple[int, Entry]]) -> None:
+        new, without_split = self._sorted(project, batch)
+        self._give_splits(project, without_split)
+        prints = [Sketch.from_bytes(entry.sketch) for _, entry in new]
+        decided = [
+            (number, entry.id, split, sketch)
+            for (number, entry), split, sketch in zip(
+                new, self._splits(project, new, prints), prints, strict=True
+            )
+        ]
+        self._staged.decide(decided)
+        self.report.new += len(new)
+        self.report.messages += sum(entry.messages for _, entry in new)
+
+    def _sorted(
+        self, project: Project, batch: Sequence[tuple[int, Entry]]
+    ) -> tuple[list[tuple[int, Entry]], dict[str, Entry]]:
         """What is not stored yet, each once, and what is stored and may get a split by its id."""
-        known = self._stored()
+        known = self._known(project, [entry.id for _, entry in batch])
         new, without_split = [], {}
-        for entry in self._batch:
+        for number, entry in batch:
             self.report.read += 1
-            stored, name = known.get(entry.record.id), entry.record.id
+            stored = known.get(entry.id)
             if stored is None:
-                known[name] = entry.fingerprint
-                new.append(entry)
+                known[entry.id] = entry.fingerprint
+                new.append((number, entry))
             elif reason := conflict(stored, entry.fingerprint):
-                if not self._keeps_its_split(stored, entry):
-                    self._refuse_entry(entry, reason)
+                if not self._keeps_its_split(project, stored, entry):
+                    self._refuse(entry, reason)
                     continue
                 self.report.unchanged += 1
-            elif entry.record.split and not stored.split:
-                known[name] = stored._replace(split=entry.record.split)
-                without_split[name] = entry
+            elif entry.split and not stored.split:
+                known[entry.id] = stored._replace(split=entry.split)
+                without_split[entry.id] = entry
             else:
                 self.report.unchanged += 1
         return new, without_split
 
-    def _keeps_its_split(self, stored: Fingerprint, entry: _Entry) -> bool:
-        """Whether only a proposed split differs from the stored one, which copies decide about."""
-        if not self.proposed or conflict(stored, entry.fingerprint._replace(split="")):
-            return False
-        conversation = self.project.conversations.get(external_id=entry.record.id)
-        return splits.is_held_by_copies(conversation)
+    def _known(self, project: Project, ids: Sequence[str]) -> dict[str, Fingerprint]:
+        """What is stored, and what was decided to be, by earlier batches too."""
+        known = self._staged.known(ids)
+        if project.pk is None:
+            return known
+        rows = project.conversations.filter(external_id__in=ids).order_by()
+        columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
+        for name, sha256, domain, difficulty, split, origin in rows.values_list(*columns):
+            split = split or self.report.given.get(name, "")
+            known[name] = Fingerprint(sha256, domain, difficulty, split, origin=origin)
+        return known
 
-    def _splits(self, entries: Sequence[_Entry], prints: Sequence[Sketch]) -> Iterator[str]:
+    def _keeps_its_split(self, project: Project, stored: Fingerprint, entry: Entry) -> bool:
+        """Whether only a proposed split differs from the stored one, which copies decide about."""
+        if not self._proposed or conflict(stored, entry.fingerprint._replace(split="")):
+            return False
+        return splits.is_held_by_copies(project.conversations.get(external_id=entry.id))
+
+    def _splits(
+        self, project: Project, entries: Sequence[tuple[int, Entry]], prints: Sequence[Sketch]
+    ) -> Iterator[str]:
         proposals = [
             splits.Proposal(
-                name=entry.record.id,
+                name=entry.id,
                 sketch=sketch,
-                split=entry.record.split,
-                is_demanded=not self.proposed,
-                is_synthetic=entry.record.origin == Conversation.Origin.SYNTHETIC,
+                split=entry.split,
+                is_demanded=not self._proposed,
+                is_synthetic=entry.origin == Conversation.Origin.SYNTHETIC,
             )
-            for entry, sketch in zip(entries, prints, strict=True)
+            for (_, entry), sketch in zip(entries, prints, strict=True)
         ]
-        decisions = splits.decide(proposals, project=self.project, actor=self.actor)
-        for entry, decision in zip(entries, decisions, strict=True):
+        decisions = splits.decide(
+            proposals,
+            project=project,
+            actor=self._actor,
+            before=self._staged.copies(prints),
+            given=dict(self._staged.given),
+        )
+        for (_, entry), decision in zip(entries, decisions, strict=True):
             if decision.is_refused and decision.why:
-                self._refuse_entry(entry, decision.why)
+                self._refuse(entry, decision.why)
             elif decision.why:
-                self.report.inherited[entry.record.id] = decision.split
+                self.report.inherited[entry.id] = decision.split
                 self._note(entry, decision.why)
             yield decision.split
 
-    def _give_splits(self, entries: Mapping[str, _Entry]) -> None:
-        """Give stored conversations the split that they had none of."""
+    def _give_splits(self, project: Project, entries: Mapping[str, Entry]) -> None:
+        """Stored conversations get the split that they had none of."""
         if not entries:
             return
-        rows = {row.pk: row for row in self.project.conversations.filter(external_id__in=entries)}
-        wishes = {pk: entries[row.external_id].record.split for pk, row in rows.items()}
-        refusals = splits.refusals_to_give(wishes, project=self.project, actor=self.actor)
-        for pk, row in rows.items():
-            entry = entries[row.external_id]
-            if pk in refusals:
-                self._refuse_entry(entry, refusals[pk])
-                continue
-            row.split = wishes[pk]
-            self.report.given[row.external_id] = row.split
-            self._note(entry, Fact("import.gets_split", split=row.split))
-        Conversation.objects.bulk_update(rows.values(), ["split"], batch_size=BATCH_CONVERSATIONS)
-
-    def _refuse_entry(self, entry: _Entry, reason: Fact) -> None:
-        why = Fact("import.conversation", conversation=entry.record.id, why=reason)
-        self._refuse(entry.place, why)
-
-    def _note(self, entry: _Entry, reason: Fact) -> None:
-        if len(self.report.notes) < MAX_NOTES:
-            why = Fact("import.conversation", conversation=entry.record.id, why=reason)
-            self.report.notes.append(Fact("import.note", place=entry.place.shown, why=why))
-
-    def _stored(self) -> dict[str, Fingerprint]:
-        ids = [entry.record.id for entry in self._batch]
-        rows = self.project.conversations.filter(external_id__in=ids)
-        columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
-        return {
-            external_id: Fingerprint(sha256, domain, difficulty, split, origin=origin)
-            for external_id, sha256, domain, difficulty, split, origin in rows.values_list(*columns)
-        }
-
-    def _row(self, entry: _Entry, split: str) -> Conversation:
-        record = entry.record
-        return Conversation(
-            project=self.project,
-            external_id=record.id,
-            domain=record.domain,
-            difficulty=record.difficulty,
-            split=split,
-            origin=record.origin or Conversation.Origin.COLLECTED,
-            generator=record.generator,
-            priority=record.priority,
-            speakers=record.speakers,
-            n_messages=len(record.turns),
-            content_sha256=entry.fingerprint.sha256,
+        rows = project.conversations.filter(external_id__in=entries).order_by("external_id")
+        names = dict(rows.values_list("pk", "external_id"))
+        wishes = {pk: entries[name].split for pk, name in names.items()}
+        refusals = splits.refusals_to_give(
+            wishes, project=project, actor=self._actor, given=dict(self._staged.given)
         )
+        for pk, name in names.items():
+            if pk in refusals:
+                self._refuse(entries[name], refusals[pk])
+                continue
+            self.report.given[name] = wishes[pk]
+            self._note(entries[name], Fact("import.gets_split", split=wishes[pk]))
+        self._staged.give((pk, split) for pk, split in wishes.items() if pk not in refusals)
+
+    def _refuse(self, entry: Entry, reason: Fact) -> None:
+        why = Fact("import.conversation", conversation=entry.id, why=reason)
+        self._refusals.append((_place(entry), why))
+
+    def _note(self, entry: Entry, reason: Fact) -> None:
+        if len(self.report.notes) < MAX_NOTES:
+            why = Fact("import.conversation", conversation=entry.id, why=reason)
+            place = _place(entry).shown
+            self.report.notes.append(Fact("import.note", place=place, why=why))
+
+    # --- publishing -----------------------------------------------------------------------------
+
+    def publish(self, project: Project) -> None:
+        """Rows as they are, without models: all writers of SQLite wait for it."""
+        at = connection.ops.adapt_datetimefield_value(timezone.now())
+        for batch in batches(self._staged.rows(), BATCH_CONVERSATIONS):
+            bulk.insert(Conversation, (_columns(project, new, at) for new in batch))
+            pks = self._pks(project, [new.id for new in batch])
+            for part in batches(pks, BATCH_TEXTS):
+                texts = self._staged.texts(part)
+                bulk.insert(Transcript, ((pks[name], text) for name, text in texts))
+        by_split: dict[str, list[int]] = defaultdict(list)
+        for pk, split in self._staged.given:
+            by_split[split].append(pk)
+        for split, conversations in by_split.items():
+            for part in batches(conversations, BATCH_CONVERSATIONS):
+                Conversation.objects.filter(pk__in=part).update(split=split)
+
+    def store_fingerprints(self, project: Project) -> None:
+        """A transaction a batch: until all are there, imports ask to wait, as for older rows."""
+        for batch in batches(self._staged.rows(), BATCH_CONVERSATIONS):
+            names = [new.id for new in batch]
+            pks = self._pks(project, names)
+            sketches = self._staged.sketches(names)
+            with transaction.atomic():
+                near_duplicates.store(
+                    [(pks[name], Sketch.from_bytes(sketch)) for name, sketch in sketches]
+                )
+
+    def _pks(self, project: Project, names: Sequence[str]) -> dict[str, int]:
+        found = project.conversations.filter(external_id__in=names).order_by()
+        return dict(found.values_list("external_id", "pk"))
+
+
+def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> Entry:
+    text = transcripts.written(record.turns)
+    return Entry(
+        file=place.order,
+        line=place.line,
+        name=place.file,
+        id=record.id,
+        domain=record.domain,
+        difficulty=record.difficulty,
+        split=split,
+        origin=record.origin,
+        generator=record.generator,
+        priority=record.priority,
+        speakers=json.dumps(record.speakers),
+        messages=len(record.turns),
+        sha256=text_sha256(text),
+        written_sha256=record.written_sha256,
+        text=text,
+        sketch=bytes(sketch),
+    )
+
+
+def _place(entry: Entry) -> _RecordPlace:
+    return _RecordPlace(entry.file, entry.line, entry.name)
+
+
+def _columns(project: Project, new: New, at: Any) -> tuple[Any, ...]:
+    """In the order of the model's fields, without its key."""
+    return (
+        project.pk,
+        new.id,
+        new.domain,
+        new.difficulty,
+        new.split,
+        new.origin or Conversation.Origin.COLLECTED.value,
+        new.generator,
+        new.speakers,
+        new.priority,
+        new.messages,
+        new.sha256,
+        at,
+    )

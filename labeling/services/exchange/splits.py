@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint, is_same
 from labeling.models import Conversation, GoldItem, Project
 from labeling.services import near_duplicates
+from labeling.services.exchange import staging
 
 
 class NotFingerprinted(RuleError):
@@ -55,22 +57,33 @@ def require_fingerprints() -> None:
         raise NotFingerprinted("import.not_fingerprinted")
 
 
-def decide(proposals: Sequence[Proposal], *, project: Project, actor: Any) -> list[Decision]:
+def decide(
+    proposals: Sequence[Proposal],
+    *,
+    project: Project,
+    actor: Any,
+    before: Sequence[Sequence[staging.Copy]],
+    given: Mapping[int, str],
+) -> list[Decision]:
     """The split of each, by what is stored and by those before it.
+
+    ``before`` are candidates for copies of each that were decided earlier, ``given`` splits that
+    stored conversations will have.
 
     Two synthetic conversations decide nothing about each other: they share what their templates
     say. The freeze names such copies (:mod:`labeling.services.near_duplicates` finds them).
     """
     found = near_duplicates.find([proposal.sketch for proposal in proposals])
-    stored = _copies({match.conversation for matches in found for match in matches}, project, actor)
+    others = {match.conversation for matches in found for match in matches}
+    stored = _copies(others, project, actor, given)
     decided = _Decided()
     decisions = []
-    for proposal, matches in zip(proposals, found, strict=True):
+    for proposal, matches, earlier in zip(proposals, found, before, strict=True):
         copies = [stored[match.conversation] for match in matches if match.conversation in stored]
         decision = _decision(
             proposal.split,
             proposal.is_synthetic,
-            [*copies, *decided.copies_of(proposal.sketch)],
+            [*copies, *_same(proposal, earlier), *decided.copies_of(proposal.sketch)],
             is_demanded=proposal.is_demanded,
         )
         decided.add(proposal, decision)
@@ -78,20 +91,38 @@ def decide(proposals: Sequence[Proposal], *, project: Project, actor: Any) -> li
     return decisions
 
 
-def refusals_to_give(wishes: Mapping[int, str], *, project: Project, actor: Any) -> dict[int, Fact]:
+def _same(proposal: Proposal, earlier: Iterable[staging.Copy]) -> Iterator[_Copy]:
+    return (
+        _Copy(copy.split, copy.is_synthetic, copy.id)
+        for copy in earlier
+        if is_same(proposal.sketch, copy.sketch)
+    )
+
+
+def refusals_to_give(
+    wishes: Mapping[int, str], *, project: Project, actor: Any, given: Mapping[int, str]
+) -> dict[int, Fact]:
     """Why stored conversations without a split cannot get one now, by their ids."""
     refusals = {}
     found = dict(near_duplicates.of_conversations(wishes))
     others = {match.conversation for matches in found.values() for match in matches}
-    stored = _copies({*wishes, *others}, project, actor)
+    stored = _copies({*wishes, *others}, project, actor, given)
     for pk, matches in found.items():
         copies = [stored[match.conversation] for match in matches if match.conversation in stored]
         decision = _decision(wishes[pk], stored[pk].is_synthetic, copies, is_demanded=True)
         if decision.is_refused and decision.why:
             refusals[pk] = decision.why
-    frozen = GoldItem.objects.filter(conversation__in=wishes).select_related("release")
-    for item in frozen.defer("canonical", "release__header").order_by("pk"):
-        refusals[item.conversation_id] = Fact("import.split_is_frozen", release=str(item.release))
+    return refusals | are_frozen(wishes)
+
+
+def are_frozen(conversations: Iterable[int]) -> dict[int, Fact]:
+    """Those whose split a release states."""
+    refusals = {}
+    for part in batches(conversations, 500):
+        frozen = GoldItem.objects.filter(conversation__in=part).select_related("release")
+        for item in frozen.defer("canonical", "release__header").order_by("pk"):
+            why = Fact("import.split_is_frozen", release=str(item.release))
+            refusals[item.conversation_id] = why
     return refusals
 
 
@@ -121,7 +152,9 @@ def _decision(
     return Decision(split, Fact("import.inherits_split", same=copy.title, split=split))
 
 
-def _copies(conversations: Collection[int], project: Project, actor: Any) -> dict[int, _Copy]:
+def _copies(
+    conversations: Collection[int], project: Project, actor: Any, given: Mapping[int, str]
+) -> dict[int, _Copy]:
     """What may be named of them: a stranger's project stays unnamed."""
     if not conversations:
         return {}
@@ -135,6 +168,7 @@ def _copies(conversations: Collection[int], project: Project, actor: Any) -> dic
             name if project_id == project.pk else Fact("import.of_project", name=name, project=slug)
         )
         shown = title if pk in visible else Fact("import.of_a_project")
+        split = given.get(pk, split)
         copies[pk] = _Copy(split, origin == Conversation.Origin.SYNTHETIC, shown)
     return copies
 

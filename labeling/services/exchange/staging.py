@@ -1,0 +1,197 @@
+"""Conversations on their way in, on disk: checked and hashed before anything is locked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from labeling.domain.batches import batches
+from labeling.domain.exchange.importing import Fingerprint
+from labeling.domain.fingerprints import Fingerprint as Sketch
+
+BITS = 1 << 24
+"""Of 100,000 conversations, one value in twenty seems to be among the keys and is not."""
+
+_TABLES = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE entry (
+  number INTEGER PRIMARY KEY, file INTEGER, line INTEGER, name TEXT, id TEXT, domain TEXT,
+  difficulty TEXT, split TEXT, origin TEXT, generator TEXT, priority INTEGER, speakers TEXT,
+  messages INTEGER, sha256 TEXT, written_sha256 TEXT, text TEXT, sketch BLOB
+);
+CREATE TABLE new (id TEXT PRIMARY KEY, entry INTEGER, split TEXT) WITHOUT ROWID;
+CREATE TABLE key (value INTEGER, entry INTEGER, PRIMARY KEY (value, entry)) WITHOUT ROWID;
+CREATE TABLE given (conversation INTEGER PRIMARY KEY, split TEXT);
+"""
+
+
+class Entry(NamedTuple):
+    """A conversation that passed every check of its own; ``file`` and ``line`` say where it is."""
+
+    file: int
+    line: int
+    name: str
+    id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: str
+    generator: str
+    priority: int
+    speakers: str
+    messages: int
+    sha256: str
+    written_sha256: str
+    text: str
+    sketch: bytes
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(
+            self.sha256,
+            self.domain,
+            self.difficulty,
+            self.split,
+            self.written_sha256,
+            self.origin,
+        )
+
+
+class New(NamedTuple):
+    """What is decided to be stored, without its text."""
+
+    id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: str
+    generator: str
+    priority: int
+    speakers: str
+    messages: int
+    sha256: str
+
+
+class Copy(NamedTuple):
+    id: str
+    split: str
+    is_synthetic: bool
+    sketch: Sketch
+
+
+class Staged:
+    """A nameless database of the system, which goes with its connection.
+
+    What was read, and what was decided about it, by the number of the entry.
+    """
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.executescript(_TABLES)
+        self._bits = np.zeros(BITS // 8, np.uint8)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        marks = ",".join("?" * len(Entry._fields))
+        self._db.execute("BEGIN")
+        self._db.executemany(
+            f"INSERT INTO entry ({','.join(Entry._fields)}) VALUES ({marks})", entries
+        )
+        self._db.execute("COMMIT")
+
+    def entries(self, size: int) -> Iterator[list[tuple[int, Entry]]]:
+        """In the order of the files, without their texts."""
+        columns = ",".join("''" if name == "text" else name for name in Entry._fields)
+        rows = self._db.execute(f"SELECT number, {columns} FROM entry ORDER BY number")
+        for batch in batches(rows, size):
+            yield [(number, Entry(*row)) for number, *row in batch]
+
+    # --- what is decided ------------------------------------------------------------------------
+
+    def forget_decisions(self) -> None:
+        self._db.executescript("DELETE FROM new; DELETE FROM key; DELETE FROM given;")
+        self._bits[:] = 0
+
+    def decide(self, decided: Sequence[tuple[int, str, str, Sketch]]) -> None:
+        """Entries that shall be stored: number, id, split, and by what copies are known."""
+        keys = [(value, number) for number, _, _, sketch in decided for value in sketch.keys]
+        places = np.fromiter((value for value, _ in keys), np.int64, len(keys)) % BITS
+        np.bitwise_or.at(self._bits, places >> 3, (1 << (places & 7)).astype(np.uint8))
+        self._db.execute("BEGIN")
+        self._db.executemany(
+            "INSERT INTO new (entry, id, split) VALUES (?, ?, ?)", (row[:3] for row in decided)
+        )
+        self._db.executemany("INSERT OR IGNORE INTO key VALUES (?, ?)", keys)
+        self._db.execute("COMMIT")
+
+    def give(self, splits: Iterable[tuple[int, str]]) -> None:
+        self._db.executemany("INSERT OR REPLACE INTO given VALUES (?, ?)", splits)
+
+    def known(self, ids: Collection[str]) -> dict[str, Fingerprint]:
+        """Of these, what was decided to be stored."""
+        rows = self._db.execute(
+            "SELECT new.id, sha256, domain, difficulty, new.split, written_sha256, origin"
+            " FROM new JOIN entry ON number = entry"
+            " WHERE new.id IN (SELECT value FROM json_each(?))",
+            [json.dumps(list(ids))],
+        )
+        return {id: Fingerprint(*rest) for id, *rest in rows}
+
+    def copies(self, sketches: Sequence[Sketch]) -> list[list[Copy]]:
+        """Of each, what was decided before and shares a key with it."""
+        found: list[list[Copy]] = []
+        for sketch in sketches:
+            asked = np.array(sketch.asked, np.int64)
+            places = asked % BITS
+            hits = asked[(self._bits[places >> 3] >> (places & 7)) & 1 == 1].tolist()
+            found.append(self._copies(hits) if hits else [])
+        return found
+
+    def _copies(self, values: list[int]) -> list[Copy]:
+        rows = self._db.execute(
+            "SELECT DISTINCT key.entry, new.id, new.split, origin, sketch FROM key"
+            " JOIN entry ON number = key.entry JOIN new ON new.id = entry.id"
+            f" WHERE value IN ({','.join(map(str, values))}) ORDER BY key.entry LIMIT 200"
+        )
+        return [
+            Copy(id, split, origin == "synthetic", Sketch.from_bytes(sketch))
+            for _, id, split, origin, sketch in rows
+        ]
+
+    # --- what is published ----------------------------------------------------------------------
+
+    @property
+    def given(self) -> list[tuple[int, str]]:
+        return self._db.execute("SELECT conversation, split FROM given").fetchall()
+
+    def rows(self) -> Iterator[New]:
+        columns = "new.id, domain, difficulty, new.split, origin, generator, priority, speakers"
+        rows = self._db.execute(
+            f"SELECT {columns}, messages, sha256"
+            " FROM new JOIN entry ON number = entry ORDER BY number"
+        )
+        return (New(*row) for row in rows)
+
+    def texts(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        return self._of(ids, "text")
+
+    def sketches(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
+        return self._of(ids, "sketch")
+
+    def _of(self, ids: Sequence[str], column: str) -> list[tuple[str, object]]:
+        rows = self._db.execute(
+            f"SELECT new.id, {column} FROM new JOIN entry ON number = entry"
+            " WHERE new.id IN (SELECT value FROM json_each(?))",
+            [json.dumps(ids)],
+        )
+        return rows.fetchall()
