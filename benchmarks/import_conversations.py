@@ -45,6 +45,7 @@ def measure(path: Path, count: int) -> None:
         probe = subprocess.Popen(
             [sys.executable, __file__, "probe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        assert probe.stdout is not None
         probe.stdout.readline()
         started, busy = time.perf_counter(), time.process_time()
         with path.open("rb") as file:

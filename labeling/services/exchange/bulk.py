@@ -23,7 +23,7 @@ def insert(model: type[models.Model], values: Iterable[tuple[Any, ...]]) -> None
                     copy.write_row(row)
             return
         marks = ", ".join(["%s"] * len(fields))
-        cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+        cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", list(values))
 
 
 def is_counted(field: Any) -> bool:

@@ -432,8 +432,8 @@ class _ConversationImport:
         for pk, split in self._staged.given:
             by_split[split].append(pk)
         for split, conversations in by_split.items():
-            for part in batches(conversations, BATCH_CONVERSATIONS):
-                Conversation.objects.filter(pk__in=part).update(split=split)
+            for some in batches(conversations, BATCH_CONVERSATIONS):
+                Conversation.objects.filter(pk__in=some).update(split=split)
 
     def store_fingerprints(self, project: Project) -> None:
         """A transaction a batch: until all are there, imports ask to wait, as for older rows."""

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
+from labeling.domain import transcripts
+from labeling.domain.batches import batches
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import FileAnswer, FileConversation, FileDecision
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
-from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
+from labeling.models import Adjudication, Annotation, Assignment, Project, Round, Transcript
 from labeling.services import blindness
 from labeling.services.exchange.export import FolderInUse, UnknownFormat
 from labeling.services.exchange.gold_formats import json_list
@@ -44,56 +47,63 @@ def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignmen
 
 
 def labelled(project: Project, viewer: User | None = None) -> Iterator[FileConversation]:
-    """The project's conversations that have answers, with all of them, by id."""
-    answers = (
-        finished(project, viewer)
-        .select_related("annotation__guideline", "annotator", "round")
-        .defer("annotation__guideline__body", "round__agreement")
-        .order_by("annotator__username", "round__number")
-    )
+    """The project's conversations that have answers, with all of them, by id.
+
+    Read as values: models of all answers would take longer than the rest of an export.
+    """
     has_any = Exists(finished(project, viewer).filter(conversation=OuterRef("pk")))
     conversations = project.conversations.filter(has_any).order_by("external_id")
-    decisions = Adjudication.objects.select_related("guideline", "decided_by").order_by("pk")
-    prefetched = conversations.prefetch_related(
-        "transcript",
-        Prefetch("assignments", queryset=answers, to_attr="finished"),
-        Prefetch("adjudications", queryset=decisions.defer("guideline__body")),
+    for rows in batches(conversations.values_list(*_COLUMNS).iterator(chunk_size=CHUNK), CHUNK):
+        pks = [pk for pk, *_ in rows]
+        texts = dict(Transcript.objects.filter(pk__in=pks).values_list("pk", "messages"))
+        answers = _answers(finished(project, viewer).filter(conversation__in=pks))
+        decisions = _decisions(pks)
+        for pk, name, domain, difficulty, split, *origin in rows:
+            yield FileConversation(
+                id=name,
+                turns=tuple(
+                    Turn(said.role, said.content, said.speaker, said.time)
+                    for said in transcripts.read(texts[pk])
+                ),
+                answers=tuple(answers[pk]),
+                domain=domain,
+                difficulty=difficulty,
+                split=split,
+                **releases.origin_said(*origin),
+                decisions=tuple(decisions[pk]),
+            )
+
+
+_COLUMNS = ("pk", "external_id", "domain", "difficulty", "split", "origin", "generator")
+
+
+def _answers(rows: QuerySet[Assignment]) -> dict[int, list[FileAnswer]]:
+    """By conversation, in the order of names and rounds."""
+    answers: dict[int, list[FileAnswer]] = defaultdict(list)
+    ordered = rows.order_by("annotator__username", "round__number").values_list(
+        "conversation",
+        "annotator__username",
+        "annotation__payload",
+        "annotation__status",
+        "annotation__empty",
+        "annotation__skip_reason",
+        "round__number",
+        "annotation__guideline__version",
+        "annotation__created_at",
+        "annotation__submitted_at",
+        "annotation__active_seconds",
     )
-    for conversation in prefetched.iterator(chunk_size=CHUNK):
-        yield _labelled(conversation)
+    for conversation, *answer in ordered.iterator():
+        answers[conversation].append(FileAnswer(*answer))
+    return answers
 
 
-def _labelled(conversation: Conversation) -> FileConversation:
-    rows: list[Assignment] = conversation.finished  # type: ignore[attr-defined]
-    return FileConversation(
-        id=conversation.external_id,
-        turns=tuple(
-            Turn(message.role, message.content, message.speaker, message.time)
-            for message in conversation.messages
-        ),
-        answers=tuple(map(_answer, rows)),
-        domain=conversation.domain,
-        difficulty=conversation.difficulty,
-        split=conversation.split,
-        **releases.origin_of(conversation),
-        decisions=tuple(map(_decided, conversation.adjudications.all())),
-    )
-
-
-def _answer(row: Assignment) -> FileAnswer:
-    annotation = row.annotation
-    return FileAnswer(
-        annotator=row.annotator.get_username(),
-        payload=annotation.payload,
-        status=annotation.status,
-        empty=annotation.empty,
-        skip_reason=annotation.skip_reason,
-        round=row.round.number,
-        guideline_version=annotation.guideline.version,
-        created_at=annotation.created_at,
-        submitted_at=annotation.submitted_at,
-        active_seconds=annotation.active_seconds,
-    )
+def _decisions(conversations: Sequence[int]) -> dict[int, list[FileDecision]]:
+    decisions: dict[int, list[FileDecision]] = defaultdict(list)
+    rows = Adjudication.objects.filter(conversation__in=conversations).order_by("pk")
+    for row in rows.select_related("guideline", "decided_by").defer("guideline__body"):
+        decisions[row.conversation_id].append(_decided(row))
+    return decisions
 
 
 def _decided(row: Adjudication) -> FileDecision:

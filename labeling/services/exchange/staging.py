@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -188,7 +188,7 @@ class Staged:
     def sketches(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
         return self._of(ids, "sketch")
 
-    def _of(self, ids: Sequence[str], column: str) -> list[tuple[str, object]]:
+    def _of(self, ids: Sequence[str], column: str) -> list[tuple[str, Any]]:
         rows = self._db.execute(
             f"SELECT new.id, {column} FROM new JOIN entry ON number = entry"
             " WHERE new.id IN (SELECT value FROM json_each(?))",

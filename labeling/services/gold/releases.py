@@ -267,9 +267,13 @@ class SyntheticOrigin(TypedDict, total=False):
 
 def origin_of(conversation: Conversation) -> SyntheticOrigin:
     """What a gold item says about a synthetic conversation; nothing about others."""
-    if not conversation.is_synthetic:
+    return origin_said(conversation.origin, conversation.generator)
+
+
+def origin_said(origin: str, generator: str) -> SyntheticOrigin:
+    if origin != Conversation.Origin.SYNTHETIC:
         return {}
-    return {"origin": conversation.origin, "generator": conversation.generator}
+    return {"origin": origin, "generator": generator}
 
 
 def messages_of(conversation: Conversation) -> list[GoldMessage]:
