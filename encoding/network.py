@@ -233,8 +233,9 @@ def sound(text: str) -> str:
 
 
 def _sentence(hidden: Vectors) -> Vectors:
-    mean: Vectors = hidden.mean(axis=0)
-    return mean / np.maximum(np.linalg.norm(mean), np.float32(1e-12))
+    mean = hidden.mean(axis=0)
+    unit: Vectors = mean / np.maximum(np.linalg.norm(mean), np.float32(1e-12))
+    return unit
 
 
 def _unit(rows: Vectors) -> Vectors:

@@ -179,5 +179,5 @@ def _connection(at: Place) -> socket.socket | None:
 
 def _start(at: Place) -> None:
     """Returns when the process listens."""
-    command = [sys.executable, "-m", "encoding.service", at.folder, str(at.idle_seconds)]
+    command = [sys.executable, "-m", "encoding.service", str(at.folder), str(at.idle_seconds)]
     subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
