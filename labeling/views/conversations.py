@@ -122,7 +122,8 @@ def _rows(project: Project) -> QuerySet[Conversation, Any]:
 def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
     """The rows of the table. Addresses and words are looked up once, not once a row."""
     start, end = reverse("conversation", args=[project.slug, 0]).rsplit("0", 1)
-    words = cache(lambda text: conditional_escape(translated(text) or "–"))
+    written = cache(lambda text: conditional_escape(text or "–"))
+    words = cache(lambda text: written(translated(text)))
     number = cache(lambda value: conditional_escape(localize(value)))
     synthetic = format_html(SYNTHETIC, _("synthetic"))
     cells = (
@@ -130,7 +131,7 @@ def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
             f"{start}{row.pk}{end}",
             row.external_id,
             synthetic if row.origin == Conversation.Origin.SYNTHETIC else "",
-            row.domain or "–",
+            written(row.domain),
             words(row.difficulty),
             words(row.split),
             number(row.n_messages),
