@@ -356,3 +356,15 @@ def queries(client: Any, run: Run) -> int:
     with CaptureQueriesContext(connection) as asked:
         client.get(reverse("run", args=[run.pk]))
     return len(asked)
+
+
+def test_gold_is_read_in_chunks_whose_queries_are_over_before_anything_is_stored(
+    make_release: Any, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    release = make_release(5)
+    monkeypatch.setattr(people, "BATCH", 2)
+
+    with django_assert_num_queries(4):
+        chunks = [[item.position for item in chunk] for chunk in people.in_chunks(release.items)]
+
+    assert chunks == [[0, 1], [2, 3], [4]]
