@@ -38,6 +38,7 @@ from labeling.models import (
     EventLink,
     FirstPass,
     GoldCheck,
+    GoldDraft,
     GoldItem,
     GoldRelease,
     Guideline,
@@ -510,6 +511,7 @@ read_only(
 read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
 read_only(Pseudonym, "__str__ project user", "project", "user__username")
 read_only(ReleaseCheck, "at release by n_faults", "release")
+read_only(GoldDraft, "id state alive_at", "state")
 read_only(LogCheck, "at position event n_faults sha256")
 read_only(LintReport, "project layer items by at", "project layer")
 read_only(
