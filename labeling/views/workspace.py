@@ -32,7 +32,7 @@ STRETCH = 10  # messages; a stretch is laid out when it comes near the reader
 class Turn(NamedTuple):
     """A message as the page shows it."""
 
-    index: int
+    number: int
     who: str
     role: str  # where it says more than who
     time: datetime | None
