@@ -128,9 +128,9 @@ def timed(work: Callable[[], object]) -> float:
 
 def pss_of_two(texts: list[str], *, shared: bool) -> int:
     """Two workers that have encoded, and the process of the encoder, while all are there."""
-    from encoding import wire
-    from encoding.place import Place
-    from encoding.shared import connected
+    from labeling.domain.encoding import wire
+    from labeling.domain.encoding.place import Place
+    from labeling.domain.encoding.shared import connected
 
     with TemporaryDirectory() as folder:
         place = Place(Path(folder) / "encoder") if shared else None
@@ -157,7 +157,7 @@ def pss_of_two(texts: list[str], *, shared: bool) -> int:
 
 
 def work(place: Any, texts: list[str], ready: Any, go_on: Any) -> None:
-    from encoding.place import use
+    from labeling.domain.encoding.place import use
     from pipelines.encoder import MiniLM
 
     use(place)

@@ -9,8 +9,8 @@ from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
-from encoding import place
-from encoding.place import Place
+from labeling.domain.encoding import place
+from labeling.domain.encoding.place import Place
 
 
 def _install_guards(using: str, **kwargs: Any) -> None:

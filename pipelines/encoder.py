@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from encoding import shared
-from encoding.network import DIMENSIONS, MODEL, Network, packaged_folder
-from encoding.shared import Remote
+from labeling.domain.encoding import shared
+from labeling.domain.encoding.network import DIMENSIONS, MODEL, Network, packaged_folder
+from labeling.domain.encoding.shared import Remote
 from pipelines.errors import WrongWeights
 from pipelines.types import Vectors
 

@@ -17,8 +17,8 @@ from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
 
 from config import broker, celery_app
-from encoding import place
 from evaluation.models import guards as evaluation_guards
+from labeling.domain.encoding import place
 from labeling.models import Project, guards
 from tests import databases, factories
 

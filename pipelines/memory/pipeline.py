@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from encoding import network
+from labeling.domain.encoding import network
 from pipelines import prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint

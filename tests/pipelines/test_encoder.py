@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from encoding.network import DIMENSIONS, packaged_folder
+from labeling.domain.encoding.network import DIMENSIONS, packaged_folder
 from pipelines.encoder import MemoryCache, MiniLM, check_weights
 from pipelines.errors import WrongWeights
 

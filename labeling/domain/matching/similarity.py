@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from encoding import shared
+from labeling.domain.encoding import shared
 from labeling.domain.errors import EncoderUnusable
 
 Vector = NDArray[np.float32]

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from encoding import shared
-from encoding.network import Network
-from encoding.shared import Remote
+from labeling.domain.encoding import shared
+from labeling.domain.encoding.network import Network
+from labeling.domain.encoding.shared import Remote
 from pipelines.encoder import MiniLM, VectorCache, checked
 from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors

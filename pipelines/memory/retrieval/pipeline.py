@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from encoding import network
+from labeling.domain.encoding import network
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of

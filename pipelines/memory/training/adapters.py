@@ -26,7 +26,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from encoding.network import packaged_folder
+from labeling.domain.encoding.network import packaged_folder
 from pipelines.encoder import MiniLM, check_weights
 from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import views

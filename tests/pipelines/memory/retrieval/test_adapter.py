@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from encoding.network import packaged_folder
+from labeling.domain.encoding.network import packaged_folder
 from pipelines.encoder import MiniLM
 from pipelines.memory.conversations import key_of
 from pipelines.memory.query import evidence

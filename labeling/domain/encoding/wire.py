@@ -13,7 +13,7 @@ from typing import Literal, TypedDict, cast
 
 import numpy as np
 
-from encoding.network import DIMENSIONS, Vectors
+from labeling.domain.encoding.network import DIMENSIONS, Vectors
 
 LENGTHS = struct.Struct("<IQ")
 MOST_BYTES = 1 << 30

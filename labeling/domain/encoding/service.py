@@ -1,10 +1,10 @@
 """The process that computes vectors for all others of its user on a machine.
 
-    python -m encoding.service FOLDER IDLE_SECONDS
+    python -m labeling.domain.encoding.service FOLDER IDLE_SECONDS
 
-Returns when a process in the background listens at a socket in FOLDER; :mod:`encoding.shared` calls
-it. Small requests are computed first, those that wait for the same network together, and as many
-at the same time as there are processors.
+Returns when a process in the background listens at a socket in FOLDER;
+:mod:`labeling.domain.encoding.shared` calls it. Small requests are computed first, those that wait
+for the same network together, and as many at the same time as there are processors.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from typing import cast
 
 import numpy as np
 
-from encoding import wire
-from encoding.network import Changes, Encoded
-from encoding.place import Place
-from encoding.shared import CHARACTERS, Networks
+from labeling.domain.encoding import wire
+from labeling.domain.encoding.network import Changes, Encoded
+from labeling.domain.encoding.place import Place
+from labeling.domain.encoding.shared import CHARACTERS, Networks
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 Whoever needs vectors asks that process by a socket in a private folder, and starts it if it isn't
 there. If it dies, or doesn't answer in time, it is started again. Without
-:func:`encoding.place.use` the network is loaded into the process that asks.
+:func:`labeling.domain.encoding.place.use` the network is loaded into the process that asks.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from time import sleep
 
 import numpy as np
 
-from encoding import network, place, wire
-from encoding.network import DIMENSIONS, Changes, Encoded, Network, Vectors
-from encoding.place import Place
+from labeling.domain.encoding import network, place, wire
+from labeling.domain.encoding.network import DIMENSIONS, Changes, Encoded, Network, Vectors
+from labeling.domain.encoding.place import Place
 
 ANSWER_SECONDS = 300.0  # a few thousand tokens; a second or two unless the machine is very busy
 CHARACTERS = 8000  # of a request: about 2,000 tokens, so that a question waits for no more
 PAUSES = (0.2, 1.0)  # seconds between tries: a killed process may still accept for a moment
 AT_HAND = 4  # networks; each takes 42 MB
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class EncoderFailed(ConnectionError):
@@ -179,5 +179,11 @@ def _connection(at: Place) -> socket.socket | None:
 
 def _start(at: Place) -> None:
     """Returns when the process listens."""
-    command = [sys.executable, "-m", "encoding.service", str(at.folder), str(at.idle_seconds)]
+    command = [
+        sys.executable,
+        "-m",
+        "labeling.domain.encoding.service",
+        str(at.folder),
+        str(at.idle_seconds),
+    ]
     subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)

@@ -13,9 +13,9 @@ from time import monotonic, sleep
 
 import pytest
 
-from encoding import network, place, service, shared, wire
-from encoding.network import DIMENSIONS
-from encoding.place import Place
+from labeling.domain.encoding import network, place, service, shared, wire
+from labeling.domain.encoding.network import DIMENSIONS
+from labeling.domain.encoding.place import Place
 from pipelines.memory.retrieval.adapter import Adapted, shipped
 
 TEXTS = ["a short text", "", "Grüße, 你好 🙂", "\ud800", "word " * 300]

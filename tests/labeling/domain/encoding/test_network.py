@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from encoding import network
-from encoding.network import BATCH_TOKENS, batches, in_layout, product, runs
+from labeling.domain.encoding import network
+from labeling.domain.encoding.network import BATCH_TOKENS, batches, in_layout, product, runs
 
 
 @pytest.mark.parametrize("quick", [True, False])
