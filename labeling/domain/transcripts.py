@@ -18,7 +18,7 @@ from labeling.domain.canonical import canonical_json
 class Message(NamedTuple):
     """One turn of a stored conversation; ``index`` is its 0-based position."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # over the method of tuples, which nobody needs
     role: str
     speaker: str
     content: str

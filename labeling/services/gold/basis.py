@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
+from django.db import models
 from django.db.models import Case, Count, F, IntegerField, Max, Value, When
 
 from labeling.domain.canonical import canonical_json
@@ -74,11 +75,13 @@ class Basis:
 
     def mark(self) -> Mark:
         """The moment, for :meth:`changed_since`."""
-        newest = (
-            model.objects.aggregate(newest=Max("pk"))["newest"] or 0
-            for model in (AnnotationRevision, Review, Adjudication, DisputeOutcome)
+        return Mark(
+            revision=_newest(AnnotationRevision),
+            review=_newest(Review),
+            decision=_newest(Adjudication),
+            outcome=_newest(DisputeOutcome),
+            settings=_settings(self.project),
         )
-        return Mark(*newest, settings=_settings(self.project))
 
     def changed_since(self, mark: Mark) -> list[int] | None:
         """The conversations that changed, of those that anything was done about since.
@@ -155,6 +158,10 @@ def _rows(conversations: Collection[int]) -> Iterator[tuple[Any, ...]]:
     yield from decisions.order_by("pk").values_list("conversation", "pk")
     outcomes = DisputeOutcome.objects.filter(dispute__conversation__in=conversations)
     yield from outcomes.order_by("pk").values_list("dispute__conversation", "pk")
+
+
+def _newest(model: type[models.Model]) -> int:
+    return int(model._default_manager.aggregate(newest=Max("pk"))["newest"] or 0)
 
 
 def _settings(project: Project) -> str:
