@@ -15,6 +15,7 @@ from django.core.management import CommandError
 from django.core.management.commands.flush import Command as Flush
 from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
+from django.utils import translation
 
 from config import broker, celery_app
 from evaluation.models import guards as evaluation_guards
@@ -163,6 +164,13 @@ def flush_past_the_guards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flush, "handle", unguarded)
         yield
+
+
+@pytest.fixture(autouse=True)
+def language_of_the_settings() -> Iterator[None]:
+    """A request of the test client leaves its language behind for the next test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True, scope="session")
