@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from labeling.models import Event, Membership
@@ -206,7 +207,7 @@ def test_more_members_cost_no_more_queries(signed_in, project, rita):
     client = signed_in(rita)
     few = len(queries(client, f"{URL}members/"))
     for number in range(20):
-        user = factories._user(f"person-{number}")
+        user = User.objects.create_user(f"person-{number}")
         Membership.objects.create(project=project, user=user, role="annotator")
 
     assert len(queries(client, f"{URL}members/")) == few

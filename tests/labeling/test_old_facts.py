@@ -89,7 +89,8 @@ def test_the_reason_of_an_old_check_is_migrated_and_the_check_stays_guarded(
                 "UPDATE labeling_goldcheck SET reason = %s WHERE id = %s", [text, row.pk]
             )
     with override_settings(MIGRATION_MODULES={}):  # also where the tests run without migrations
-        state = MigrationLoader(None).project_state([("labeling", "0017_facts_of_checks")])
+        steps = MigrationLoader(None, replace_migrations=False)
+        state = steps.project_state([("labeling", "0017_facts_of_checks")])
 
     for _again in range(2):
         checks.forwards(state.apps, SimpleNamespace(connection=connection))

@@ -30,6 +30,9 @@ FROZEN: dict[str, dict[str, Any]] = {
 }
 """What makes a row of a table frozen, where not every row is."""
 
+PUBLISHED = {"labeling_golditem": "labeling_goldrelease"}
+"""The table whose row, of the same key, makes one frozen."""
+
 CHANGED = {
     "labeling_annotation": "payload",
     "labeling_comment": "body",
@@ -218,6 +221,8 @@ def insert_rows(target: Target) -> None:
             )
             for (name,) in cursor.fetchall():
                 cursor.execute(f'ALTER TABLE {target.table} DROP CONSTRAINT "{name}"')
+    if target.table in PUBLISHED:
+        insert_rows(target_of(PUBLISHED[target.table]))
     frozen = target.model(**row_of(target.model, KEPT) | FROZEN.get(target.table, {}))
     target.model._base_manager.bulk_create([frozen, target.model(**row_of(target.model, OTHER))])
 
