@@ -30,9 +30,9 @@ from typing import cast
 import numpy as np
 
 from labeling.domain.encoding import wire
-from labeling.domain.encoding.network import Changes, Encoded
+from labeling.domain.encoding.network import Changes, Encoded, Network
 from labeling.domain.encoding.place import Place
-from labeling.domain.encoding.shared import CHARACTERS, Networks
+from labeling.domain.encoding.shared import CHARACTERS, ChangesMissing, Networks
 
 logger = logging.getLogger(__name__)
 
@@ -45,13 +45,10 @@ class Job:
     """One request, and its result."""
 
     request: wire.Request
+    network: Network  # held from the start: others may push it out while the job waits
     result: list[Encoded] = field(default_factory=list)
     error: str = ""
     done: Event = field(default_factory=Event)
-
-    @property
-    def network(self) -> tuple[str, str]:
-        return self.request["folder"], self.request["key"]
 
     @property
     def size(self) -> int:
@@ -84,7 +81,7 @@ class Jobs:
             first, *others = sorted(self._waiting, key=lambda job: job.size)
             together, size = [first], first.size
             for job in others:
-                if job.network == first.network and size + job.size <= CHARACTERS:
+                if job.network is first.network and size + job.size <= CHARACTERS:
                     together.append(job)
                     size += job.size
             self._waiting = [job for job in self._waiting if job not in together]
@@ -133,11 +130,15 @@ class Service:
                 wire.send(connection, *self._answer(cast(wire.Request, request), raw))
 
     def _answer(self, request: wire.Request, raw: bytes) -> tuple[wire.Answer, bytes]:
-        job = Job(request)
-        if request["changes"]:
-            self._networks.get(job.network, _changes(request, raw))
-        elif not self._networks.has(job.network):
+        changes = _changes(request, raw) if request["changes"] else None
+        try:
+            network = self._networks.get((request["folder"], request["key"]), changes)
+        except ChangesMissing:
             return {"unknown": True}, b""
+        except Exception as error:  # the caller says it; the next request may be sound
+            logger.exception("A network could not be loaded.")
+            return {"error": repr(error)}, b""
+        job = Job(request, network)
         self._jobs.do(job)
         if job.error:
             return {"error": job.error}, b""
@@ -161,8 +162,7 @@ class Service:
                 job.done.set()
 
     def _encode(self, jobs: Sequence[Job]) -> None:
-        model = self._networks.get(jobs[0].network)
-        encoded = model.both([text for job in jobs for text in job.request["texts"]])
+        encoded = jobs[0].network.both([text for job in jobs for text in job.request["texts"]])
         for job in jobs:
             count = len(job.request["texts"])
             job.result, encoded = encoded[:count], encoded[count:]

@@ -45,6 +45,10 @@ def get(folder: Path, key: str = "", changes: Changes | None = None) -> Network 
     return Remote(at, folder, key, changes)
 
 
+class ChangesMissing(LookupError):
+    """The changes of a network are unknown; the plain one must never answer for it."""
+
+
 class Networks:
     """Those used last."""
 
@@ -52,12 +56,11 @@ class Networks:
         self._kept: OrderedDict[tuple[str, str], Network] = OrderedDict()
         self._lock = Lock()
 
-    def has(self, name: tuple[str, str]) -> bool:
-        return not name[1] or name in self._kept
-
     def get(self, name: tuple[str, str], changes: Changes | None = None) -> Network:
         with self._lock:
             if name not in self._kept:
+                if name[1] and changes is None:
+                    raise ChangesMissing(name[1])
                 self._kept[name] = Network(Path(name[0]), changes)
             self._kept.move_to_end(name)
             while len(self._kept) > AT_HAND:

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 
+import numpy as np
 import pytest
 
 from labeling.domain.encoding import network, place, service, shared, wire
@@ -20,6 +21,7 @@ from pipelines.memory.retrieval.adapter import Adapted, shipped
 
 TEXTS = ["a short text", "", "Grüße, 你好 🙂", "\ud800", "word " * 300]
 ADAPTED = Adapted(shipped())
+PLAIN, OTHER = (network.Network.__new__(network.Network) for _ in range(2))  # without weights
 
 
 @pytest.fixture
@@ -132,10 +134,10 @@ def test_a_process_that_dies_again_is_not_started_for_ever(
 def test_small_requests_go_first_and_those_for_one_network_together() -> None:
     jobs = service.Jobs()
     waiting = [
-        service.Job(request("large" * 2000)),
-        service.Job(request("small")),
-        service.Job(request("tiny", key="other")),
-        service.Job(request("small too")),
+        service.Job(request("large" * 2000), PLAIN),
+        service.Job(request("small"), PLAIN),
+        service.Job(request("tiny"), OTHER),
+        service.Job(request("small too"), PLAIN),
     ]
     jobs._waiting = list(waiting)
 
@@ -146,6 +148,37 @@ def test_small_requests_go_first_and_those_for_one_network_together() -> None:
 
 def request(text: str, key: str = "") -> wire.Request:
     return wire.Request(what="sentences", folder="", key=key, texts=[text], changes=[])
+
+
+def test_a_waiting_request_is_answered_by_its_network_though_others_pushed_that_out(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fake:
+        def __init__(self, folder: Path, changes: network.Changes | None = None) -> None:
+            self.number = 0.0 if changes is None else float(changes["m"][0][0])
+
+        def both(self, texts: list[str]) -> list[network.Encoded]:
+            row = np.full(DIMENSIONS, self.number, dtype=np.float32)
+            return [network.Encoded(row, (), row[None][:0]) for _ in texts]
+
+    monkeypatch.setattr(shared, "Network", Fake)
+    with closing(socket.socket()) as unused:
+        asked = service.Service(unused, at)
+    changed = wire.Request(**{**request("a", key="7"), "changes": [("m", (1,), (1,))]})
+    raw = np.array([7, 7], dtype="<f4").tobytes()
+
+    def pushed_out(job: service.Job) -> None:
+        for number in range(shared.AT_HAND):
+            asked._networks.get((f"other {number}", ""))
+        asked._encode([job])
+
+    monkeypatch.setattr(asked._jobs, "do", pushed_out)
+
+    answer, vector = asked._answer(changed, raw)
+
+    assert not answer
+    assert vector == np.full(DIMENSIONS, 7, dtype="<f4").tobytes()
+    assert asked._answer(request("a", key="7"), b"") == ({"unknown": True}, b"")
 
 
 def test_a_request_that_fails_is_answered_and_ends_nothing(at: Place, tmp_path: Path) -> None:
