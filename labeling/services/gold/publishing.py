@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Self
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 
@@ -97,19 +98,29 @@ class ItemDraft:
 
 @transaction.atomic
 def _reserve() -> int:
-    """A key that no release and no draft has."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT nextval(pg_get_serial_sequence('labeling_goldrelease', 'id'))")
-            (key,) = cursor.fetchone()
-    else:  # one transaction at a time
-        newest = [
-            model.objects.aggregate(newest=Max("pk"))["newest"] or 0
-            for model in (GoldRelease, GoldDraft)
-        ]
-        key = max(newest) + 1
+    """A key that no release and no draft has, or has had.
+
+    Who comes back after the sweep would take another's draft of the same key for their own.
+    """
+    with connection.cursor() as cursor:
+        key = _next_key(cursor)
     GoldDraft.objects.create(pk=key)
-    return int(key)
+    return key
+
+
+def _next_key(cursor: CursorWrapper) -> int:
+    table = GoldRelease._meta.db_table
+    if connection.vendor == "postgresql":
+        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
+        return int(cursor.fetchone()[0])
+    # one transaction at a time
+    cursor.execute("SELECT MAX(seq) FROM sqlite_sequence WHERE name = %s", [table])
+    (last,) = cursor.fetchone()
+    of_drafts = GoldDraft.objects.aggregate(newest=Max("pk"))["newest"]
+    key = max(last or 0, of_drafts or 0) + 1
+    cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table])
+    cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, key])
+    return key
 
 
 def _batches(rows: Iterable[tuple[int, FrozenItem]]) -> Iterator[list[tuple[int, FrozenItem]]]:
