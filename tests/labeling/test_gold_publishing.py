@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,9 +10,18 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Annotation, GoldDraft, GoldItem, GoldRelease, Project
-from labeling.services import pseudonyms
-from labeling.services.gold import gold, publishing
+from labeling.models import (
+    Annotation,
+    Comment,
+    GoldDraft,
+    GoldItem,
+    GoldRelease,
+    LintFinding,
+    Project,
+)
+from labeling.services import comments, guidelines, pseudonyms
+from labeling.services.gold import disputes, gold, lint, publishing
+from labeling.services.gold.staging import FrozenItem
 from labeling.services.gold.verification import verify
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, locking
@@ -24,8 +33,9 @@ class Killed(BaseException):
     """The process ends without cleaning up."""
 
 
-def freeze(project: Project) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+def freeze(project: Project, **options: Any) -> GoldRelease:
+    ruler = Ruler(WordOverlap())
+    return gold.freeze(project=project, layer="extraction", ruler=ruler, **options)
 
 
 @pytest.fixture
@@ -193,3 +203,127 @@ def test_who_answers_for_the_first_time_during_a_freeze_gets_a_pseudonym(
     assert not before
     assert not [item for item in release.items.all() if '"ben"' in item.canonical]
     assert '"ben"' not in release.header
+
+
+@pytest.fixture
+def corrected(answered: Project, rita: User) -> GoldRelease:
+    """A release; one label was decided differently since, which makes a patch."""
+    release = freeze(answered)
+    adjudications.decide(
+        conversation=release.items.all()[1].conversation,
+        layer="extraction",
+        payload=factories.labels([1]),
+        reason="Message 1 says it",
+        by=rita,
+    )
+    return release
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], list[int]]:
+    """Have something happen once, after the items were inserted; returns the drafts inserted."""
+
+    def happens(what: Callable[[], Any]) -> list[int]:
+        insert, drafts = publishing.ItemDraft.insert, []
+
+        def insert_first(draft: publishing.ItemDraft, items: Any) -> None:
+            insert(draft, items)
+            drafts.append(draft.pk)
+            if len(drafts) == 1:
+                what()
+
+        monkeypatch.setattr(publishing.ItemDraft, "insert", insert_first)
+        return drafts
+
+    return happens
+
+
+def test_a_release_holds_against_the_guidelines_that_it_states(
+    corrected: GoldRelease, rita: User, meanwhile: Any
+) -> None:
+    project = corrected.project
+    meanwhile(
+        lambda: guidelines.add_version(
+            project=project, body="# Other words", summary="", by=rita, base_version=1
+        )
+    )
+
+    release = freeze(project, waive={"superseded": "It asks for the same."})
+
+    assert release.guideline
+    assert (release.guideline.version, release.meaning) == (2, "2.0.0")
+    assert [(row["kind"], row["findings"]) for row in release.waivers] == [("superseded", 3)]
+
+
+def dispute(item: GoldItem, by: User) -> Any:
+    label = item.content["gold"]["requirements"][0]
+    disputes.open_dispute(
+        item=item, layer="extraction", uid=label["uid"], proposal=None, reason="None.", by=by
+    )
+
+
+def comment(item: GoldItem, by: User) -> Any:
+    comments.post(comments.place_for_lead(item.conversation), body="Really?", author=by)
+
+
+@pytest.mark.parametrize(("say", "kind"), [(dispute, "open_dispute"), (comment, "open_comment")])
+def test_what_is_said_while_items_are_inserted_blocks_the_release(
+    transactional_db: None,
+    corrected: GoldRelease,
+    rita: User,
+    meanwhile: Any,
+    say: Callable[[GoldItem, User], Any],
+    kind: str,
+) -> None:
+    meanwhile(lambda: say(corrected.items.all()[0], rita))
+
+    with pytest.raises(lint.LintOpen):
+        freeze(corrected.project)
+
+    assert list(LintFinding.objects.values_list("kind", flat=True)) == [kind]
+    assert GoldRelease.objects.get() == corrected
+    assert not GoldDraft.objects.exists()
+
+
+def test_a_comment_that_was_resolved_meanwhile_is_not_stated_as_waived(
+    corrected: GoldRelease, rita: User, meanwhile: Any
+) -> None:
+    comment(corrected.items.all()[0], rita)
+    meanwhile(lambda: comments.resolve(Comment.objects.get(), by=rita))
+
+    assert freeze(corrected.project, waive={"open_comment": "It is small talk."}).waivers == []
+
+
+def test_an_import_meanwhile_makes_nothing_again(answered: Project, meanwhile: Any) -> None:
+    drafts = meanwhile(lambda: factories.make_conversations(answered, 2, split="train"))
+
+    assert freeze(answered).items.count() == 3
+    assert len(drafts) == 1
+
+
+def test_a_split_that_was_given_meanwhile_is_in_the_items(
+    answered: Project, meanwhile: Any
+) -> None:
+    drafts = meanwhile(lambda: answered.conversations.update(split="test"))
+
+    assert {*freeze(answered).items.values_list("split", flat=True)} == {"test"}
+    assert len(drafts) == 2
+
+
+def test_who_comes_back_after_the_sweep_does_not_insert_into_the_draft_of_another(
+    answered: Project,
+) -> None:
+    items = freeze(answered).items.all()
+    (row,) = [
+        FrozenItem(*(getattr(item, name) for name in FrozenItem._fields)) for item in items[:1]
+    ]
+    asleep = publishing.ItemDraft()
+    GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    publishing.sweep()
+    awake = publishing.ItemDraft()
+
+    with pytest.raises(publishing.DraftGivenUp):
+        asleep.insert([row])
+
+    awake.insert([row])
+    assert GoldItem.objects.filter(release=awake.pk).count() == 1

@@ -25,6 +25,7 @@ from labeling.models import (
     DisputeOutcome,
     Project,
     Review,
+    RoundConversation,
 )
 
 LATE = 1000
@@ -165,15 +166,20 @@ def _newest(model: type[models.Model]) -> int:
 
 
 def _settings(project: Project) -> str:
-    """What concerns all conversations: a few rows, and how many conversations each split has."""
+    """What concerns all conversations: a few rows, and how many of those to label each split has.
+
+    No row tells that a conversation got a split. Others are imported all the time.
+    """
     names = ("match_threshold", "actor_synonyms", "layers", "publish_names")
     rounds = project.rounds.labelling().order_by("pk")
-    splits = project.conversations.order_by("split").values_list("split").annotate(Count("pk"))
+    places = RoundConversation.objects.filter(round__in=rounds).order_by("conversation__split")
+    splits = places.values_list("conversation__split").annotate(Count("pk"))
     return canonical_json(
         [
             Project.objects.filter(pk=project.pk).values(*names).get(),
             [list(row) for row in rounds.values_list("pk", "kind", "overlap")],
             [round_.pk for round_ in rounds if round_.is_blind],
             [list(row) for row in splits],
+            project.guidelines.values_list("version", flat=True).first(),
         ]
     )

@@ -30,7 +30,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
-from labeling.models import GoldRelease, Project, Round
+from labeling.models import GoldRelease, Guideline, Project, Round
 from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.gold import lint, publishing, releases
@@ -239,6 +239,7 @@ def _freeze(
     audit_chain.link_events()  # the release names the end of the log
     settled = Settled(items)
     mark = basis.mark()
+    guideline = project.guidelines.first()  # after the mark, which would tell of a newer one
     _settle(chosen, settled, basis)
     for _ in range(ROUNDS):
         changed = [*basis.changed(merges.parts(project)), *settled.just_in]
@@ -257,16 +258,18 @@ def _freeze(
     inserted = publishing.ItemDraft()
     with inserted:
         inserted.insert(items)
-        mark = basis.mark()._replace(settings=mark.settings)
+        before, mark = mark, basis.mark()
+        if mark.settings != before.settings:
+            raise _MadeInVain
         late = basis.changed(items.conversations())
         while True:
             settled.leave_out(late, Fact("gold.changed_just_now"))
             inserted.remove(late)
             _refuse_nothing(settled, draft)
             counted = _counted(chosen, items)
-            proposal = draft.proposal(items.splits(), guideline=project.guidelines.first())
+            proposal = draft.proposal(items.splits(), guideline=guideline)
             ready = Ready(
-                *(draft, settled, findings, inserted, proposal, counted),
+                *(draft, settled, guideline, findings, inserted, proposal, counted),
                 agreement=in_figures(agreement, names),
                 overrides=_overrides(project, names),
             )
@@ -286,6 +289,7 @@ class Ready(NamedTuple):
 
     draft: releases.Draft
     settled: Settled
+    guideline: Guideline | None
     findings: lint.Findings
     inserted: publishing.ItemDraft
     proposal: releases.Proposal
@@ -374,6 +378,7 @@ def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
     project, layer, by = chosen.project, chosen.layer, chosen.by
     check_name(project, layer, chosen.name)
     counted = ready.counted
+    lint.hear(ready.findings, project, layer, ready.settled.items)
     waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
     own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
     release = ready.draft.store(
@@ -381,7 +386,7 @@ def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
         ready.proposal,
         own,
         message=chosen.message,
-        guideline=project.guidelines.first(),
+        guideline=ready.guideline,
         agreement=ready.agreement,
         overrides=ready.overrides,
         left_out=ready.settled.rows,

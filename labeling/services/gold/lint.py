@@ -49,6 +49,7 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events, guidelines, near_duplicates, projects
+from labeling.services.gold.staging import StagedItems
 
 CHUNK = 500
 SAME = 0.99
@@ -135,6 +136,9 @@ class Findings:
             text = json.dumps(fact.as_json(), sort_keys=True)
             self.by_key.setdefault(key, StoredFinding(kind, text, conversation, other))
 
+    def drop(self, *kinds: str) -> None:
+        self.by_key = {key: row for key, row in self.by_key.items() if row.kind not in kinds}
+
     def first_of(self, kind: str, most: int) -> list[Fact]:
         rows = (row for row in self.by_key.values() if row.kind == kind)
         return [Fact.from_json(json.loads(row.fact)) for row in islice(rows, most)]
@@ -180,9 +184,9 @@ class Linter:
         )
         self._findings.add(self._speakers.findings())
         self._findings.add(self._small_splits())
-        self._findings.add(self._open_disputes())
+        self._findings.add(self._about_items(_open_disputes(self.project, self.layer)))
         if not self.is_published:
-            self._findings.add(self._open_comments())
+            self._findings.add(self._about_items(_open_comments(self.project)))
             self._findings.add(self._sizes.missed(self.project.targets, self.layer))
         return self._findings
 
@@ -248,27 +252,8 @@ class Linter:
                     conversation=item.conversation,
                 )
 
-    def _open_comments(self) -> Iterator[Finding]:
-        said = Comment.objects.filter(
-            Q(disagreement=None) | Q(disagreement__outcome=""),
-            project=self.project,
-            parent=None,
-            resolved_at=None,
-        )
-        rows = said.order_by("pk").values_list("pk", "conversation", "conversation__external_id")
-        for pk, conversation, name in rows.iterator(CHUNK):
-            if conversation in self._conversations:
-                fact = Fact("lint.open_comment", item=name)
-                yield finding("open_comment", [pk], fact, conversation=conversation)
-
-    def _open_disputes(self) -> Iterator[Finding]:
-        unsettled = Dispute.objects.of_project(self.project).unsettled()
-        rows = unsettled.filter(item__release__layer=self.layer).order_by("pk")
-        named = rows.values_list("pk", "conversation", "conversation__external_id")
-        for pk, conversation, name in named.iterator(CHUNK):
-            if conversation in self._conversations:
-                fact = Fact("lint.open_dispute", item=name)
-                yield finding("open_dispute", [pk], fact, conversation=conversation)
+    def _about_items(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        return (each for each in findings if each.conversation in self._conversations)
 
     def _small_splits(self) -> Iterator[Finding]:
         """Splits that pipelines are compared on; of gold without splits all of it."""
@@ -287,6 +272,39 @@ class Linter:
                 else:
                     fact = Fact("lint.too_few", **size)
                 yield finding("small_split", [split, need.effect], fact)
+
+
+def _open_comments(project: Project) -> Iterator[Finding]:
+    said = Comment.objects.filter(
+        Q(disagreement=None) | Q(disagreement__outcome=""),
+        project=project,
+        parent=None,
+        resolved_at=None,
+    )
+    rows = said.order_by("pk").values_list("pk", "conversation", "conversation__external_id")
+    for pk, conversation, name in rows.iterator(CHUNK):
+        fact = Fact("lint.open_comment", item=name)
+        yield finding("open_comment", [pk], fact, conversation=conversation)
+
+
+def _open_disputes(project: Project, layer: str) -> Iterator[Finding]:
+    unsettled = Dispute.objects.of_project(project).unsettled()
+    rows = unsettled.filter(item__release__layer=layer).order_by("pk")
+    named = rows.values_list("pk", "conversation", "conversation__external_id")
+    for pk, conversation, name in named.iterator(CHUNK):
+        fact = Fact("lint.open_dispute", item=name)
+        yield finding("open_dispute", [pk], fact, conversation=conversation)
+
+
+def hear(findings: Findings, project: Project, layer: str, items: StagedItems) -> None:
+    """Put the disputes and comments that are open now in place of those from when lint looked.
+
+    Items are inserted in between, for a minute where there are many.
+    """
+    said = [*_open_disputes(project, layer), *_open_comments(project)]
+    here = {*items.among({each.conversation for each in said if each.conversation is not None})}
+    findings.drop("open_dispute", "open_comment")
+    findings.add(each for each in said if each.conversation in here)
 
 
 def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], int]) -> int:
