@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import QuerySet
 
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.records import record_agreement
@@ -118,3 +120,51 @@ def test_no_transaction_is_open_while_agreement_is_computed(
 
     assert len(depths) == 6
     assert set(depths) == {outside}
+
+
+def test_two_workers_may_measure_the_same_round(
+    opened: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second has removed what it replaces when the first stores its rows."""
+    for assignment in opened.assignments.labelling():
+        factories.answer(assignment, [1])
+    bulk_create, first = QuerySet.bulk_create, []
+
+    def overtaken(self: Any, rows: Any, **options: Any) -> Any:
+        if self.model is ConversationAgreement and not first:
+            first.append(True)
+            bulk_create(ConversationAgreement.objects.all(), copy.deepcopy(rows))
+        return bulk_create(self, rows, **options)
+
+    monkeypatch.setattr(QuerySet, "bulk_create", overtaken)
+    of_second = measured(opened)
+
+    assert first == [True]
+    assert opened.agreed_conversations.count() == 5
+    ConversationAgreement.objects.all().delete()
+    Measurement.objects.all().delete()
+    assert measured(opened) == of_second
+
+
+def test_a_row_is_replaced_in_every_column(opened: Round) -> None:
+    for assignment in opened.assignments.labelling():
+        factories.answer(assignment, [1])
+    measured(opened)
+    columns = [field.name for field in ConversationAgreement._meta.fields if field.name != "id"]
+    before = list(ConversationAgreement.objects.order_by("pk").values(*columns))
+    ConversationAgreement.objects.update(
+        position=99,
+        answers_sha256="",
+        n_annotators=9,
+        n_units=9,
+        n_differing=9,
+        n_splits=9,
+        is_used=False,
+        annotators=[],
+        marks=b"9",
+        units={},
+        pairs=[9],
+        splits=[9],
+    )
+    measured(opened)
+    assert list(ConversationAgreement.objects.order_by("pk").values(*columns)) == before

@@ -53,6 +53,7 @@ PARTS = 4
 """Chunks of payloads are smaller than those of keys by this factor."""
 
 MISSING = 255
+NAMED_BY = ("round", "layer", "selection", "conversation")
 
 
 class Added(NamedTuple):
@@ -177,12 +178,19 @@ def _store(
     digests: Mapping[int, str],
     positions: Mapping[int, int],
 ) -> None:
-    """Replaces the rows of these conversations."""
+    """Replaces the rows of these conversations; another worker may be storing the same."""
     for row in rows:
         row.answers_sha256 = digests[row.conversation_id]
         row.position = positions.get(row.conversation_id, 0)
-    rows_of(measured, layer, selection).filter(conversation__in=keys).delete()
-    ConversationAgreement.objects.bulk_create(rows)
+    without = set(keys) - {row.conversation_id for row in rows}
+    rows_of(measured, layer, selection).filter(conversation__in=without).delete()
+    names = [field.name for field in ConversationAgreement._meta.fields if field.name != "id"]
+    ConversationAgreement.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=NAMED_BY,
+        update_fields=[name for name in names if name not in NAMED_BY],
+    )
 
 
 def rows_of(measured: Round, layer: str, selection: Selection) -> Any:
