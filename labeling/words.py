@@ -505,7 +505,8 @@ WORDS: dict[str, Text] = {
     "import.split_is_frozen": _("is in {release} without a split, so it cannot get one now"),
     "import.not_fingerprinted": _(
         "Copies of stored conversations can’t be recognised yet: a worker is computing the "
-        "fingerprints of those stored before this version. Import again in some minutes."
+        "fingerprints of those stored before this version, or another import is storing its own. "
+        "Import again in some minutes."
     ),
     "import.other_split": _(
         'conversation "{conversation}" names split "{split}", and "{wanted}" was asked for'

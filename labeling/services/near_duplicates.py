@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from django.db import connection, models
@@ -121,7 +122,11 @@ def _sketches(conversations: Collection[int]) -> dict[int, Fingerprint]:
 
 
 def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
-    """Store fingerprints of stored conversations; one that is there stays."""
+    """Store fingerprints of stored conversations; one that is there stays.
+
+    In one order, so that two who store the same wait for each other instead of both.
+    """
+    prints = sorted(prints, key=itemgetter(0))
     keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys)
     with connection.cursor() as cursor:
         cursor.executemany(
@@ -161,7 +166,11 @@ def catch_up() -> int:
 def wake_unattended() -> None:
     """Have a worker compute what is missing."""
     if are_missing():
-        _messages.send_again(0)
+        wake()
+
+
+def wake() -> None:
+    _messages.send_again(0)
 
 
 def _without() -> models.QuerySet[Conversation]:

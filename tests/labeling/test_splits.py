@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import BytesIO, StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
 from labeling.models import Conversation, ConversationFingerprint, Event, Project
-from labeling.services.exchange import splits
+from labeling.services import near_duplicates
+from labeling.services.exchange import conversations, splits
 from labeling.services.exchange.conversations import ImportRefused, import_files
 from labeling.words import in_english
 from tests import factories
@@ -180,6 +183,89 @@ def test_a_request_waits_for_the_fingerprints_of_older_conversations(
 
     assert page.status_code == 400
     assert "a worker is computing the fingerprints" in page.content.decode()
+
+
+@pytest.fixture
+def load_unfinished(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An import whose fingerprints cannot be stored."""
+
+    def fail(prints: Any) -> None:
+        raise OperationalError("database is locked")
+
+    def load_unfinished(project: str, *rows: tuple[str, list[Line], str]) -> Any:
+        with monkeypatch.context() as patched:
+            patched.setattr(near_duplicates, "store", fail)
+            return load(project, *rows)
+
+    return load_unfinished
+
+
+def test_an_import_is_stored_although_its_fingerprints_have_to_follow(
+    load_unfinished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[bool] = []
+    monkeypatch.setattr(near_duplicates, "wake", lambda: woken.append(True))
+
+    assert load_unfinished("one", ("a", CHAT, "test")).new == 1
+
+    assert split_of("a") == "test"
+    assert woken == [True]
+    assert near_duplicates.are_missing()
+
+
+def test_what_comes_in_while_files_are_read_is_recognised(load_unfinished: Any) -> None:
+    def files() -> Iterator[tuple[str, BytesIO]]:
+        load_unfinished("one", ("a", CHAT, "test"))
+        yield "talks.jsonl", native(("b", CHAT, ""))
+
+    import_files(project_slug="two", files=files())
+
+    assert split_of("b") == "test"
+
+
+def test_a_dry_run_computes_no_fingerprints_of_what_came_in(load_unfinished: Any) -> None:
+    def files() -> Iterator[tuple[str, BytesIO]]:
+        load_unfinished("one", ("a", CHAT, "test"))
+        yield "talks.jsonl", native(("b", CHAT, ""))
+
+    with pytest.raises(splits.NotFingerprinted):
+        import_files(project_slug="two", files=files(), dry_run=True)
+    assert near_duplicates.are_missing()
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_what_comes_in_after_the_decision_is_recognised_or_waited_for(
+    attempts: int, load_unfinished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide = conversations._ConversationImport.decide
+
+    def overtaken(self: Any, project: Any) -> None:
+        decide(self, project)
+        monkeypatch.setattr(conversations._ConversationImport, "decide", decide)
+        load_unfinished("one", ("a", CHAT, "test"))
+
+    monkeypatch.setattr(conversations._ConversationImport, "decide", overtaken)
+    monkeypatch.setattr(conversations, "ATTEMPTS", attempts)
+    if attempts == 1:  # under the lock nothing is computed
+        with pytest.raises(splits.NotFingerprinted):
+            load("two", ("b", CHAT, ""))
+        assert not Conversation.objects.filter(external_id="b").exists()
+    else:
+        load("two", ("b", CHAT, ""))
+        assert split_of("b") == "test"
+
+
+def test_imports_into_different_projects_publish_one_after_the_other() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer")
+    with transaction.atomic(), connection.cursor() as cursor:
+        conversations.open_project("one", None)
+        cursor.execute(
+            "SELECT granted FROM pg_locks WHERE locktype = 'advisory'"
+            " AND objid = %s AND pid = pg_backend_pid()",
+            [conversations.ADVISORY_LOCK],
+        )
+        assert cursor.fetchall() == [(True,)]
 
 
 def test_the_page_and_the_command_say_which_split_was_inherited(

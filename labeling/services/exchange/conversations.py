@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
@@ -34,6 +35,8 @@ BATCH_TEXTS = 100
 ATTEMPTS = 3  # the last one decides under the lock
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
+ADVISORY_LOCK = 4711002
+logger = logging.getLogger(__name__)
 
 
 class ImportRefused(RuleError):
@@ -125,6 +128,11 @@ def import_files(
         names = list(importing.take(files))
         for attempt in range(ATTEMPTS):
             before = _state()
+            # Only then: what comes in later, with or without fingerprints, is another state.
+            if dry_run:
+                splits.require_fingerprints()
+            else:
+                near_duplicates.catch_up()  # another import may still be storing its own
             project = planned_project(project_slug)
             importing.decide(project)
             importing.report.project_created = project.pk is None
@@ -136,6 +144,7 @@ def import_files(
                     if attempt < ATTEMPTS - 1:
                         transaction.set_rollback(True)
                         continue
+                    splits.require_fingerprints()
                     importing.decide(project)
                 importing.publish(project)
                 report = replace(importing.report, project_created=created)
@@ -149,7 +158,7 @@ def import_files(
                         **report.as_json(),
                     )
             break
-        importing.store_fingerprints(project)
+        importing.store_fingerprints_or_leave_them(project)
     return report
 
 
@@ -177,10 +186,13 @@ def store_records(
 
 
 def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
-    """The project, locked so that two imports into it cannot store the same conversation.
+    """The project, locked; a missing one is created with these ``layers``.
 
-    A missing one is created with these ``layers``.
+    One import at a time publishes, in all projects: copies are recognised wherever they lie.
     """
+    if connection.vendor == "postgresql":  # SQLite has one writer anyway
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
     project = planned_project(slug, layers=layers)
     created = project.pk is None
     if created:
@@ -445,6 +457,14 @@ class _ConversationImport:
                 near_duplicates.store(
                     [(pks[name], Sketch.from_bytes(sketch)) for name, sketch in sketches]
                 )
+
+    def store_fingerprints_or_leave_them(self, project: Project) -> None:
+        """The conversations are stored: an error must not say that the import failed."""
+        try:
+            self.store_fingerprints(project)
+        except DatabaseError:
+            logger.exception("Fingerprints of an import are left to a worker.")
+            near_duplicates.wake()
 
     def _pks(self, project: Project, names: Sequence[str]) -> dict[str, int]:
         found = project.conversations.filter(external_id__in=names).order_by()
