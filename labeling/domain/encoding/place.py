@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,8 +22,8 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Another version of the code never answers for this one."""
-        return f"{_version()}.socket"
+        """Another version of the code never answers for this one, nor another machine."""
+        return f"{_version()}-{_machine()}.socket"
 
     @property
     def lock(self) -> Path:
@@ -74,6 +74,15 @@ def use(place: Place | None) -> None:
 
 def current() -> Place | None:
     return _use.place
+
+
+@cache
+def _machine() -> str:
+    """Containers may share the folder, but a process of another one has no number here."""
+    numbers = ""
+    with suppress(OSError):  # not every system says it
+        numbers = os.readlink("/proc/self/ns/pid")
+    return hashlib.sha256(f"{os.uname().nodename} {numbers}".encode()).hexdigest()[:8]
 
 
 @cache

@@ -36,7 +36,8 @@ from labeling.domain.encoding.shared import CHARACTERS, ChangesMissing, Networks
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 0.25
+PATIENCE_SECONDS = 2.0  # what has waited longer comes before what is smaller
 QUIET_SECONDS = 60.0  # a caller that connects and says nothing is hung up on
 
 
@@ -49,6 +50,7 @@ class Job:
     result: list[Encoded] = field(default_factory=list)
     error: str = ""
     done: Event = field(default_factory=Event)
+    since: float = field(default_factory=monotonic)
 
     @property
     def size(self) -> int:
@@ -75,10 +77,17 @@ class Jobs:
             self._last = monotonic()
 
     def take(self) -> list[Job]:
-        """The smallest, with others for the same network as long as all together are small."""
+        """The smallest, with others for the same network as long as all together are small.
+
+        Those that have waited long come first, in their order: a large one would wait for ever.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting)
-            first, *others = sorted(self._waiting, key=lambda job: job.size)
+            late = monotonic() - PATIENCE_SECONDS
+            first, *others = sorted(
+                self._waiting,
+                key=lambda job: (0, job.since) if job.since < late else (1, job.size),
+            )
             together, size = [first], first.size
             for job in others:
                 if job.network is first.network and size + job.size <= CHARACTERS:
@@ -88,14 +97,18 @@ class Jobs:
             return together
 
     def idle(self) -> float:
-        """Seconds since the last request was answered."""
+        """Seconds without any request."""
         with self._changed:
-            return 0.0 if self._open else monotonic() - self._last
+            return 0.0 if self._open else self.silent()
+
+    def silent(self) -> float:
+        """Seconds since the last request was answered."""
+        return monotonic() - self._last
 
 
 class Service:
-    def __init__(self, listening: socket.socket, place: Place) -> None:
-        self._listening, self._place = listening, place
+    def __init__(self, listening: socket.socket, place: Place, inode: int) -> None:
+        self._listening, self._place, self._inode = listening, place, inode
         self._jobs, self._networks = Jobs(), Networks()
 
     def serve(self) -> None:
@@ -109,15 +122,22 @@ class Service:
                 continue
             if self._jobs.idle() >= self._place.idle_seconds and self._closed():
                 return
-            if not (self._place.folder / self._place.name).exists():
+            if not self._is_reached():
                 return
+
+    def _is_reached(self) -> bool:
+        """False when its socket was removed, or replaced by the one of another process."""
+        with suppress(FileNotFoundError):
+            return (self._place.folder / self._place.name).stat().st_ino == self._inode
+        return False
 
     def _closed(self) -> bool:
         """Under the lock, so that nobody starts another while this one can still be reached."""
         with self._place.alone():
             if self._jobs.idle() < self._place.idle_seconds:
                 return False
-            (self._place.folder / self._place.name).unlink(missing_ok=True)
+            if self._is_reached():
+                (self._place.folder / self._place.name).unlink(missing_ok=True)
             return True
 
     def _talk(self, connection: socket.socket) -> None:
@@ -130,6 +150,8 @@ class Service:
                 wire.send(connection, *self._answer(cast(wire.Request, request), raw))
 
     def _answer(self, request: wire.Request, raw: bytes) -> tuple[wire.Answer, bytes]:
+        if request["what"] == "alive":
+            return {"silent": self._jobs.silent()}, b""
         changes = _changes(request, raw) if request["changes"] else None
         try:
             network = self._networks.get((request["folder"], request["key"]), changes)
@@ -188,29 +210,31 @@ def main(folder: Path, idle_seconds: float) -> None:
         os.close(tell)
         sys.exit(0 if os.read(ready, 1) else "The encoder's process could not listen.")
     os.setsid()
-    listening = _listening(place)
+    listening, inode = _listening(place)
     os.write(tell, b"1")
     for end in (ready, tell):
         os.close(end)
     _detach(folder)
-    Service(listening, place).serve()
+    Service(listening, place, inode).serve()
     os._exit(0)  # computing threads have nothing left to do
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(place: Place) -> tuple[socket.socket, int]:
+    """The socket, and the inode of its file."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     os.umask(0o177)
     with place.address() as address:
         Path(address).unlink(missing_ok=True)  # of one that was killed
         listening.bind(address)
+        inode = Path(address).stat().st_ino
     listening.listen(64)
-    return listening
+    return listening, inode
 
 
 def _detach(folder: Path) -> None:
     """Errors go to the file ``log``; who started it waits for nothing."""
     silence = os.open(os.devnull, os.O_RDWR)
-    log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     for stream, target in ((0, silence), (1, silence), (2, log)):
         os.dup2(target, stream)
     logging.basicConfig(format="%(asctime)s %(message)s")

@@ -27,8 +27,10 @@ from labeling.domain.encoding.network import DIMENSIONS, Changes, Encoded, Netwo
 from labeling.domain.encoding.place import Place
 
 ANSWER_SECONDS = 300.0  # a few thousand tokens; a second or two unless the machine is very busy
+ALIVE_SECONDS = 5.0  # to say that it is alive, which needs no computing
 CHARACTERS = 8000  # of a request: about 2,000 tokens, so that a question waits for no more
 PAUSES = (0.2, 1.0)  # seconds between tries: a killed process may still accept for a moment
+START_SECONDS = 60.0  # all others wait meanwhile
 AT_HAND = 4  # networks; each takes 42 MB
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -124,7 +126,9 @@ class Remote:
                 if answer.get("unknown"):
                     answer, vectors = wire.ask(connection, *_with_changes(request, self.changes))
             except TimeoutError:
-                os.kill(wire.peer(connection), signal.SIGKILL)
+                process = wire.peer(connection)
+                if process > 1 and not _is_alive(self.place):  # 0: not of this container
+                    os.kill(process, signal.SIGKILL)
                 raise
         if "error" in answer:
             raise RuntimeError(f"The encoder's process: {answer['error']}")
@@ -168,9 +172,23 @@ def connected(at: Place) -> socket.socket:
     return connection
 
 
-def _connection(at: Place) -> socket.socket | None:
+def _is_alive(at: Place) -> bool:
+    """It answers, and others got vectors meanwhile: whoever waits longer has to wait for them."""
+    request = wire.Request(what="alive", folder="", key="", texts=[], changes=[])
+    try:
+        connection = _connection(at, ALIVE_SECONDS)
+        if connection is None:
+            return False
+        with closing(connection):
+            answer, _ = wire.ask(connection, request)
+    except (OSError, EOFError):
+        return False
+    return answer["silent"] < ANSWER_SECONDS
+
+
+def _connection(at: Place, seconds: float = ANSWER_SECONDS) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(ANSWER_SECONDS)
+    connection.settimeout(seconds)
     try:
         with at.address() as address:
             connection.connect(address)
@@ -189,4 +207,9 @@ def _start(at: Place) -> None:
         str(at.folder),
         str(at.idle_seconds),
     ]
-    subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+    try:
+        subprocess.run(
+            command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL, timeout=START_SECONDS
+        )
+    except subprocess.SubprocessError as error:
+        raise ConnectionError(f"The encoder's process did not start: {error}") from error

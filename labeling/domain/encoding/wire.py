@@ -19,7 +19,7 @@ LENGTHS = struct.Struct("<IQ")
 MOST_BYTES = 1 << 30
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 
-What = Literal["sentences", "both"]
+What = Literal["sentences", "both", "alive"]
 
 
 class Request(TypedDict):
@@ -34,6 +34,8 @@ class Request(TypedDict):
 class Answer(TypedDict, total=False):
     pieces: list[list[str]]
     """Of ``both``: after the row of each text there are those of its pieces."""
+    silent: float
+    """Of ``alive``: seconds since a request was answered."""
     unknown: bool
     """The process has not got the changes yet."""
     error: str

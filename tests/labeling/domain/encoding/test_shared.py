@@ -4,9 +4,11 @@ import os
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -62,16 +64,16 @@ def test_it_gives_the_vectors_of_this_process_also_after_it_was_killed_in_the_mi
     remote = shared.get(network.packaged_folder())
     assert remote.sentences(TEXTS) == pytest.approx(plain, abs=1e-6)
     first = process_of(at)
-    busy = Thread(target=lambda: results.append(remote.sentences(["word " * 250] * 24)))
+    busy = Thread(target=lambda: results.append(remote.sentences(["word " * 250] * 12)))
     results: list[network.Vectors] = []
     busy.start()
-    sleep(0.3)
+    sleep(0.1)
     assert busy.is_alive()
     os.kill(first, signal.SIGKILL)
     busy.join()
     sentences, again = ADAPTED.encode_both(TEXTS)  # changes that the new process doesn't know yet
 
-    assert results[0].shape == (24, DIMENSIONS)
+    assert results[0].shape == (12, DIMENSIONS)
     assert process_of(at) != first
     assert sentences == pytest.approx(expected, abs=1e-6)
     for (pieces, vectors), (known, own) in zip(again, rows, strict=True):
@@ -100,10 +102,87 @@ def test_a_path_that_is_too_long_for_a_socket_works(tmp_path: Path) -> None:
 
 
 def test_it_ends_with_its_folder(at: Place) -> None:
-    process = process_of(at)
+    with closing(listening(at)) as socket_of_it:
+        serving = service.Service(socket_of_it, at, inode_of(at))
+        (at.folder / at.name).unlink()
+
+        serving.serve()
+
+
+def test_it_leaves_the_socket_of_another_process(at: Place) -> None:
+    with closing(listening(at)) as first, closing(socket.socket(socket.AF_UNIX)) as second:
+        serving = service.Service(first, replace(at, idle_seconds=0), inode_of(at))
+        (at.folder / at.name).rename(at.folder / "replaced")
+        with at.address() as address:
+            second.bind(address)
+
+        assert serving._closed()
+
     (at.folder / at.name).unlink()
 
-    wait_for_end(process)
+
+def listening(there: Place) -> socket.socket:
+    there.prepare()
+    connection = socket.socket(socket.AF_UNIX)
+    with there.address() as address:
+        connection.bind(address)
+    connection.listen()
+    return connection
+
+
+def inode_of(there: Place) -> int:
+    return (there.folder / there.name).stat().st_ino
+
+
+def test_a_process_of_another_container_has_another_socket(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = at.name
+    place._machine.cache_clear()
+    monkeypatch.setattr(os, "readlink", lambda _: "pid:[1]")
+    other = at.name
+    monkeypatch.undo()
+    place._machine.cache_clear()
+
+    assert other != own == at.name
+
+
+@pytest.mark.parametrize(
+    ("process", "answers", "silent", "killed"),
+    [
+        (0, False, 0, []),
+        (4711, False, 0, [4711]),
+        (4711, True, 0, []),
+        (4711, True, 1000, [4711]),
+    ],
+    ids=["no number", "hangs", "busy for others", "computes nothing"],
+)
+def test_only_a_process_that_hangs_is_killed_when_time_is_over(
+    at: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    process: int,
+    answers: bool,
+    silent: float,
+    killed: list[int],
+) -> None:
+    waiting, unanswered = socket.socketpair()
+    asking, asked = socket.socketpair()
+    for connection in (waiting, asking):
+        connection.settimeout(1 if answers and connection is asking else 0.01)
+    serving = service.Service(asked, at, 0)
+    serving._jobs._last -= silent
+    if answers:
+        Thread(target=serving._talk, args=[asked]).start()
+    monkeypatch.setattr(shared, "connected", lambda _: waiting)
+    monkeypatch.setattr(shared, "_connection", lambda *_: asking)
+    monkeypatch.setattr(wire, "peer", lambda _: process)
+    kills: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda process, _: kills.append(process))
+
+    with closing(unanswered), closing(asking), closing(asked), pytest.raises(TimeoutError):
+        shared.Remote(at, Path())._once(request("a"))
+
+    assert kills == killed
 
 
 def test_a_connection_of_another_user_is_closed_unheard(
@@ -112,7 +191,7 @@ def test_a_connection_of_another_user_is_closed_unheard(
     caller, called = socket.socketpair()
     monkeypatch.setattr(wire, "_credentials", lambda _: (1, os.getuid() + 1, 1))
 
-    service.Service(called, at)._talk(called)
+    service.Service(called, at, 0)._talk(called)
 
     with closing(caller), pytest.raises(EOFError):
         wire.receive(caller)
@@ -131,6 +210,21 @@ def test_a_process_that_dies_again_is_not_started_for_ever(
     assert len(started) == 3
 
 
+@pytest.mark.parametrize("script", ["exit 1", "exec sleep 9"])
+def test_a_process_that_does_not_start_is_an_error_that_is_tried_again_later(
+    at: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(shared, "START_SECONDS", 0.05)
+    monkeypatch.setattr(shared, "PAUSES", (0.0,))
+
+    with pytest.raises(shared.EncoderFailed, match="did not start"):
+        shared.get(network.packaged_folder()).sentences(["a"])
+
+
 def test_small_requests_go_first_and_those_for_one_network_together() -> None:
     jobs = service.Jobs()
     waiting = [
@@ -144,6 +238,17 @@ def test_small_requests_go_first_and_those_for_one_network_together() -> None:
     taken = [jobs.take() for _ in range(3)]
 
     assert taken == [[waiting[2]], [waiting[1], waiting[3]], [waiting[0]]]
+
+
+def test_what_has_waited_long_comes_before_what_is_smaller() -> None:
+    jobs = service.Jobs()
+    long_ago = monotonic() - 10
+    large = service.Job(request("large" * 2000), PLAIN, since=long_ago)
+    larger = service.Job(request("larger" * 2000), PLAIN, since=long_ago - 1)
+    small = service.Job(request("small"), OTHER)
+    jobs._waiting = [small, large, larger]
+
+    assert [jobs.take() for _ in range(3)] == [[larger], [large], [small]]
 
 
 def request(text: str, key: str = "") -> wire.Request:
@@ -163,7 +268,7 @@ def test_a_waiting_request_is_answered_by_its_network_though_others_pushed_that_
 
     monkeypatch.setattr(shared, "Network", Fake)
     with closing(socket.socket()) as unused:
-        asked = service.Service(unused, at)
+        asked = service.Service(unused, at, 0)
     changed = wire.Request(**{**request("a", key="7"), "changes": [("m", (1,), (1,))]})
     raw = np.array([7, 7], dtype="<f4").tobytes()
 
@@ -181,10 +286,24 @@ def test_a_waiting_request_is_answered_by_its_network_though_others_pushed_that_
     assert asked._answer(request("a", key="7"), b"") == ({"unknown": True}, b"")
 
 
-def test_a_request_that_fails_is_answered_and_ends_nothing(at: Place, tmp_path: Path) -> None:
-    process = process_of(at)
+def test_a_request_that_fails_is_answered_and_ends_nothing(
+    at: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def __init__(self, *_: object) -> None:
+            """Loaded without an error."""
 
-    with pytest.raises(RuntimeError, match="No such file"):
-        shared.get(tmp_path / "gone").sentences(["a"])
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # so the thread that failed goes on
+    with closing(listening(at)) as socket_of_it:
+        serving = Thread(target=service.Service(socket_of_it, at, inode_of(at)).serve)
+        serving.start()
 
-    assert process_of(at) == process
+        with pytest.raises(RuntimeError, match="No such file"):
+            shared.get(tmp_path / "gone").sentences(["a"])
+        monkeypatch.setattr(shared, "Network", Broken)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="has no attribute 'both'"):
+                shared.get(tmp_path).sentences(["a"])
+
+        (at.folder / at.name).unlink()
+        serving.join()
