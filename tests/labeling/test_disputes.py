@@ -23,6 +23,7 @@ from labeling.models import (
     Membership,
     PendingUpdate,
 )
+from labeling.services import pseudonyms
 from labeling.services.exchange.gold_files import import_gold
 from labeling.services.gold import corrections, disputes, gold
 from labeling.services.gold.verification import verify
@@ -402,13 +403,13 @@ def test_nothing_of_a_dispute_can_be_changed_or_deleted(rita, noor, item, model)
 # --- gold from elsewhere --------------------------------------------------------------------------
 
 
-def imported(project, item: GoldItem) -> GoldItem:
+def imported(project, item: GoldItem, name: str = "published") -> GoldItem:
     line = json.dumps(item.content)
     outcome = import_gold(
         project_slug=project.slug,
         layer="extraction",
         files=[("published.jsonl", BytesIO(line.encode()))],
-        name="published",
+        name=name,
     )
     return outcome.release.items.get()
 
@@ -435,6 +436,22 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
     # the release that was labelled here does not change with it
     with pytest.raises(gold.NothingChanged):
         gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+
+@pytest.mark.django_db
+def test_who_corrected_imported_gold_here_is_named_to_leads(signed_in, rita, noor, project, item):
+    published = imported(project, item)
+    verdict(opened(published, noor), rita, "proposal")
+    newer = corrections.freeze_corrections(published.release).items.get()
+    url = f"/projects/orders/gold/published/2/items/{newer.item_id}/"
+
+    assert "decided by rita." in page(signed_in(rita), url)
+    assert "decided by annotator-4." in page(signed_in(noor), url)
+
+    taken_over = imported(project, item, name="elsewhere")
+    taken_over.canonical = newer.canonical  # its dispute is one of another project
+    content = pseudonyms.content_of(taken_over, pseudonyms.names_of(project))
+    assert content["provenance"]["corrections"][0]["decided_by"] == ["annotator-4"]
 
 
 @pytest.mark.django_db

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 from labeling.domain.gold.content import (
     AnsweredBy,
     Decided,
+    LabelCorrection,
     LabelOrigin,
     Provenance,
     SkippedBy,
@@ -87,6 +88,11 @@ def with_names(provenance: Provenance, names: Mapping[str, str]) -> Provenance:
     return cast(Provenance, {key: value for key, value in renamed.items() if key != "people"})
 
 
+def deciders_with_names(row: LabelCorrection, names: Mapping[str, str]) -> LabelCorrection:
+    """``names`` is by pseudonym."""
+    return _corrected(row, lambda name: names.get(name, name))
+
+
 Figures = TypeVar("Figures")
 
 
@@ -119,14 +125,15 @@ def _renamed(provenance: Provenance, rename: Rename) -> dict[str, Any]:
         "skipped": _sorted([_skipped(row, rename) for row in provenance["skipped"]]),
     }
     if "corrections" in provenance:
-        renamed["corrections"] = [
-            {**row, "decided_by": _in_order(map(rename, row["decided_by"]))}
-            for row in provenance["corrections"]
-        ]
+        renamed["corrections"] = [_corrected(row, rename) for row in provenance["corrections"]]
     if "stages" in provenance:
         stages = provenance["stages"].items()
         renamed["stages"] = {layer: _decided(stage, rename) for layer, stage in stages}
     return renamed
+
+
+def _corrected(row: LabelCorrection, rename: Rename) -> LabelCorrection:
+    return {**row, "decided_by": _in_order(map(rename, row["decided_by"]))}
 
 
 def _decided(decided: Decided | Provenance, rename: Rename) -> dict[str, Any]:
