@@ -14,13 +14,16 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
+from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, ConversationFingerprint, Event, Project
 from labeling.services import near_duplicates
 from labeling.services.exchange import conversations, splits
 from labeling.services.exchange.conversations import ImportRefused, import_files
+from labeling.services.exchange.staging import Entry, Staged
+from labeling.services.near_duplicates import COMMON, MOST
 from labeling.words import in_english
 from tests import factories
-from tests.talks import Line, copies, talk
+from tests.talks import Line, copies, talk, texts
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +95,21 @@ def test_copies_within_one_file_are_in_one_split() -> None:
     said = refusal("two", ("d", talk(10), "dev"), ("e", copies(talk(10))["a mark"], "train"))
     assert "talks.jsonl:2" in said
     assert "as d (dev), so it cannot be train" in said
+
+
+@pytest.mark.one_database
+def test_what_many_say_in_one_import_is_not_compared_with_all_of_them() -> None:
+    sketch, rest = fingerprint(texts(talk(10))), ("", "", "collected", "", 0, "[]", 680, "", "", "")
+    with Staged() as staged:
+        staged.add(
+            Entry(0, line, "a.jsonl", f"c-{line}", "", *rest, bytes(sketch))
+            for line in range(1, COMMON + 51)
+        )
+        staged.decide([(number, f"c-{number}", "", sketch) for number in range(1, COMMON + 51)])
+
+        assert len(staged.copies([sketch])[0]) == MOST
+        most = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM key GROUP BY value)"
+        assert staged._db.execute(most).fetchone() == (COMMON,)
 
 
 def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:

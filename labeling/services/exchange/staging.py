@@ -12,6 +12,7 @@ import numpy as np
 from labeling.domain.batches import batches
 from labeling.domain.exchange.importing import Fingerprint
 from labeling.domain.fingerprints import Fingerprint as Sketch
+from labeling.services.near_duplicates import COMMON, MOST
 
 BITS = 1 << 24
 """Of 100,000 conversations, one value in twenty seems to be among the keys and is not."""
@@ -28,6 +29,10 @@ CREATE TABLE new (id TEXT PRIMARY KEY, entry INTEGER, split TEXT) WITHOUT ROWID;
 CREATE TABLE key (value INTEGER, entry INTEGER, PRIMARY KEY (value, entry)) WITHOUT ROWID;
 CREATE TABLE given (conversation INTEGER PRIMARY KEY, split TEXT);
 """
+_ADD_KEY = f"""
+INSERT OR IGNORE INTO key SELECT ?1, ?2
+WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM key WHERE value = ?1 LIMIT {COMMON})) < {COMMON}
+"""  # or an import in which many say the same compares each with all
 
 
 class Entry(NamedTuple):
@@ -131,7 +136,7 @@ class Staged:
         self._db.executemany(
             "INSERT INTO new (entry, id, split) VALUES (?, ?, ?)", (row[:3] for row in decided)
         )
-        self._db.executemany("INSERT OR IGNORE INTO key VALUES (?, ?)", keys)
+        self._db.executemany(_ADD_KEY, keys)
         self._db.execute("COMMIT")
 
     def give(self, splits: Iterable[tuple[int, str]]) -> None:
@@ -158,14 +163,18 @@ class Staged:
         return found
 
     def _copies(self, values: list[int]) -> list[Copy]:
+        alike = (
+            "SELECT entry, COUNT(*) AS shared FROM key"
+            f" WHERE value IN ({','.join(map(str, values))})"
+            f" GROUP BY entry ORDER BY shared DESC, entry LIMIT {MOST}"
+        )
         rows = self._db.execute(
-            "SELECT DISTINCT key.entry, new.id, new.split, origin, sketch FROM key"
-            " JOIN entry ON number = key.entry JOIN new ON new.id = entry.id"
-            f" WHERE value IN ({','.join(map(str, values))}) ORDER BY key.entry LIMIT 200"
+            f"SELECT new.id, new.split, origin, sketch FROM ({alike}) AS alike"
+            " JOIN entry ON number = alike.entry JOIN new ON new.id = entry.id ORDER BY number"
         )
         return [
             Copy(id, split, origin == "synthetic", Sketch.from_bytes(sketch))
-            for _, id, split, origin, sketch in rows
+            for id, split, origin, sketch in rows
         ]
 
     # --- what is published ----------------------------------------------------------------------
