@@ -11,8 +11,7 @@ def _install_guards(using: str, **kwargs: Any) -> None:
     from evaluation.models.guards import GUARDS
     from labeling.models import guards
 
-    guards.remove(connections[using], GUARDS)
-    guards.install(connections[using], GUARDS)
+    guards.renew(connections[using], GUARDS)
 
 
 def _missing_guards(

@@ -17,17 +17,16 @@ def _install_guards(using: str, **kwargs: Any) -> None:
     """After every migrate, because SQLite rebuilds a table to alter it and drops its triggers."""
     from labeling.models import counting, guards
 
-    guards.remove(connections[using])
-    guards.install(connections[using])
-    counting.remove(connections[using])
-    counting.install(connections[using])
+    guards.renew(connections[using])
+    counting.renew(connections[using])
 
 
-def _remove_counts(using: str, **kwargs: Any) -> None:
-    """Before every migrate: SQLite rebuilds no table that the trigger of another one names."""
+def _suspend_counts(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
+    """Before a migration: SQLite rebuilds no table that the trigger of another one names."""
     from labeling.models import counting
 
-    counting.remove(connections[using])
+    if plan:
+        counting.suspend(connections[using])
 
 
 def _missing_guards(
@@ -65,7 +64,7 @@ class LabelingConfig(AppConfig):
 
     def ready(self) -> None:
         _load_rest_framework()
-        pre_migrate.connect(_remove_counts, sender=self)
+        pre_migrate.connect(_suspend_counts, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
         if settings.ENCODER_PROCESS:

@@ -2,8 +2,9 @@
 
 ``RoundConversation.free``: how many of its places nobody has; ``Assignment.answered``: whether it
 was submitted or skipped. Every way in which a place is taken or an answer changes counts, also an
-import, a hand-over and a correction by hand. ``install`` writes them after every migration, and
-``remove`` takes them away before it: SQLite rebuilds no table that the trigger of another names.
+import, a hand-over and a correction by hand. ``suspend`` takes them away before there is something
+to migrate: SQLite rebuilds no table that the trigger of another names. ``renew`` writes them after
+every ``migrate`` and counts what happened without them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.core.checks import CheckMessage, Error
-from django.db import connections
+from django.db import connections, transaction
+
+from labeling.models import guards
 
 ASSIGNMENT, PLACE = "labeling_assignment", "labeling_roundconversation"
 ROUND, ANNOTATION = "labeling_round", "labeling_annotation"
@@ -91,19 +94,62 @@ COUNTS = [
     Count("count_answer_gone", "DELETE", ANNOTATION, "", _answered("FALSE", "OLD")),
 ]
 
-RECOUNT = [
-    f"UPDATE {PLACE} SET free = (SELECT overlap FROM {ROUND} WHERE id = round_id)"
+FREE = (
+    f"(SELECT overlap FROM {ROUND} WHERE id = round_id)"
     f" - ({TAKEN} AND taken.round_id = {PLACE}.round_id"
-    f" AND taken.conversation_id = {PLACE}.conversation_id)",
-    f"UPDATE {ASSIGNMENT} SET answered = EXISTS (SELECT 1 FROM {ANNOTATION}"
-    f" WHERE assignment_id = {ASSIGNMENT}.id AND status <> 'draft')",
+    f" AND taken.conversation_id = {PLACE}.conversation_id)"
+)
+RECOUNT = [
+    f"UPDATE {PLACE} SET free = {FREE} WHERE free <> {FREE}",
+    f"UPDATE {ASSIGNMENT} SET answered = NOT answered WHERE answered <> EXISTS ("
+    f"SELECT 1 FROM {ANNOTATION} WHERE assignment_id = {ASSIGNMENT}.id AND status <> 'draft')",
 ]
-"""For the migration that brings the columns."""
+"""Only rows that are wrong are written: after most migrations there are none."""
+
+
+def renew(connection: Any) -> None:
+    """Write the triggers and count again, while nobody else takes a place or answers."""
+    with transaction.atomic(using=connection.alias):
+        _lock(connection)
+        remove(connection)
+        if _is_ready(connection):  # not after a migration backwards
+            install(connection)
+            with connection.cursor() as cursor:
+                for statement in RECOUNT:
+                    cursor.execute(statement)
+
+
+def suspend(connection: Any) -> None:
+    """Take them away until ``renew``."""
+    with transaction.atomic(using=connection.alias):
+        _lock(connection)
+        remove(connection)
+
+
+def _lock(connection: Any) -> None:
+    guards.wait_for_other_migrations(connection)
+    present = set(connection.introspection.table_names())
+    in_order_of_work = [t for t in (ROUND, ASSIGNMENT, ANNOTATION, PLACE) if t in present]
+    if connection.vendor == "postgresql" and in_order_of_work:
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {', '.join(in_order_of_work)}")
+
+
+def correct(connection: Any, round_: int) -> None:
+    """Count a round's places again that work without the triggers has left miscounted.
+
+    One at a time, locked before it is counted: what others are about to count waits, and adds.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id FROM {PLACE} WHERE round_id = %s AND free <> {FREE}", [round_])
+        for place in cursor.fetchall():
+            with transaction.atomic(using=connection.alias):
+                if connection.vendor == "postgresql":
+                    cursor.execute(f"SELECT 1 FROM {PLACE} WHERE id = %s FOR NO KEY UPDATE", place)
+                cursor.execute(f"UPDATE {PLACE} SET free = {FREE} WHERE id = %s", place)
 
 
 def install(connection: Any) -> None:
-    if not _is_ready(connection):
-        return  # after a migration backwards
     with connection.cursor() as cursor:
         for count in COUNTS:
             for statement in _create(count, connection.vendor):

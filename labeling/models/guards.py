@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.core.checks import CheckMessage, Error
-from django.db import connections
+from django.db import connections, transaction
 
 
 class Guard(NamedTuple):
@@ -95,6 +95,27 @@ GUARDS = [
         "A submitted annotation never changes.",
     ),
 ]
+
+
+MIGRATING = 0x4153534159  # no other lock of PostgreSQL's has this number here
+
+
+def renew(connection: Any, guards: list[Guard] = GUARDS) -> None:
+    """Write them as the code has them now, without a moment in which they are gone."""
+    with transaction.atomic(using=connection.alias):
+        wait_for_other_migrations(connection)
+        remove(connection, guards)
+        install(connection, guards)
+
+
+def wait_for_other_migrations(connection: Any) -> None:
+    """Until the transaction ends, another machine that migrates waits with its triggers.
+
+    On SQLite one transaction writes at a time anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [MIGRATING])
 
 
 def install(connection: Any, guards: list[Guard] = GUARDS) -> None:

@@ -25,6 +25,9 @@ They fit the smallest type of a key: a condition that none can meet is written a
 and keys of users have four bytes on PostgreSQL.
 """
 
+LARGEST = 2**63 - 1
+"""No database takes a larger number, and no row has one; an address may."""
+
 
 class Prepared(Generic[Row]):
     """A query whose parameters are whole numbers, for example keys.
@@ -38,6 +41,8 @@ class Prepared(Generic[Row]):
         self._threads = local()
 
     def rows(self, *numbers: int) -> list[Row]:
+        if any(abs(number) > LARGEST for number in numbers):
+            return []
         statement = getattr(self._threads, "statement", None)
         if statement is None or statement.connection is not _connection():
             marks = [MARK - place for place in range(len(numbers))]

@@ -5,6 +5,7 @@ One of them rests a little where the other could come between. PostgreSQL lets i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event as Signal
@@ -17,7 +18,15 @@ from django.db import connection
 from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Assignment, Event, Membership, Project, Qualification
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Event,
+    Membership,
+    Project,
+    Qualification,
+    counting,
+)
 from labeling.services.gold import gold
 from labeling.services.quality import (
     check_scores,
@@ -53,6 +62,30 @@ def test_an_autosave_and_a_submission_of_one_page_both_arrive(
 
     assert autosave.result().status == "draft"
     assert submission.result().status == "submitted"
+
+
+@pytest.mark.parametrize(
+    ("store", "status"), [(annotations.save_draft, "draft"), (annotations.submit, "submitted")]
+)
+def test_a_skip_and_what_another_page_stores_wait_for_each_other(
+    project: Project,
+    ana: User,
+    monkeypatch: pytest.MonkeyPatch,
+    store: Callable[..., Annotation],
+    status: str,
+) -> None:
+    mine = factories.open_full(project, 1).assignments.get(annotator=ana)
+    annotations.save_draft(mine, save(1))
+    pause = Pause(monkeypatch, assignments, "lock_place")
+
+    skipped, stored = both(
+        lambda: annotations.skip(mine, save(2), reason="Not a chat"),
+        pause,
+        lambda: store(mine, save(3)),
+    )
+
+    assert skipped.result().status == "skipped"
+    assert stored.result().status == status
 
 
 def test_a_place_that_is_just_answered_is_not_given_back(
@@ -147,3 +180,14 @@ def test_two_workers_tell_of_a_merge_once(
 
     assert (first.exception(), second.exception()) == (None, None)
     assert Event.objects.filter(verb="conversation.answered").count() == 1
+
+
+def test_two_machines_that_migrate_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    pause = Pause(monkeypatch, counting, "remove")
+
+    first, second = both(
+        lambda: counting.renew(connection), pause, lambda: counting.renew(connection)
+    )
+
+    assert (first.result(), second.result()) == (None, None)
+    assert counting.missing(connection) == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
@@ -167,6 +169,8 @@ def test_an_answer_is_locked_from_the_moment_of_publication(
     annotation = Annotation.objects.labelling().first()
     assert annotation
     assert annotation.locked_at is None
+    fast = timezone.now() + timedelta(seconds=5)  # the clock of the machine that stored the answer
+    Annotation.objects.filter(pk=annotation.pk).update(submitted_at=fast)
 
     with pytest.raises(locking.Locked):
         annotations.reopen(annotation.assignment)

@@ -10,7 +10,9 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrate_signal
 from django.db import connection
+from django.db.migrations import Migration
 from django.db.models import Count, F, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -169,19 +171,67 @@ def test_free_places_and_answers_are_counted_however_they_change(
     assert miscounted() == []
 
 
-def test_a_count_that_stands_still_is_named_and_mended() -> None:
+def stand_still(trigger: str) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            cursor.execute("DROP TRIGGER count_place_taken")
+            cursor.execute(f"DROP TRIGGER {trigger}")
         else:
-            cursor.execute("DROP FUNCTION count_place_taken() CASCADE")
-    (error,) = counting.errors(["default"])
-    assert "count_place_taken" in error.msg
+            cursor.execute(f"DROP FUNCTION {trigger}() CASCADE")
 
-    counting.remove(connection)
-    counting.install(connection)
+
+def before(*migrations: Migration) -> None:
+    plan = [(migration, False) for migration in migrations]
+    emit_pre_migrate_signal(0, False, "default", plan=plan)
+
+
+def migrate(*migrations: Migration) -> None:
+    before(*migrations)
+    emit_post_migrate_signal(0, False, "default")
+
+
+def test_what_happened_while_a_count_stood_still_is_counted_by_the_next_migrate(
+    project: Project, ana: User
+) -> None:
+    factories.open_full(project, 2, pool=True, overlap=1)
+    stand_still("count_place_taken")
+    stand_still("count_answer_new")
+    taken = assignments.take(ana)
+    assert taken
+    factories.answer(taken)
+    assert len(counting.errors(["default"])) == 2
+    assert miscounted() != []
+
+    migrate()
 
     assert counting.missing(connection) == []
+    assert miscounted() == []
+
+
+def test_only_a_migration_makes_the_counts_stand_still() -> None:
+    migration = Migration("0001_anything", "labeling")
+    before()
+    assert counting.missing(connection) == []
+    before(migration)
+    assert len(counting.missing(connection)) == len(counting.COUNTS)
+    migrate(migration)
+    assert counting.missing(connection) == []
+
+
+def test_a_place_that_is_free_by_mistake_keeps_nobody_from_the_next_one(
+    project: Project, ana: User, ben: User, cleo: User
+) -> None:
+    pool = factories.open_full(project, 8, pool=True, overlap=1)
+    stand_still("count_place_taken")
+    full = [assignments.take(person) for person in (ana, ben) for _ in range(3)]
+    assert None not in full
+    migrate()
+    RoundConversation.objects.filter(round=pool).update(free=1)
+
+    others = [assignments.take(cleo) for _ in range(3)]
+
+    assert len({taken.conversation_id for taken in [*full, *others] if taken}) == 8
+    assert others[-1] is None
+    assert miscounted() == []
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,17 @@ def test_the_list_of_releases_leaves_the_documents_in_the_database(
 
     assert listed == release
     assert {"agreement", "header", "left_out", "overrides"} <= listed.get_deferred_fields()
+
+
+@pytest.mark.parametrize(("method", "page"), [("put", ""), ("post", "submit/")])
+@pytest.mark.parametrize("number", ["9" * 20, "1" * 4000])
+def test_an_answer_whose_number_is_too_large_is_unknown(
+    ana: User, method: str, page: str, number: str
+) -> None:
+    save = {"base_version": 0, "client": str(uuid4()), "seq": 1, "payload": {}}
+
+    response = getattr(client_of(ana), method)(
+        f"/api/annotations/{number}/{page}", json.dumps(save), content_type="application/json"
+    )
+
+    assert response.status_code == 404

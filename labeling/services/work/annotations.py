@@ -103,9 +103,10 @@ def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -
     """
     _check(assignment, save, complete=False)
 
-    def write(annotation: Annotation) -> Annotation:
+    def write(read: _Read) -> Annotation:
         is_open = assignments.is_open(assignment)
         assignments.hold(assignment)  # a draft is kept even when the place is gone
+        annotation = read(assignment)
         if _is_repeated(annotation, save):
             return annotation
         _refuse_if_final(annotation, is_open=is_open)
@@ -120,8 +121,9 @@ def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> An
     """Store the final answer. It must be complete; submitting it again changes nothing."""
     _check(assignment, save, complete=True)
 
-    def write(annotation: Annotation) -> Annotation:
+    def write(read: _Read) -> Annotation:
         is_open = assignments.keep_open(assignment)
+        annotation = read(assignment)
         if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
             return annotation
         _refuse_if_final(annotation, is_open=is_open)
@@ -144,10 +146,15 @@ def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> An
     return _write(assignment, write, as_opened=as_opened)
 
 
+_Read = Callable[[Assignment], Annotation]
+
+
 def _write(
-    assignment: Assignment, write: Callable[[Annotation], Annotation], *, as_opened: bool
+    assignment: Assignment, write: Callable[[_Read], Annotation], *, as_opened: bool
 ) -> Annotation:
     """Decide and store in one short transaction.
+
+    ``write`` gets what reads the answer: it does so once it holds what others lock before it.
 
     ``as_opened``: the assignment was read for this very request, with its answer. Then the answer
     is taken as it was read, and the conditions of what is stored see to it that it still is so.
@@ -155,11 +162,11 @@ def _write(
     """
     if as_opened:
         with suppress(_Changed, RuleError), transaction.atomic():
-            return write(_as_read(assignment))
+            return write(_as_read)
     with suppress(_Changed), transaction.atomic():
-        return write(_lock(assignment))
+        return write(_lock_after_place)
     with transaction.atomic():
-        return write(_lock(assignment))  # the first answer has just been stored by another request
+        return write(_lock_after_place)  # the first answer has just been stored by another request
 
 
 @transaction.atomic
@@ -348,6 +355,11 @@ def _lock(assignment: Assignment) -> Annotation:
         return _begun(assignment)
     annotation.assignment = assignment
     return annotation
+
+
+def _lock_after_place(assignment: Assignment) -> Annotation:
+    assignments.lock_own(assignment)
+    return _lock(assignment)
 
 
 def _begun(assignment: Assignment) -> Annotation:

@@ -21,6 +21,7 @@ from labeling.models import (
     Membership,
     Project,
     Round,
+    counting,
 )
 from labeling.models.assignments import PUT_ASIDE
 from labeling.services import statements
@@ -30,6 +31,10 @@ from labeling.services.work import admission, check_turns
 _TRIES = 5  # another annotator may take the same place in between
 NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
 UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
+
+
+class _Miscounted(Exception):
+    """A conversation is said to have a free place, and has none."""
 
 
 class PlaceTaken(RuleError):
@@ -157,6 +162,9 @@ def take(
                 taken = _take_from(pool, user)
             except IntegrityError:
                 continue  # the database gave the place to somebody else
+            except _Miscounted:
+                counting.correct(connection, pool.pk)
+                continue
             if taken is not None:
                 return taken
             break
@@ -216,8 +224,12 @@ def lock(round_: Round) -> Round:
 def lock_place(assignment: Assignment) -> Round:
     """The round, then one place in it: an autosave locks the place before its annotation, too."""
     round_ = lock(assignment.round)
-    Assignment.objects.with_checks().select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    lock_own(assignment)
     return round_
+
+
+def lock_own(assignment: Assignment) -> None:
+    Assignment.objects.with_checks().select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
 
 
 def is_open(assignment: Assignment) -> bool:
@@ -324,8 +336,10 @@ def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
 
 
 def _free_slot(pool: Round, conversation_id: int) -> int:
-    used = set(_SLOTS.rows(pool.pk, conversation_id))
-    return min(set(range(pool.overlap)) - used)
+    unused = set(range(pool.overlap)) - set(_SLOTS.rows(pool.pk, conversation_id))
+    if not unused:
+        raise _Miscounted
+    return min(unused)
 
 
 _SLOTS = Prepared(
