@@ -295,7 +295,7 @@ JUDGES: dict[str, Text] = {
     "gate.unknown_baseline": _("There is no such baseline run."),
     "gate.own_baseline": _("Run {pk:d} cannot be its own baseline: choose an earlier run."),
     "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
-    "gate.run_unfinished": _("Run {pk:d} has not finished; try the gate when it has."),
+    "gate.run_unfinished": _("Run {pk:d} has not finished; check its thresholds when it has."),
     "certificate.none": _(
         "no certificate: this judge was not yet asked the probes and compared with people, so "
         "it decides nothing; see the page Judges of answers"

@@ -30,12 +30,27 @@ function closeMenus(except) {
 
 document.addEventListener("click", (/** @type {any} */ { target }) => closeMenus(target.closest("details.menu")));
 
+// A menu that the keyboard has left covers what is behind it.
+document.addEventListener("focusin", (/** @type {any} */ { target }) => closeMenus(target.closest("details.menu")));
+
+// The pages of a project, which a narrow window folds.
+const pages = document.querySelector(".project-menu");
+
+function unfold(isOpen) {
+  pages?.setAttribute("aria-expanded", String(isOpen));
+}
+
+pages?.addEventListener("click", () => unfold(pages.getAttribute("aria-expanded") === "false"));
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   const [menu] = openMenus();
   if (menu) {
     menu.open = false;
     menu.querySelector("summary")?.focus();
+  } else if (pages?.getAttribute("aria-expanded") === "true") {
+    unfold(false);
+    /** @type {HTMLElement} */ (pages).focus();
   }
   // WCAG 1.4.13: a tooltip goes away without moving the pointer.
   document.querySelector(".term:is(:hover, :focus)")?.classList.add("dismissed");

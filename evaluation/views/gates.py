@@ -1,4 +1,4 @@
-"""The gate of a run, and what a project asks of its runs."""
+"""The thresholds of a run, and what a project asks of its runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,11 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:
-        message = _("The run passed the gate.") if result.passed else _("The run failed the gate.")
+        message = (
+            _("The run reaches its thresholds.")
+            if result.passed
+            else _("The run does not reach its thresholds.")
+        )
         (messages.success if result.passed else messages.warning)(request, message)
     return redirect(run.get_absolute_url() + "#gate")
 

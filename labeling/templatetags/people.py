@@ -11,11 +11,23 @@ from labeling.models import Membership, Project
 register = template.Library()
 
 
+READERS = {Membership.Role.LEAD, Membership.Role.RESEARCHER}
+
+
 @register.filter
 def leads(user: Any, project: Project) -> bool:
     """``{% if user|leads:project %}``: whether what only a lead may open is offered."""
-    known = project.__dict__.setdefault("_led", {})  # a page asks several times
-    if user.pk not in known:
-        known[user.pk] = Membership.Role.LEAD in project.roles_of(user)
-    leading: bool = known[user.pk]
-    return leading
+    return Membership.Role.LEAD in _roles(user, project)
+
+
+@register.filter
+def reads(user: Any, project: Project) -> bool:
+    """Whether the pages of the project are offered, not only its guidelines."""
+    return not READERS.isdisjoint(_roles(user, project))
+
+
+def _roles(user: Any, project: Project) -> set[str]:
+    known: dict[int, set[str]] = project.__dict__.setdefault("_roles", {})
+    if user.pk not in known:  # a page asks several times
+        known[user.pk] = project.roles_of(user)
+    return known[user.pk]
