@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from evaluation import tasks as evaluation_tasks
 from labeling.domain.gold.names import in_figures
@@ -215,6 +216,24 @@ def test_a_worker_that_dies_loses_nothing(
 
     opened.refresh_from_db()
     assert opened.state != "open"
+
+
+def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: Project) -> None:
+    Project.objects.update(overlap=1)
+    project.refresh_from_db()
+    encoder = WordOverlap()
+
+    def merge(number: int) -> list[str]:
+        factories.answer_all(factories.open_full(project, number))
+        with CaptureQueriesContext(connection) as context:
+            processing.process(project, ruler=lambda: Ruler(encoder))
+        return [query["sql"] for query in context]
+
+    few, many = merge(1), merge(6)
+
+    assert Merge.objects.filter(state="single").count() == 7
+    assert len(many) - len(few) == 5 * 2  # an event, and the webhooks that want it
+    assert encoder.batches == []
 
 
 # --- gold ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ measured by its own yardstick.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -110,6 +110,8 @@ class Ruler:
         """
         if not left or not right:
             return np.zeros((len(left), len(right)))
+        if len({*left, *right}) == 1:
+            return np.ones((len(left), len(right)))
         self.prime([*left, *right])
         cosines = np.clip(self._rows(left) @ self._rows(right).T, -1.0, 1.0)
         return np.round(cosines, self._decimals)
@@ -134,6 +136,22 @@ class Ruler:
                 for text, row in zip(texts, rows, strict=True)
             }
             self._cache.put_many(self._encoder.id, vectors)
+
+
+def compared(groups: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The texts whose vectors it takes to compare the groups (of each person, say) with each other.
+
+    None for a single group, and none where all texts are the same: the encoder need not start.
+
+    Examples
+    --------
+    >>> sorted(compared([["a", "b"], ["b"]])), list(compared([["a", "b"]]))
+    (['a', 'b'], [])
+    """
+    texts = [list(group) for group in groups]
+    distinct = dict.fromkeys(text for group in texts for text in group)
+    if sum(map(bool, texts)) > 1 and len(distinct) > 1:
+        yield from distinct
 
 
 def _sha256(text: str) -> str:

@@ -36,7 +36,7 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.exchange.origins import of_origin
 from labeling.domain.matching.matchers import Rules
 from labeling.domain.matching.matching import texts_to_prime
-from labeling.domain.matching.similarity import MINILM_ID, Ruler
+from labeling.domain.matching.similarity import MINILM_ID, Ruler, compared
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.layers import Judged
@@ -208,12 +208,12 @@ def _measure(
     names = dict(Conversation.objects.filter(pk__in=keys).values_list("pk", "external_id"))
     matched = [*([layer] if LAYERS[layer].has_records else []), *_judged_by(layer)]
     ruler.prime(
-        texts_to_prime(
-            label
-            for by_annotator in submitted.values()
+        text
+        for by_annotator in submitted.values()
+        for matched_layer in matched
+        for text in compared(
+            texts_to_prime(payload.get(LAYERS[matched_layer].key, []))
             for payload, _ in by_annotator.values()
-            for matched_layer in matched
-            for label in payload.get(LAYERS[matched_layer].key, [])
         )
     )
     return [

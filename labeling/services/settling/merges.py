@@ -101,6 +101,9 @@ VERSION = 1
 FEW = 500
 """Up to this many conversations are named in a query, and looked at at a time."""
 
+AT_ONCE = 50
+"""Merges stored in one transaction: some 15 ms, for which SQLite keeps other writers waiting."""
+
 
 def ready(
     project: Project,
@@ -287,6 +290,21 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
         settling.answers_of(conversation) for conversation in settling.labelled(chosen, layer)
     ]
     settling.prime(ruler, everything, layer)
+    for some in batches(everything, AT_ONCE):
+        if merged := _merged(project, layer, waiting, some, fits, ruler):
+            _store(project, layer, merged)
+
+
+def _merged(
+    project: Project,
+    layer: str,
+    waiting: dict[int, Ready],
+    everything: Sequence[Answers],
+    fits: settling.Fits,
+    ruler: Ruler,
+) -> dict[Conversation, Merged]:
+    """What there is to store; nothing of conversations that have to wait again."""
+    merged: dict[Conversation, Merged] = {}
     for answers in everything:
         try:
             base = settling.Outcomes(answers, project, settling.stored(answers, fits)).base(layer)
@@ -296,7 +314,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
             continue  # the same
         settlement = settling.settle_answers(answers, project, ruler, layer, base)
         standing = waiting[answers.conversation.pk]
-        merged: Merged = {
+        merged[answers.conversation] = {
             "round_id": standing.round,
             "answers_sha256": standing.answers_sha256,
             "state": settlement.state,
@@ -305,22 +323,34 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
             "n_disputed": len(settlement.disputed),
             "clusters": clusters_of(settlement),
         }
-        _store(answers.conversation, layer, merged)
+    return merged
 
 
 @transaction.atomic
-def _store(conversation: Conversation, layer: str, merged: Merged) -> None:
+def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> None:
     """The first merge of a conversation also records, once, that everybody has answered it."""
-    Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
-    is_first = not conversation.merges.exists()
-    Merge.objects.update_or_create(conversation=conversation, layer=layer, defaults=merged)
-    if is_first:
-        events.record(
-            "conversation.answered",
-            conversation,
-            project=conversation.project,
-            conversation=conversation.external_id,
-        )
+    wanted = [conversation.pk for conversation in merged]
+    among = Conversation.objects.filter(pk__in=wanted).order_by("pk")
+    there = set(among.select_for_update(no_key=True).values_list("pk", flat=True))
+    known = set(Merge.objects.filter(conversation__in=there).values_list("conversation", flat=True))
+    rows = {conversation: row for conversation, row in merged.items() if conversation.pk in there}
+    Merge.objects.bulk_create(
+        [
+            Merge(conversation=conversation, layer=layer, **row)
+            for conversation, row in rows.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["conversation", "layer"],
+        update_fields=[*Merged.__annotations__, "made_at"],
+    )
+    for conversation in rows:
+        if conversation.pk not in known:
+            events.record(
+                "conversation.answered",
+                conversation,
+                project=project,
+                conversation=conversation.external_id,
+            )
 
 
 class MergeToDecide(NamedTuple):

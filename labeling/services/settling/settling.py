@@ -18,7 +18,7 @@ from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
 from labeling.domain.matching.merging import settlement_of
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
-from labeling.domain.matching.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler, compared
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.targets import END_TO_END, stages_of
@@ -165,14 +165,15 @@ def needs_of(project: Project, layer: str) -> list[str]:
 
 
 def prime(ruler: Ruler, everything: Sequence[Answers], *layers: str) -> None:
-    """Encode the texts of all these answers in one batch."""
+    """Encode the texts that these answers are compared by, in one batch."""
     names = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
     ruler.prime(
         text
         for answers in everything
         for name in sorted(names)
-        for labels in provenance.labels_by(answers, name).values()
-        for text in texts_of(name, labels)
+        for text in compared(
+            texts_of(name, labels) for labels in provenance.labels_by(answers, name).values()
+        )
     )
 
 

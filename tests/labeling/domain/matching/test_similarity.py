@@ -47,6 +47,14 @@ def test_similarities_are_rounded_and_equal_texts_have_one():
     assert result.tolist() == [[0.57735, 1.0], [0.0, 0.0]]  # 1/√3
 
 
+def test_equal_texts_need_no_encoder():
+    encoder = WordOverlap()
+
+    same = Ruler(encoder).similarities(["a b"], ["a b", "a b"])
+
+    assert (same.tolist(), encoder.batches) == ([[1.0, 1.0]], [])
+
+
 @pytest.mark.parametrize(("left", "right"), [([], ["a"]), (["a"], []), ([], [])])
 def test_an_empty_side_gives_an_empty_table(ruler, left, right):
     assert ruler.similarities(left, right).shape == (len(left), len(right))
