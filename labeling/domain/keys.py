@@ -31,11 +31,11 @@ KEYS = (
     Key("g", "guidelines", "Show or hide the guidelines", "Read"),
     Key("r", "history", "Show or hide the history of your answer", "Read"),
     Key("c", "comments", "Show or hide the comments", "Read"),
-    Key("m", "link", "Link the message to the open label, or start one with it", "Label"),
+    Key("m", "link", "Link the message to the open label, or start one and write", "Label"),
     Key(
         "Alt+Enter",
         "link",
-        "Link the message to the open label, or start one with it",
+        "Link the message to the open label, or start one and write",
         "Label",
         typing=True,
     ),
@@ -53,7 +53,12 @@ KEYS = (
     Key("Shift+M", "label-merge", "Merge another label into the current one", "Label"),
     Key("Delete", "label-delete", "Delete the current label (can be undone)", "Label"),
     Key("Escape", "close", "Leave the field; again: close the label", "Label", typing=True),
-    Key("1-9", "choose", "Choose in the first choice, or in the one with the focus", "Open label"),
+    Key(
+        "1-9",
+        "choose",
+        "Choose in the field that has the focus; of a confidence, its tenths",
+        "Open label",
+    ),
     Key("p", "priority", "Next value of the second choice (priority)", "Open label"),
     Key("f", "confidence", "Next confidence", "Open label"),
     Key("t", "write", "Write in the first field", "Open label"),
@@ -137,7 +142,9 @@ def adjudication_keys(letters: Sequence[str]) -> list[Key]:
 TAKE = {letter: f"Take the label of {letter}" for letter in "ABCD"}
 ADOPTING_LETTERS = len(TAKE)  # further ones would take keys that do something else
 ADJUDICATION_KEYS = (
-    Key("1-9", "side", "Take the first, second … label; in its form: choose the type", "Decide"),
+    Key(
+        "1-9", "side", "Take the first, second … label; in its form: choose in the field", "Decide"
+    ),
     Key("0", "agreed", "Take the agreed label, or leave it undecided again", "Decide"),
     Key("x", "reject", "Leave this label out", "Decide"),
     Key("e", "edit", "Edit the label", "Decide"),
@@ -165,7 +172,12 @@ REVIEW_KEYS = (
     Key("f", "fix", "Accept the answer as you have corrected it", "Decide"),
     Key("x", "return", "Return it with the comment", "Decide"),
     Key("e", "edit", "Correct the label", "Correct"),
-    Key("1-9", "choose", "Choose the type, while the label is corrected", "Correct"),
+    Key(
+        "1-9",
+        "choose",
+        "Choose in the field that has the focus, while a label is corrected",
+        "Correct",
+    ),
     Key("Delete", "reject", "Leave this label out, or take it back in", "Correct"),
     Key("0", "agreed", "Take the label as it was", "Correct"),
     Key("m", "link", "Link the message to the label, while it is edited", "Correct"),

@@ -93,8 +93,7 @@ class Adjudication {
 
   // While a label is edited the digits belong to its form.
   side(key) {
-    if (this.desk.editing !== null && !this.desk.chooseValue(key)) say(t("Close the form first: Esc."));
-    else if (this.desk.editing === null) say(this.desk.chooseSide(this.letterOf(key)));
+    if (!this.desk.chooseValue(key)) say(this.desk.chooseSide(this.letterOf(key)));
   }
 
   letterOf(key) {

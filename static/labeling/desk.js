@@ -183,13 +183,15 @@ export class Desk {
     this.cards[at].form?.focus();
   }
 
-  // The digit's choice in the field of choices that has the focus, else in the form's first one;
-  // false where there is no form.
+  // The digit's choice in the field that has the focus; false where no form is open. Beside an open
+  // form a digit does nothing, since taking another label would throw away what is written.
   chooseValue(digit) {
-    const field = this.form?.digitField();
-    const value = this.form?.valueAt(field, Number(digit));
-    if (value === undefined) return false;
-    this.change({ [field]: value });
+    const { form } = this;
+    if (!form) return false;
+    const field = form.digitField();
+    const value = field && form.valueAt(field, Number(digit));
+    if (!field || value === undefined) say(t("Digits choose in the field that has the focus: Tab goes there."));
+    else this.change({ [field]: value });
     return true;
   }
 

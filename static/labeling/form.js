@@ -1,7 +1,7 @@
 // The form of the open label, drawn from the fields of its layer.
 
 import { el } from "./dom.js";
-import { choicesOf } from "./layers.js";
+import { takesDigits } from "./layers.js";
 import { drawPhases } from "./phases.js";
 import { isOpen } from "./rows.js";
 import { drawArguments, drawSpan } from "./spanfields.js";
@@ -45,7 +45,6 @@ export class LabelForm {
       },
       onUnlink: unlink,
       onTarget: target,
-      hasDigits: field.name === choicesOf(this.layer)[0]?.name,
       referenceField: this.fields.find(({ widget }) => widget === "references")?.name,
     });
   }
@@ -98,21 +97,23 @@ export class LabelForm {
     return this.widgets.get(name)?.values ?? [];
   }
 
-  // What a digit stands for: on a scale of numbers itself, else a place among the choices.
+  // What a digit stands for: on a scale of numbers itself, of a confidence its tenths (3 is 0.3, and
+  // 1 is 1.0), else a place among the choices.
   valueAt(name, digit) {
     const values = this.choices(name);
-    return values.every(Number.isInteger) ? values.find((value) => value === digit) : values[digit - 1];
+    if (values.every(Number.isInteger)) return values.find((value) => value === digit);
+    if (values.every(Number.isFinite)) return values.find((value) => value === (digit === 1 ? 1 : digit / 10));
+    return values[digit - 1];
   }
 
   hasZero(key) {
     return key === "0" && this.valueAt(this.digitField(), 0) !== undefined;
   }
 
-  // Digits go to the choice that has the focus, else to the first.
+  // A digit goes to the field that has the focus, or nowhere.
   digitField() {
-    const choices = choicesOf(this.layer).map(({ name }) => name);
-    const focused = choices.find((name) => this.widgets.get(name).root.contains(document.activeElement));
-    return focused ?? choices[0];
+    const field = this.fields.find((candidate) => this.widgets.get(candidate.name).root.contains(document.activeElement));
+    return field && takesDigits(field) ? field.name : undefined;
   }
 
   // Where linked messages go: the field of messages, or the active phase.

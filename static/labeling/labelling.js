@@ -35,16 +35,19 @@ export class Labelling {
     return uid;
   }
 
-  add() {
-    if (this.start()) this.view.form?.focus();
+  // A label is started, and what is typed next goes into its first field.
+  begin(values) {
+    const uid = this.start(values);
+    if (uid) this.view.form?.focus();
+    return uid;
   }
 
-  // A message is linked to the open label, or a label starts with it.
+  // A message is linked to the open label, or a label begins with it.
   link(index) {
     const { layer, form, openUid } = this.view;
     const field = linkFieldOf(layer);
     if (!field) return this.status.say(t("{title} are not linked to whole messages.", { title: layer.title }));
-    if (!openUid) return this.start({ [field.name]: firstLink(field, index) });
+    if (!openUid) return this.begin({ [field.name]: firstLink(field, index) });
     const isLinked = form?.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);
     if (this.problems.forget(openUid, field.name)) this.view.render();
     const name = this.store.name(openUid);
@@ -66,8 +69,10 @@ export class Labelling {
   }
 
   chooseByDigit(digit) {
-    const field = this.view.form?.digitField();
-    return this.choose(field, this.view.form?.valueAt(field, Number(digit)));
+    const { form } = this.view;
+    const field = form?.digitField();
+    if (form && !field) return this.status.say(t("Digits choose in the field that has the focus: Tab goes there."));
+    return this.choose(field, form?.valueAt(field, Number(digit)));
   }
 
   choose(name, value) {

@@ -41,6 +41,9 @@ export function wordsWithin(layer) {
 export const choicesOf = (layer) =>
   layer.fields.filter(({ widget, choices }) => widget === "choice" && choices.length);
 
+// The fields that take a digit while they have the focus.
+export const takesDigits = ({ widget, choices }) => widget === "confidence" || (widget === "choice" && choices.length > 0);
+
 // How a label is called: by its own number, or by its place among its like.
 export const nameOf = (layer, label, position) => label.id ?? idOf(layer.prefix, position + 1);
 

@@ -229,8 +229,6 @@ export interface WidgetHandlers extends Omit<FormHandlers, "edit" | "endEdit" | 
   onEnd(): void;
   onUnlink(index: number): void;
   onTarget(): void;
-  /** Whether digits choose in this field. */
-  hasDigits: boolean;
   /** The field of the label that says which other label it is about. */
   referenceField?: string;
 }

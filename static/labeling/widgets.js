@@ -61,7 +61,7 @@ function drawConfidence(field, id, handlers) {
   return drawChips(field, id, choices, handlers);
 }
 
-function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
+function drawChips(field, id, choices, { onEdit, onEnd }) {
   const box = el("div", { class: "chips" });
   const help = drawHelp(field, id);
   const choose = (choice) => {
@@ -69,7 +69,8 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
     onEnd();
   };
   const isScale = choices.every(({ value }) => Number.isInteger(value));
-  const digit = (at) => (hasDigits && at < 9 ? String(isScale ? choices[at].value : at + 1) : "");
+  const hasNames = field.widget !== "confidence"; // a digit of a confidence is what is printed on it
+  const digit = (at) => (hasNames && at < 9 ? String(isScale ? choices[at].value : at + 1) : "");
   const inputs = choices.map((choice, at) => addChip(box, id, choice, choose, digit(at)));
   const write = (value) => {
     for (const input of inputs) input.checked = input.value === String(value);
@@ -87,7 +88,7 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
   return { root, control: root, focus, write, values: choices.map((choice) => choice.value) };
 }
 
-// Digits choose in one field of the form, so they are printed on it.
+// Digits choose in the field that has the focus; the style sheet shows them there.
 function addChip(box, id, choice, choose, key = "") {
   const input = el("input", { type: "radio", name: id, value: String(choice.value) });
   input.addEventListener("change", () => choose(choice));

@@ -53,7 +53,7 @@ class Workspace {
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
     this.labelling = new Labelling({ view, store, status, messages, labels, problems, keyOf });
-    this.words = new Words({ view, messages, status, start: (values) => this.labelling.start(values), signal });
+    this.words = new Words({ view, messages, status, start: (values) => this.labelling.begin(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     this.search = new Search({ messages, status });
     const showProblems = (refused) => this.ending.markProblems(refused);
@@ -161,7 +161,7 @@ class Workspace {
     const writing = {
       link: () => labelling.link(this.messages.currentIndex),
       words: () => this.words.mark(),
-      "label-new": () => labelling.add(),
+      "label-new": () => labelling.begin(),
       "label-duplicate": () => labelling.duplicate(),
       "label-up": () => labelling.move(-1),
       "label-down": () => labelling.move(1),

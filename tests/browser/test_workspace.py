@@ -57,8 +57,8 @@ def test_a_conversation_is_labelled_and_submitted_by_keyboard_alone(
 ) -> None:
     workspace.open()
 
-    workspace.press("j", "j", "m")  # starts a label that cites message 2
-    workspace.press("t").type("Order Tracking").press("Escape", "4", "p", "p", "f")
+    workspace.press("j", "j", "m")  # begins a label that cites message 2
+    workspace.type("Order Tracking").press("Tab", "4", "p", "p", "f")
     workspace.field("Actor").focus()  # what Tab does in between
     workspace.type("Customer").press("Tab").type("Track the order").press("Tab")
     workspace.type("If it was paid").press("Tab")
@@ -211,7 +211,7 @@ def test_undo_of_a_deletion_is_offered_until_the_next_change(workspace: Workspac
 
 
 def test_undo_and_redo_walk_through_the_label_operations(workspace: Workspace) -> None:
-    workspace.open().press("m").press("j", "m")  # two messages linked
+    workspace.open().press("m", "Escape", "j", "m")  # two messages linked
     expect(workspace.page.locator(".message.linked")).to_have_count(2)
 
     workspace.press("Control+z")

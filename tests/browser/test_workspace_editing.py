@@ -167,7 +167,7 @@ def test_undo_takes_back_this_pages_changes_before_the_submission(
 ) -> None:
     submit(workspace, queue)
 
-    workspace.press("m", "Control+z")
+    workspace.press("m", "Escape", "Control+z")
 
     expect(workspace.labels).to_have_count(0)
     assert Annotation.objects.get(assignment=queue[0]).status == "submitted"
@@ -277,7 +277,7 @@ def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace
     ("pressed", "objection"),
     [
         ("j", "j is taken: Next message."),
-        ("5", "5 is taken: Choose in the first choice"),
+        ("5", "5 is taken: Choose in the field"),
         ("Control+w", "The browser keeps Ctrl+W for itself."),
         ("Tab", "Tab moves the focus."),
     ],

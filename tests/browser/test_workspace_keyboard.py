@@ -43,11 +43,12 @@ class Typist:
 
 def label(typist: Typist, *, title: str, kind: str, more: tuple[str, ...] = ()) -> None:
     """One requirement, begun by a link from the current message."""
-    typist.press("m", kind, "p", "f", "t").type(title)
-    typist.press("Tab", "Tab").type("Customer")  # past the type, which has its digit
+    typist.press("m").type(title)
+    typist.press("Tab", kind, "p", "Tab").type("Customer")
     typist.press("Tab").type("Track the order")
     typist.press("Tab", "Tab").type("The status is shown").press("Enter").type("It is new")
-    typist.press("Tab", "Tab", "Tab").type("Said there").press(*more, "Escape")
+    typist.press("Tab", "Tab", "Tab").type("Said there")
+    typist.press("Tab", "9").press(*more, "Escape")
 
 
 def test_twelve_messages_and_three_requirements_without_a_mouse(
@@ -86,3 +87,26 @@ def test_twelve_messages_and_three_requirements_without_a_mouse(
         "security",
     ]
     print("Key log:", " ".join(typist.log))
+
+
+def test_every_key_acts_where_the_focus_is(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    ana = make_people()["ana"]
+    project = make_project()
+    make_conversations(project, 1)
+    assignment = open_full(project, 1).assignments.get(annotator=ana)
+    sign_in(ana)
+    workspace = Workspace(page, live_server, assignment).open()
+    title = "spade ][ 0 m n 1 Delivery"  # letters, signs and digits that are keys elsewhere
+
+    workspace.press("m").type(title).press("Tab", "6", *["Tab"] * 8, "3")
+
+    expect(workspace.labels).to_have_count(1)
+    expect(page.locator(".chips kbd:visible")).to_have_count(0)  # a confidence says its digits
+    workspace.press("Escape", "1", "7", "Control+s")  # no field of choices has the focus
+    expect(page.locator("#live")).to_contain_text("Digits choose in the field that has the focus")
+    workspace.expect_saved(1)
+    (label,) = workspace.requirements
+    chosen = label["title"], label["type"], label.get("priority"), label["confidence"]
+    assert chosen == (title, "constraint", None, 0.3)
