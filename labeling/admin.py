@@ -68,7 +68,7 @@ from labeling.models import (
     WebhookDelivery,
 )
 from labeling.models.fields import FactField
-from labeling.services import blindness, events, project_settings
+from labeling.services import blindness, events, members, project_settings
 from labeling.services.gold import looks
 from labeling.words import words_of
 
@@ -247,8 +247,8 @@ class ProjectAdmin(admin.ModelAdmin):
         """Every change of members is written down, with the names that a deleted row had."""
         super().save_formset(request, form, formset, change)
         added = [*formset.new_objects, *(member for member, _ in formset.changed_objects)]
-        for verb, members in (("added", added), ("removed", formset.deleted_objects)):
-            for member in members:
+        for verb, rows in (("added", added), ("removed", formset.deleted_objects)):
+            for member in rows:
                 events.record(
                     f"member.{verb}",
                     member,
@@ -257,6 +257,8 @@ class ProjectAdmin(admin.ModelAdmin):
                     user=member.user.get_username(),
                     role=member.role,
                 )
+        for member in [*added, *formset.deleted_objects]:
+            members.follow(member.project, member.user, by=request.user)
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         return False

@@ -766,6 +766,10 @@ WORDS: dict[str, Text] = {
         "ASSAY_WEBHOOK_ALLOW_PRIVATE is true."
     ),
     "webhook.too_many": _("A project has {most} webhooks at most: remove one first."),
+    "work.not_an_annotator": _(
+        "You are no longer an annotator of {project}, so this conversation is closed to you. What "
+        "you saved is kept under your name. Ask {leads} if this is a mistake."
+    ),
 }
 """A text with ``{places}``; where a number decides between forms, an ``ngettext_lazy``."""
 

@@ -3,7 +3,6 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
@@ -13,7 +12,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
 from labeling.models import Annotation, AnnotationRevision, Assignment
-from labeling.services.work import annotations, history
+from labeling.services.work import annotations, history, ownership
 
 
 class SaveIn(serializers.Serializer[Any]):
@@ -215,16 +214,12 @@ class AnnotationViewSet(viewsets.ViewSet):
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
 
     def _opened(self, request: Request, pk: int) -> Assignment:
-        assignment = annotations.opened(cast(User, request.user), pk)
-        if assignment is None:
-            raise Http404
-        return assignment
+        user = cast(User, request.user)
+        return annotations.opened(user, pk) or ownership.refuse(user, pk)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
-        mine = Assignment.objects.with_checks().owned_by(request.user)
-        return get_object_or_404(
-            mine.select_related("round__project", "conversation", "annotator"), pk=pk
-        )
+        user = cast(User, request.user)
+        return ownership.own(user, pk, "round__project", "conversation", "annotator")
 
 
 def _save(request: Request) -> annotations.Save:

@@ -16,6 +16,7 @@ from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Assignment, Comment, Project
 from labeling.services import comments
+from labeling.services.work import ownership
 
 
 class CommentIn(serializers.Serializer[Any]):
@@ -141,8 +142,7 @@ def _post(
 
 
 def _assignment(request: Request, pk: int) -> Assignment:
-    mine = Assignment.objects.with_checks().owned_by(request.user)
-    return get_object_or_404(mine.select_related("round__project", "conversation__project"), pk=pk)
+    return ownership.own(_user(request), pk, "round__project", "conversation__project")
 
 
 def _visible(request: Request) -> QuerySet[Comment]:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +11,7 @@ from rest_framework.views import APIView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Assignment
-from labeling.services.work import assignments
+from labeling.services.work import assignments, ownership
 
 PAGE = 200
 
@@ -75,12 +74,7 @@ class LeaseView(APIView):
 
 
 def _mine(request: Request, pk: int) -> Assignment:
-    mine = (
-        Assignment.objects.with_checks()
-        .owned_by(request.user)
-        .select_related("round", "conversation")
-    )
-    return get_object_or_404(mine, pk=pk)
+    return ownership.own(_user(request), pk, "round", "conversation")
 
 
 def _user(request: Request) -> User:

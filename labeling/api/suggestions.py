@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
-from django.shortcuts import get_object_or_404
+from django.contrib.auth.models import User
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +15,7 @@ from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, FirstPass, Suggestion
-from labeling.services.work import suggestions
+from labeling.services.work import ownership, suggestions
 from labeling.words import words_of
 
 
@@ -58,10 +58,8 @@ class _OfAssignment(APIView):
         return Response(SuggestionsOut(answer).data)
 
     def assignment(self, request: Request, pk: int) -> Assignment:
-        mine = Assignment.objects.with_checks().owned_by(request.user)
-        return get_object_or_404(
-            mine.select_related("round__project", "conversation", "annotator"), pk=pk
-        )
+        user = cast(User, request.user)
+        return ownership.own(user, pk, "round__project", "conversation", "annotator")
 
 
 class SuggestionsView(_OfAssignment):

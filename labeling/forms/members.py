@@ -4,10 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Membership
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
+from labeling.services.work import assignments
 
 
 class MemberForm(forms.Form):
@@ -19,8 +21,26 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
-class RoleForm(forms.Form):
+class TakerForm(forms.Form):
+    """Who gets the open work of a member who stops annotating."""
+
+    to = forms.ModelChoiceField(
+        label=_("Open work goes to"),
+        queryset=User.objects.none(),
+        required=False,
+        empty_label=_("the other annotators of its round"),
+    )
+
+    def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered: Any = self.fields["to"]
+        annotators = assignments.annotators(membership.project)
+        offered.queryset = annotators.exclude(pk=membership.user_id)
+
+
+class RoleForm(TakerForm):
     role = forms.ChoiceField(label=_("New role"), choices=Membership.Role.choices)
+    field_order = ("role", "to")
 
 
 class InvitationForm(forms.Form):

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, CharField, F, Q, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
+from labeling.models.projects import Membership
 from labeling.models.rounds import Round
 
 PUT_ASIDE = 1_000_000
@@ -34,7 +35,17 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.all()
 
     def owned_by(self, user: Any) -> AssignmentQuerySet:
-        """The user's own work. Nobody else, not even a lead, opens it for writing."""
+        """What the user may open: their own work, while they annotate in its project.
+
+        Nobody else, not even a lead, opens it for writing.
+        """
+        annotates = Membership.objects.filter(
+            user=user, role=Membership.Role.ANNOTATOR, project=OuterRef("round__project")
+        )
+        return self.filter(Exists(annotates), annotator=user)
+
+    def given_to(self, user: Any) -> AssignmentQuerySet:
+        """What the user was ever given, also in projects they have left since."""
         return self.filter(annotator=user)
 
     def with_answered(self) -> AssignmentQuerySet:

@@ -15,7 +15,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import Invitation, Membership, Project
-from labeling.services import events
+from labeling.services import events, members
 
 DAYS, MOST_DAYS = 7, 90
 MOST_USES = 100
@@ -153,6 +153,7 @@ def accept(invitation: Invitation, *, user: User) -> Membership:
         role=invitation.role,
         invitation=invitation.pk,
     )
+    members.follow(invitation.project, user, by=user)
     return membership
 
 

@@ -1,4 +1,4 @@
-"""Projects and who does what in them."""
+"""Projects: how they begin, and who leads them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from django.db import IntegrityError, transaction
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
 from labeling.domain.schema import DEFAULT_LAYER
-from labeling.models import (
-    Membership,
-    Project,
-)
+from labeling.models import Membership, Project
 from labeling.services import events
 
 
@@ -23,22 +20,10 @@ class SlugTaken(RuleError):
     code = "slug_taken"
 
 
-class UnknownUser(RuleError):
-    """Nobody has this user name."""
-
-    code = "unknown_user"
-
-
 class LastLead(RuleError):
     """A project must keep somebody who may change it."""
 
     code = "last_lead"
-
-
-class RoleHeld(RuleError):
-    """The person has this role already, next to the one that should be changed to it."""
-
-    code = "role_held"
 
 
 @transaction.atomic
@@ -74,58 +59,6 @@ def create(
     Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
     events.record("project.created", project, project=project, actor=by, name=name)
     return project
-
-
-@transaction.atomic
-def add_member(*, project: Project, username: str, role: str, by: User) -> Membership:
-    """Give somebody a role. Giving it again changes nothing."""
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise UnknownUser("project.unknown_user", username=username)
-    membership, added = Membership.objects.get_or_create(project=project, user=user, role=role)
-    if added:
-        events.record(
-            "member.added", membership, project=project, actor=by, user=user.username, role=role
-        )
-    return membership
-
-
-@transaction.atomic
-def change_role(*, membership: Membership, role: str, by: User) -> None:
-    """Give a member another role instead of this one. The same again changes nothing."""
-    if membership.role == role:
-        return
-    project, user = membership.project, membership.user.get_username()
-    keep_a_lead(project, without=[membership.pk])
-    if project.memberships.filter(user=membership.user_id, role=role).exists():
-        raise RoleHeld("project.role_held", user=user, role=role, role2=membership.role)
-    Membership.objects.filter(pk=membership.pk).update(role=role)
-    events.record(
-        "member.changed",
-        membership,
-        project=project,
-        actor=by,
-        user=user,
-        role=role,
-        before=membership.role,
-    )
-    membership.role = role
-
-
-@transaction.atomic
-def remove_member(*, membership: Membership, by: User) -> None:
-    """Take a role away. The person's labels and assignments stay theirs."""
-    project = membership.project
-    keep_a_lead(project, without=[membership.pk])
-    events.record(
-        "member.removed",
-        membership,
-        project=project,
-        actor=by,
-        user=membership.user.get_username(),
-        role=membership.role,
-    )
-    Membership.objects.filter(pk=membership.pk).delete()
 
 
 def lock(project: Project) -> Project:

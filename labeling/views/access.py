@@ -11,7 +11,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from labeling.domain.errors import RuleError
-from labeling.models import Membership, Project
+from labeling.models import Assignment, Membership, Project
+from labeling.services.work import ownership
 from labeling.words import words
 
 Role = Membership.Role
@@ -33,6 +34,14 @@ def led(user: Any, slug: str) -> Project:
     if not leads(user, project):
         raise PermissionDenied(_("Only a lead of the project may change it."))
     return project
+
+
+def own_work(user: Any, pk: int, *related: str) -> Assignment:
+    """The user's assignment; 403 in words for those who no longer annotate in its project."""
+    try:
+        return ownership.own(user, pk, *related)
+    except ownership.NotAnAnnotator as error:
+        raise PermissionDenied(words(error.fact)) from None
 
 
 def leads(user: Any, project: Project) -> bool:

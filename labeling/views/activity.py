@@ -38,6 +38,9 @@ WORDS = {
     "comment.resolved": _("resolved a comment on {conversation}"),
     "comment.unresolved": _("took a resolved comment on {conversation} up again"),
     "assignment.handed_over": _("gave {conversation} from {user} to {to}"),
+    "assignment.handed_on": _(
+        "open work of {user} was handed on: to {to}; {pool} back to the pool, {left_open} to nobody"
+    ),
     "assignment.moved": _(
         "moved {moved} open assignments of {user} to {to}, took {taken_back} back"
     ),
@@ -238,6 +241,8 @@ def _text(value: Any) -> str:
             return figure(value)
         case list():
             return ", ".join(map(str, value))
+        case dict():
+            return ", ".join(f"{name}: {number}" for name, number in value.items()) or "–"
     return str(value)
 
 

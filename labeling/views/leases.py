@@ -6,12 +6,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from labeling.models import Assignment
 from labeling.services.work import assignments
+from labeling.views import access
 
 
 @require_POST
@@ -53,5 +54,4 @@ def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _mine(user: Any, pk: int) -> Assignment:
-    own = Assignment.objects.with_checks().owned_by(user).select_related("conversation", "round")
-    return get_object_or_404(own, pk=pk)
+    return access.own_work(user, pk, "conversation", "round")

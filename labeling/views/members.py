@@ -13,11 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
-from labeling.forms.members import InvitationForm, MemberForm, RoleForm
+from labeling.forms.members import InvitationForm, MemberForm, RoleForm, TakerForm
 from labeling.models import Membership, Project, Round
 from labeling.services import invitations
-from labeling.services import projects as service
+from labeling.services import members as service
 from labeling.services.work import handovers
+from labeling.services.work.handovers import HandedOn
 from labeling.translation import translated
 from labeling.views import access, once
 from labeling.words import words
@@ -46,6 +47,7 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     return {
         "project": project,
         "members": members_of(project),
+        "still_held": handovers.still_held(project) if may_write else {},
         "may_write": may_write,
         "member_form": MemberForm(auto_id="member_%s"),
         "invitation_form": InvitationForm(auto_id="invitation_%s"),
@@ -84,12 +86,13 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Another role instead of this one. Shows first what it means for open work."""
     project = access.led(request.user, slug)
     membership = _membership(project, pk)
-    form = RoleForm(request.POST or None, initial={"role": membership.role})
-    work = _open_work(project, membership)
+    form = RoleForm(membership, request.POST or None, initial={"role": membership.role})
     if request.method == "POST" and form.is_valid():
         before = membership.role
         try:
-            service.change_role(membership=membership, by=_person(request), **form.cleaned_data)
+            handed_on = service.change_role(
+                membership=membership, by=_person(request), **form.cleaned_data
+            )
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
@@ -101,23 +104,36 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                     before=translated(before),
                 ),
             )
-            return _after(request, project, membership, work)
-    context = {"project": project, "membership": membership, "form": form, "work": work}
+            return _after(request, project, membership, handed_on)
+    context = {
+        "project": project,
+        "membership": membership,
+        "form": form,
+        "work": _open_work(project, membership),
+    }
     status = 400 if form.errors else 200
     return render(request, "labeling/member_role.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])
 def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Asks first; the answer comes back as a POST."""
+    """Asks first, also who gets the open work; the answer comes back as a POST."""
     project = access.led(request.user, slug)
     membership = _membership(project, pk)
-    work = _open_work(project, membership)
-    if request.method == "GET":
-        context = {"project": project, "membership": membership, "work": work}
-        return render(request, "labeling/member_remove.html", context)
+    form = TakerForm(membership, request.POST if request.method == "POST" else None)
+    if request.method == "GET" or not form.is_valid():
+        context = {
+            "project": project,
+            "membership": membership,
+            "form": form,
+            "work": _open_work(project, membership),
+        }
+        status = 400 if form.is_bound else 200
+        return render(request, "labeling/member_remove.html", context, status=status)
     try:
-        service.remove_member(membership=membership, by=_person(request))
+        handed_on = service.remove_member(
+            membership=membership, by=_person(request), **form.cleaned_data
+        )
     except RuleError as error:
         messages.error(request, words(error.fact))
         return redirect("members", slug)
@@ -127,7 +143,7 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             user=membership.user, role=translated(membership.role)
         ),
     )
-    return _after(request, project, membership, work)
+    return _after(request, project, membership, handed_on)
 
 
 def _membership(project: Project, pk: int) -> Membership:
@@ -135,20 +151,23 @@ def _membership(project: Project, pk: int) -> Membership:
 
 
 def _after(
-    request: HttpRequest, project: Project, membership: Membership, work: OpenWork
+    request: HttpRequest, project: Project, membership: Membership, handed_on: HandedOn
 ) -> HttpResponse:
-    """To where something is left to do: a calibration round waits for work that nobody does."""
-    if not access.leads(request.user, project):
-        return redirect("home")
-    if not work.calibration:
-        return redirect("members", project.slug)
-    messages.warning(
-        request,
-        _("An open calibration round waits for {user}: move the work that is left.").format(
-            user=membership.user
-        ),
+    if handed_on.total:
+        messages.info(request, _where_it_went(membership.user, handed_on))
+    leads = access.leads(request.user, project)
+    return redirect("members", project.slug) if leads else redirect("home")
+
+
+def _where_it_went(user: User, handed_on: HandedOn) -> str:
+    parts = [_("{n} to {user}").format(n=n, user=name) for name, n in handed_on.to.items()]
+    if handed_on.pool:
+        parts.append(_("{n} back to the pool").format(n=handed_on.pool))
+    if handed_on.left_open:
+        parts.append(_("{n} to nobody: one answer fewer").format(n=handed_on.left_open))
+    return _("Open conversations of {user}: {where}. Drafts are kept.").format(
+        user=user.get_username(), where=", ".join(parts)
     )
-    return redirect("work-move", project.slug, membership.user_id)
 
 
 def _open_work(project: Project, membership: Membership) -> OpenWork:

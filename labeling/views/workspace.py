@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -22,6 +22,7 @@ from labeling.services import comments
 from labeling.services.work import admission, assignments, locking, suggestions
 from labeling.services.work.annotations import why_skip_stands
 from labeling.translation import translated_keys, translated_layers
+from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.words import words, words_of
 
@@ -48,12 +49,8 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
     """The page, or the part of it that takes the place of another conversation."""
-    assignment = get_object_or_404(
-        Assignment.objects.with_checks()
-        .owned_by(request.user)
-        .select_related("round__project", "round__guideline", "conversation", "annotator"),
-        pk=pk,
-    )
+    related = ("round__project", "round__guideline", "conversation", "annotator")
+    assignment = access.own_work(request.user, pk, *related)
     annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
     if annotation is None:
         try:

@@ -63,10 +63,11 @@ async function attempt(url, request) {
 function answer({ response, reply }) {
   if (response.ok && reply) return reply;
   const { code, message, details } = reply ?? {};
-  throw new RequestFailed({ kind: kindOf(response), status: response.status, code, message, details });
+  throw new RequestFailed({ kind: kindOf(response, code), status: response.status, code, message, details });
 }
 
-function kindOf({ status, type }) {
+function kindOf({ status, type }, code) {
+  if (code === "not_an_annotator") return "conflict"; // signed in, but removed from the project
   if (type === "opaqueredirect" || status === 401 || status === 403) return "signed-out";
   if (status === 408 || status === 429 || status >= 500 || status < 400) return "unreachable";
   return status === 409 ? "conflict" : "refused";

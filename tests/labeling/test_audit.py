@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from labeling.models import Event
-from labeling.services import events, projects
+from labeling.services import events, members
 from labeling.views import activity
 from tests import factories
 from tests.pages import page, queries, text_of
@@ -26,7 +26,7 @@ def shown(client, query=""):
 @pytest.fixture
 def lead(signed_in, project, rita, ana):
     """Three events: of Rita, of Ana about c-001, and of nobody."""
-    projects.add_member(project=project, username="olga", role="researcher", by=rita)
+    members.add_member(project=project, username="olga", role="researcher", by=rita)
     mine = factories.make_conversations(project, 1)[0]
     events.record("annotation.submitted", mine, project=project, actor=ana, conversation="c-001")
     events.record("round.passed", project, project=project, kappa=0.8)

@@ -9,7 +9,7 @@ from django.db import connection
 
 from labeling.domain.planning import UnfairQuotas
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Round
-from labeling.services import projects
+from labeling.services import members
 from labeling.services.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
@@ -196,7 +196,7 @@ def test_who_left_the_project_takes_no_place_again(project: Project, ana: User, 
     mine = assignments.take(ana)
     assignments.give_back(mine)
     membership = Membership.objects.get(project=project, user=ana)
-    projects.remove_member(membership=membership, by=rita)
+    members.remove_member(membership=membership, by=rita)
 
     with pytest.raises(assignments.PlaceTaken):
         factories.answer(Assignment.objects.get(pk=mine.pk))

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.models import Annotation, Assignment, Event, Project
-from labeling.services import projects
+from labeling.services import members
 from labeling.services.work import annotations, assignments, handovers, rounds
 from labeling.services.work.annotations import ReasonMissing
 from labeling.services.work.locking import Locked
@@ -81,7 +81,7 @@ def test_open_work_moves_and_a_calibration_round_no_longer_waits(
     round_ = factories.open_calibration(project, 3)
     draft, *_ = of(ana, round_)
     annotations.save_draft(draft, factories.save_of(factories.labels([0])))
-    projects.add_member(project=project, username="dora", role="annotator", by=rita)
+    members.add_member(project=project, username="dora", role="annotator", by=rita)
 
     moved = handovers.move_open_work(project=project, person=ana, by=rita, to=dora)
 

@@ -14,7 +14,7 @@ from config.logs import KeylessFormatter
 from config.serve import web_command
 from labeling.domain.facts import Fact
 from labeling.models import Event, Invitation
-from labeling.services import invitations, projects
+from labeling.services import invitations, members
 from tests import factories
 from tests.pages import page, text_of
 
@@ -68,13 +68,13 @@ def test_no_line_of_the_log_holds_a_link_that_opens(client, project, rita, caplo
 def test_a_link_ends_with_the_role_of_the_lead_who_made_it(
     signed_in, project, people, rita, olga, gone
 ):
-    projects.add_member(project=project, username="cleo", role="lead", by=rita)
+    members.add_member(project=project, username="cleo", role="lead", by=rita)
     invited = invite(project, rita)
     membership = project.memberships.get(user=rita)
     if gone == "role":
-        projects.change_role(membership=membership, role="researcher", by=people["cleo"])
+        members.change_role(membership=membership, role="researcher", by=people["cleo"])
     elif gone == "removed":
-        projects.remove_member(membership=membership, by=people["cleo"])
+        members.remove_member(membership=membership, by=people["cleo"])
     else:
         User.objects.filter(pk=rita.pk).update(is_active=False)
 
@@ -86,8 +86,8 @@ def test_a_link_ends_with_the_role_of_the_lead_who_made_it(
     assert not olga.memberships.exists()
     with pytest.raises(invitations.InvitationOver):
         invitations.accept(invited.invitation, user=olga)
-    members = page(signed_in(people["cleo"]), "/projects/orders/members/")
-    assert "opens nothing: rita does not lead any more" in members
+    shown = page(signed_in(people["cleo"]), "/projects/orders/members/")
+    assert "opens nothing: rita does not lead any more" in shown
 
 
 def test_an_invitation_of_the_staff_and_of_a_lead_who_is_back_opens(project, rita, admin, olga):

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 
-from labeling.models import Event, Membership
-from labeling.services import projects
+from labeling.models import Annotation, Event, Membership
+from labeling.services import members, projects, tokens
+from labeling.services.work import annotations, assignments
 from tests import factories
+from tests.labeling.places import of, places
 from tests.pages import page, queries
 
 pytestmark = pytest.mark.django_db
@@ -47,12 +52,12 @@ def test_removing_a_member_asks_first(signed_in, project, rita, ana):
     url = f"{URL}members/{mine.pk}/remove/"
     client = signed_in(rita)
 
-    assert "2 assignments in open rounds are unfinished and stay" in page(client, url)
-    assert "an open calibration round waits for 2 of them" in page(client, url)
+    assert "ana has 2 unfinished conversations in open rounds." in page(client, url)
+    assert "2 are part of an open calibration round" in page(client, url)
     assert Membership.objects.filter(pk=mine.pk).exists()
     client.post(url)
     assert not Membership.objects.filter(pk=mine.pk).exists()
-    assert verbs(project)[0] == "member.removed"
+    assert set(verbs(project)) >= {"member.removed", "assignment.handed_on"}
 
 
 def test_the_last_lead_cannot_leave(signed_in, project, rita):
@@ -73,16 +78,115 @@ def test_a_membership_of_another_project_cannot_be_removed_here(signed_in, proje
     assert Membership.objects.filter(pk=theirs.pk).exists()
 
 
-def test_removing_somebody_for_whom_a_calibration_round_waits_leads_to_their_work(
-    signed_in, project, rita, ana
+def test_a_calibration_round_no_longer_waits_for_somebody_who_left(
+    signed_in, project, rita, ana, ben, cleo
 ):
-    factories.open_calibration(project, 2)
-    mine = ana.memberships.get()
+    round_ = factories.open_calibration(project, 2)
+    for user in (ben, cleo):
+        for one in of(user, round_):
+            factories.answer(one)
 
-    response = signed_in(rita).post(f"{URL}members/{mine.pk}/remove/", follow=True)
+    response = signed_in(rita).post(f"{URL}members/{ana.memberships.get().pk}/remove/", follow=True)
+    factories.work(project)
 
-    assert response.redirect_chain == [(f"{URL}people/{ana.pk}/move/", 302)]
-    assert "An open calibration round waits for ana" in response.content.decode()
+    assert "Open conversations of ana: 2 to nobody" in response.content.decode()
+    round_.refresh_from_db()
+    assert round_.state == "passed"
+
+
+def test_the_open_work_of_somebody_who_left_goes_to_whom_the_lead_chooses(
+    signed_in, project, rita, ana, olga
+):
+    round_ = factories.open_calibration(project, 2)
+    members.add_member(project=project, username="olga", role="annotator", by=rita)
+    draft = annotations.save_draft(of(ana, round_)[0], factories.save_of(factories.labels([0])))
+
+    response = signed_in(rita).post(
+        f"{URL}members/{ana.memberships.get().pk}/role/",
+        {"role": "researcher", "to": olga.pk},
+        follow=True,
+    )
+
+    assert "Open conversations of ana: 2 to olga." in response.content.decode()
+    assert len(of(olga, round_)) == 2
+    assert not Annotation.objects.filter(assignment__annotator=olga).exists()
+    assert draft.revisions.get().payload["requirements"]
+
+
+def test_planned_work_of_somebody_who_left_goes_to_who_never_had_it(project, rita, ana, ben, cleo):
+    round_ = factories.open_full(project, 6, overlap=2)
+    mine = of(ana, round_)
+    annotations.save_draft(mine[0], factories.save_of(factories.labels([0])))
+
+    handed_on = members.remove_member(membership=ana.memberships.get(), by=rita)
+
+    assert sum(handed_on.to.values()) == len(mine) == 4
+    assert (handed_on.pool, handed_on.left_open) == (0, 0)
+    assert set(places(round_).values()) == {2}
+    event = Event.objects.get(verb="assignment.handed_on")
+    assert event.data == {"user": "ana", "to": handed_on.to, "pool": 0, "left_open": 0}
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_who_comes_back_goes_on_with_what_nobody_else_got(project, rita, ana, ben, pool):
+    round_ = factories.open_full(project, 2, overlap=2, pool=pool, annotators=[ana, ben])
+    mine = assignments.next_for(ana)
+    annotations.save_draft(mine, factories.save_of(factories.labels([0])))
+    handed_on = members.remove_member(membership=ana.memberships.get(), by=rita)
+    assert handed_on.total == handed_on.pool + handed_on.left_open > 0
+    assert not any(one.slot is not None for one in of(ana, round_))
+
+    members.add_member(project=project, username="ana", role="annotator", by=rita)
+
+    factories.answer(mine)
+    assert set(places(round_).values()) == ({1} if pool else {2})
+
+
+def requests(pk):
+    save = factories.save_of(factories.labels([0]))._asdict() | {"client": str(uuid4())}
+    return {
+        "read": ("get", f"/api/annotations/{pk}/", None),
+        "save": ("put", f"/api/annotations/{pk}/", save),
+        "submit": ("post", f"/api/annotations/{pk}/submit/", save),
+        "skip": ("post", f"/api/annotations/{pk}/skip/", save | {"reason": "No."}),
+        "reopen": ("post", f"/api/annotations/{pk}/reopen/", {}),
+        "revisions": ("get", f"/api/annotations/{pk}/revisions/", None),
+        "suggestions": ("get", f"/api/annotations/{pk}/suggestions/", None),
+        "comments": ("get", f"/api/annotations/{pk}/comments/", None),
+        "lease": ("post", f"/api/queue/{pk}/lease/", {}),
+    }
+
+
+@pytest.mark.parametrize("by_token", [False, True])
+def test_a_removed_member_with_an_open_page_or_a_token_does_nothing_more(
+    signed_in, project, rita, ana, by_token
+):
+    round_ = factories.open_calibration(project, 2)
+    mine = of(ana, round_)[0]
+    client = signed_in(ana)
+    if by_token:
+        client = Client(
+            headers={"authorization": f"Bearer {tokens.issue(user=ana, name='x').secret}"}
+        )
+    assert client.get(f"/api/annotations/{mine.pk}/").status_code == 200
+    members.remove_member(membership=ana.memberships.get(), by=rita)
+
+    for name, (method, url, body) in requests(mine.pk).items():
+        answer = getattr(client, method)(url, body, content_type="application/json")
+        assert (name, answer.status_code) == (name, 403)
+        assert answer.json()["code"] == "not_an_annotator"
+        assert answer.json()["message"] == (
+            "You are no longer an annotator of Orders, so this conversation is closed to you. "
+            "What you saved is kept under your name. Ask rita if this is a mistake."
+        )
+    assert client.get("/api/queue/").json() == []
+    assert client.post("/api/queue/next/").json() == {"assignment": None}
+    assert client.get("/api/projects/orders/").status_code == 404
+    if not by_token:
+        shown = client.get(mine.get_absolute_url())
+        assert shown.status_code == 403
+        assert "You are no longer an annotator of Orders" in shown.content.decode()
+    assert not Annotation.objects.exists()
 
 
 def test_removing_somebody_who_has_answered_leads_to_no_work(signed_in, project, rita, ana):
@@ -126,7 +230,7 @@ def test_a_lead_whose_account_is_closed_does_not_count(project, rita, ben):
     ben.save()
 
     with pytest.raises(projects.LastLead):
-        projects.remove_member(membership=rita.memberships.get(), by=rita)
+        members.remove_member(membership=rita.memberships.get(), by=rita)
 
 
 def test_a_lead_who_steps_down_is_led_out(signed_in, project, rita, ben):

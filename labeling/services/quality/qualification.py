@@ -53,7 +53,7 @@ def of(user: User, project: Project) -> QuerySet[Assignment]:
     """The parts of the user's test, in order."""
     return (
         Assignment.objects.with_checks()
-        .owned_by(user)
+        .given_to(user)
         .filter(purpose=PURPOSE, round__project=project, slot__isnull=False)
     )
 
@@ -102,7 +102,7 @@ def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, in
     """By project, how many conversations the user's test has, and how many are answered."""
     rows = (
         Assignment.objects.with_checks()
-        .owned_by(user)
+        .given_to(user)
         .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
         .order_by()
         .values_list("round__project")
@@ -160,7 +160,7 @@ def _hand_out(project: Project, user: User) -> None:
     ids = list(chosen.values_list("conversation", flat=True))
     had = (
         Assignment.objects.with_checks()
-        .owned_by(user)
+        .given_to(user)
         .filter(purpose=PURPOSE, round__project=project)
     )
     again = set(had.values_list("conversation", flat=True))

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Assignment, Membership, Pause, Project, Qualification
+from labeling.models import Assignment, Membership, Pause, Project, Qualification, Round
 from labeling.services.statements import Prepared
 
 State = Qualification.State
@@ -47,6 +47,11 @@ _SHUT = Prepared(lambda user: _shut(user).values_list("pk", flat=True))
 _SHUT_HERE = Prepared(
     lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", flat=True)
 )
+
+
+def is_shut(user: User, round_: Round) -> bool:
+    """Whether the user gets no work of the round now."""
+    return bool(_SHUT_HERE.rows(user.pk, round_.project_id))
 
 
 def not_begun_in(shut: Sequence[int]) -> Q:

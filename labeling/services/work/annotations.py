@@ -87,7 +87,8 @@ def opened(user: User, pk: int) -> Assignment | None:
 _OPENED = Prepared(
     lambda pk, user: (
         Assignment.objects.with_checks()
-        .filter(pk=pk, annotator=user)
+        .owned_by(user)
+        .filter(pk=pk)
         .select_related("round__project", "conversation", "annotation")
         .order_by()
     )

@@ -91,7 +91,7 @@ def _rounds_with_work(user: User) -> list[Round]:
 _WITH_WORK = Prepared(
     lambda user: (
         Round.objects.with_checks()
-        .filter(state=Round.State.OPEN)
+        .filter(state=Round.State.OPEN, project__in=_annotated_by(user))
         .filter(
             Exists(
                 Assignment.objects.with_checks().filter(
@@ -136,11 +136,15 @@ def pools_for(user: User) -> QuerySet[Round]:
     return _pools_of(user).exclude(project__in=admission.shut_to(user))
 
 
-def _pools_of(user: User) -> QuerySet[Round]:
-    projects = Project.objects.filter(
-        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
-    )
-    return Round.objects.labelling().filter(project__in=projects, pool=True, state=Round.State.OPEN)
+def _pools_of(user: User | int) -> QuerySet[Round]:
+    open_pools = Round.objects.labelling().filter(pool=True, state=Round.State.OPEN)
+    return open_pools.filter(project__in=_annotated_by(user))
+
+
+def _annotated_by(user: User | int) -> QuerySet[Any]:
+    """The ids of the projects in which the user annotates."""
+    role = Membership.Role.ANNOTATOR
+    return Membership.objects.filter(user=user, role=role).order_by().values("project")
 
 
 _POOLS = Prepared(lambda user: _pools_of(user).select_related("project").order_by("pk"))
@@ -421,11 +425,17 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
         return bool(mine.update(slot=0, lease_expires_at=lease))
     give_back_expired(pool)
+    return take_free_place(assignment, lease)
+
+
+def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bool:
+    """The assignment's conversation again, if it has a free place."""
+    mine = Assignment.objects.with_checks().filter(pk=assignment.pk)
     mine.select_for_update(no_key=True).values_list("pk").get()
-    lock_conversation(pool.pk, assignment.conversation_id)
+    lock_conversation(assignment.round_id, assignment.conversation_id)
     if _is_full(assignment):
         return False
-    slot = _free_slot(pool, assignment.conversation_id)
+    slot = _free_slot(assignment.round, assignment.conversation_id)
     return bool(mine.update(slot=slot, lease_expires_at=lease))
 
 
@@ -485,7 +495,7 @@ def _move_to_end(assignment: Assignment) -> bool:
         return False
     mine = (
         Assignment.objects.with_checks()
-        .owned_by(assignment.annotator)
+        .given_to(assignment.annotator)
         .filter(round=assignment.round_id)
     )
     last = mine.aggregate(last=Max("position"))["last"] or 0

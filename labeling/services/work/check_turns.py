@@ -101,7 +101,7 @@ def _reads_gold(user: User, project: Project) -> bool:
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Without conversations that the user ever had, decided or reviewed."""
-    had = Assignment.objects.with_checks().owned_by(user).order_by().values("conversation")
+    had = Assignment.objects.with_checks().given_to(user).order_by().values("conversation")
     decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
     reviewed = Review.objects.filter(reviewer=user).order_by()
     return (
@@ -186,7 +186,7 @@ def given_in(round_: Round) -> set[int]:
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
     checks = (
-        Assignment.objects.with_checks().owned_by(person).filter(purpose=HONEYPOT, round=round_)
+        Assignment.objects.with_checks().given_to(person).filter(purpose=HONEYPOT, round=round_)
     )
     unanswered = checks.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))
