@@ -265,6 +265,8 @@ ENCODER_PROCESS = env_bool("ASSAY_ENCODER_PROCESS", True)
 ENCODER_IDLE_SECONDS = env_float("ASSAY_ENCODER_IDLE_SECONDS", 60.0, minimum=1)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
+# Who creates projects: "leads" (staff, those who lead a project or may add one) or only "staff".
+PROJECT_CREATORS = env_str("ASSAY_PROJECT_CREATORS", "leads")
 # Webhooks: the address of this server as others know it, and whether private networks are reached.
 PUBLIC_URL = env_str("ASSAY_PUBLIC_URL").rstrip("/")
 WEBHOOK_ALLOW_PRIVATE = env_bool("ASSAY_WEBHOOK_ALLOW_PRIVATE", DEBUG)
@@ -307,6 +309,9 @@ for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE
         raise ImproperlyConfigured(
             f"{_name} is no address: set it to one that starts with http:// or https://."
         )
+
+if PROJECT_CREATORS not in ("leads", "staff"):
+    raise ImproperlyConfigured("ASSAY_PROJECT_CREATORS is neither leads nor staff: set it to one.")
 
 if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(

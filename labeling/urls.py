@@ -56,10 +56,15 @@ from labeling.views.gold import (
 )
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
-from labeling.views.guidelines import guideline_new, guidelines
+from labeling.views.guidelines import guideline_new, guideline_start, guidelines
 from labeling.views.home import healthz, home
 from labeling.views.imports import import_report, imports
-from labeling.views.invitations import invitation, invitation_new, invitation_revoke
+from labeling.views.invitations import (
+    invitation,
+    invitation_new,
+    invitation_revoke,
+    people_invite,
+)
 from labeling.views.label_files import (
     label_files,
     labels_export,
@@ -71,7 +76,13 @@ from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_
 from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
-from labeling.views.projects import project, project_list, project_new, settings_page
+from labeling.views.projects import (
+    project,
+    project_list,
+    project_new,
+    project_start,
+    settings_page,
+)
 from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
@@ -108,7 +119,10 @@ of_a_project = [
     path("webhooks/<int:pk>/remove/", webhook_remove, name="webhook-remove"),
     path("webhooks/<int:pk>/deliveries/<int:delivery>/again/", webhook_again, name="webhook-again"),
     path("invitations/new/", invitation_new, name="invitation-new"),
+    path("invitations/people/", people_invite, name="people-invite"),
     path("invitations/<int:pk>/revoke/", invitation_revoke, name="invitation-revoke"),
+    path("start/", project_start, name="project-start"),
+    path("guidelines/start/", guideline_start, name="guideline-start"),
     path("rounds/new/", round_new, name="round-new"),
     path("rounds/<int:number>/close/", round_close, name="round-close"),
     path("rounds/<int:number>/batch/", round_batch, name="round-batch"),

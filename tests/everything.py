@@ -103,6 +103,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ),
         ("round-new member-add api-project", of_project),
         ("progress members audit targets project-settings invitation-new", of_project),
+        ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),
         ("webhook webhook-test webhook-switch webhook-rotate", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -10,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from labeling.models import Membership
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
 from labeling.services.work import assignments
+
+LONGEST_NAME = 200
 
 
 class MemberForm(forms.Form):
@@ -57,6 +60,43 @@ class InvitationForm(forms.Form):
         min_value=1,
         max_value=MOST_DAYS,
     )
+
+
+class PeopleForm(forms.Form):
+    """Several people at once, as a lead has them in a list or a mail."""
+
+    people = forms.CharField(
+        label=_("Names or addresses"),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "spellcheck": "false"}),
+        help_text=_(
+            "One a line, or with commas between them. Who has an account joins at once; "
+            "everybody else gets a link, which you send them."
+        ),
+    )
+    role = forms.ChoiceField(label=_("As"), choices=Membership.Role.choices)
+
+    def clean_people(self) -> list[str]:
+        written = re.split(r"[,;\r\n]+", self.cleaned_data["people"])
+        people = [name for name in map(_tidy, written) if name]
+        if not people:
+            raise forms.ValidationError(_("Give at least one name."))
+        if len(people) > MOST_USES:
+            raise forms.ValidationError(
+                _("Invite at most {most} people at once.").format(most=MOST_USES)
+            )
+        for name in people:
+            if len(name) > LONGEST_NAME or not name.isprintable():
+                raise forms.ValidationError(
+                    _("This is not a name or an address: {name}").format(
+                        name=ascii(name[:60])[1:-1]
+                    )
+                )
+        return people
+
+
+def _tidy(written: str) -> str:
+    return " ".join(written.split())
 
 
 class NewAccountForm(UserCreationForm):

@@ -16,15 +16,23 @@ from labeling.words import words
 
 
 class ProjectForm(forms.Form):
-    name = forms.CharField(max_length=200)
+    RULES = ("kappa_threshold", "kappa_statistic", "label_f1_threshold", "overlap")
+
+    name = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"dir": "auto"}))
     slug = forms.CharField(
         label=_("Short name"),
         max_length=50,
+        required=False,
         validators=[validate_slug],
-        help_text=_("Used in addresses and commands, for example interviews; it never changes."),
+        help_text=_(
+            "Used in addresses and commands, for example interviews; it never changes. "
+            "Without one, it is made from the name."
+        ),
     )
     description = forms.CharField(
-        label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3})
+        label=_("Description"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
     layers = forms.MultipleChoiceField(
         label=_("What is labelled"),
@@ -60,8 +68,33 @@ class ProjectForm(forms.Form):
         help_text=_("In full labeling; a calibration round goes to everybody."),
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in self.RULES:
+            self.fields[name].required = False
+
     def clean_layers(self) -> list[str]:
         return _with_what_they_refer_to(self.cleaned_data["layers"])
+
+    def clean(self) -> dict[str, Any]:
+        """A rule that was left out is the one that the form proposes."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for name in self.RULES:
+            if cleaned.get(name) in (None, "") and name not in self.errors:
+                cleaned[name] = self.fields[name].initial
+        return cleaned
+
+    def asked(self) -> list[forms.BoundField]:
+        """What nobody but the lead can know."""
+        return [self["name"], self["layers"]]
+
+    def proposed(self) -> list[forms.BoundField]:
+        """What is good as it is for most projects."""
+        return [self["slug"], self["description"], *(self[name] for name in self.RULES)]
+
+    @property
+    def is_proposal_refused(self) -> bool:
+        return any(field.errors for field in self.proposed())
 
 
 def _with_what_they_refer_to(layers: list[str]) -> list[str]:

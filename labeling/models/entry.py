@@ -13,6 +13,8 @@ class Invitation(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Membership.Role)
+    invitee = models.CharField(max_length=200, blank=True)
+    """Whom its lead sent it to, as the lead wrote it; empty for a link for anybody."""
     digest = models.CharField(max_length=64, unique=True)
     uses_left = models.PositiveSmallIntegerField(default=1)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ from labeling.services import events, members
 DAYS, MOST_DAYS = 7, 90
 MOST_USES = 100
 MOST_ASKED = 3
+ADDRESS = re.compile(r"[^\s<>,;@]+@[^\s<>,;@]+")
 
 
 class InvitationOver(RuleError):
@@ -67,11 +70,20 @@ def of_project(project: Project) -> QuerySet[Invitation]:
 
 
 @transaction.atomic
-def invite(*, project: Project, role: str, by: User, uses: int = 1, days: int = DAYS) -> Invited:
+def invite(
+    *,
+    project: Project,
+    role: str,
+    by: User,
+    uses: int = 1,
+    days: int = DAYS,
+    invitee: str = "",
+) -> Invited:
     secret = make_secret()
     invitation = Invitation.objects.create(
         project=project,
         role=role,
+        invitee=invitee,
         digest=digest_of(secret),
         uses_left=uses,
         created_by=by,
@@ -87,6 +99,51 @@ def invite(*, project: Project, role: str, by: User, uses: int = 1, days: int = 
         days=days,
     )
     return Invited(invitation, secret)
+
+
+class InvitedPeople(NamedTuple):
+    """``added`` have an account, ``invited`` get a link; ``members`` had the role before."""
+
+    added: list[str]
+    invited: list[Invited]
+    members: list[str]
+
+
+@transaction.atomic
+def invite_people(
+    *, project: Project, role: str, by: User, people: Sequence[str], days: int = DAYS
+) -> InvitedPeople:
+    """Let several people in, each by a user name or an address, or by a link that works once.
+
+    Inviting somebody again makes a new link, and the old one opens nothing any more.
+    """
+    result = InvitedPeople([], [], [])
+    for person in dict.fromkeys(people):
+        user = _account_of(person)
+        if user is None:
+            for earlier in of_project(project).filter(invitee=person, role=role):
+                revoke(earlier, by=by)
+            invited = invite(project=project, role=role, by=by, days=days, invitee=person)
+            result.invited.append(invited)
+            continue
+        name = user.get_username()
+        if project.memberships.filter(user=user, role=role).exists():
+            result.members.append(name)
+        else:
+            members.add_member(project=project, username=name, role=role, by=by)
+            result.added.append(name)
+    return result
+
+
+def _account_of(person: str) -> User | None:
+    """Whose user name it is, or whose address, unless several have it."""
+    active = User.objects.filter(is_active=True)
+    by_name = active.filter(username=person).first()
+    if by_name is not None or "@" not in person:
+        return by_name
+    address = ADDRESS.search(person)
+    matching = active.filter(email__iexact=address[0])[:2] if address else []
+    return matching[0] if len(matching) == 1 else None
 
 
 @transaction.atomic

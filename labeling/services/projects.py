@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils.text import slugify
 
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
@@ -26,12 +28,22 @@ class LastLead(RuleError):
     code = "last_lead"
 
 
+def may_create(user: User) -> bool:
+    """Staff; and, unless the setting forbids it, people who lead a project or may add one."""
+    if user.is_staff or user.is_superuser:
+        return True
+    if settings.PROJECT_CREATORS != "leads":
+        return False
+    leads = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
+    return user.has_perm("labeling.add_project") or leads.exists()
+
+
 @transaction.atomic
 def create(
     *,
-    slug: str,
     name: str,
     by: User,
+    slug: str = "",
     description: str = "",
     layers: Sequence[str] = (DEFAULT_LAYER,),
     kappa_threshold: float = 0.75,
@@ -39,7 +51,8 @@ def create(
     label_f1_threshold: float = 0.5,
     overlap: int = 3,
 ) -> Project:
-    """Create a project, led by its creator."""
+    """Create a project, led by its creator; without a short name it gets one from its name."""
+    slug = slug or _free_slug(name)
     try:
         with transaction.atomic():
             project = Project.objects.create(
@@ -59,6 +72,14 @@ def create(
     Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
     events.record("project.created", project, project=project, actor=by, name=name)
     return project
+
+
+def _free_slug(name: str) -> str:
+    longest = Project._meta.get_field("slug").max_length or 50
+    base = slugify(name)[: longest - 6].strip("-_") or "project"
+    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return next(slug for slug in (base, *numbered) if slug not in taken)
 
 
 def lock(project: Project) -> Project:

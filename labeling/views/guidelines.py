@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -16,6 +17,7 @@ from labeling.models import Assignment, Disagreement, Guideline, Project, Round
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
 from labeling.views import access
+from labeling.views.guideline_starters import starter_for
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
 from labeling.words import words
@@ -63,7 +65,7 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     newest = project.guidelines.first()
     draft = _draft(project, request.GET.get("disagreement"))
     initial = {
-        "body": (newest.body if newest else "") + draft,
+        "body": (newest.body if newest else starter_for(project.layers)) + draft,
         "base_version": newest.version if newest else 0,
         "summary": "" if newest else _("The first version"),
     }
@@ -84,6 +86,26 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"project": project, "form": form, "newest": newest}
     status = 400 if form.errors else 200
     return render(request, "labeling/guideline_new.html", context, status=status)
+
+
+@require_POST
+def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
+    """The first version, as the text to start from has it."""
+    project = access.led(request.user, slug)
+    try:
+        service.add_version(
+            project=project,
+            by=cast(User, request.user),
+            body=starter_for(project.layers),
+            summary=_("The first version"),
+            base_version=0,
+        )
+    except RuleError as error:
+        return access.refused(request, error, project.get_absolute_url())
+    messages.success(
+        request, _("Version {version} is written. New rounds follow it.").format(version=1)
+    )
+    return redirect(project)
 
 
 def _discussions(user: Any, project: Project) -> list[Round]:

@@ -11,7 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from labeling.forms.projects import ProjectForm
 from labeling.models import Assignment, Membership, Project, Round
+from labeling.services import projects
 from labeling.services.quality import qualification
 from labeling.services.work import assignments
 from labeling.views.comments import mentions_of
@@ -61,6 +63,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "roles": roles,
         "reads_results": bool(READERS & roles) or request.user.is_superuser,
     }
+    if not annotates and not context["projects"] and projects.may_create(request.user):  # type: ignore[arg-type]
+        context["project_form"] = ProjectForm()
     return render(request, "labeling/home.html", context)
 
 

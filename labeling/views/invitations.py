@@ -12,13 +12,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.forms.members import InvitationForm, NewAccountForm
+from labeling.forms.members import InvitationForm, NewAccountForm, PeopleForm
 from labeling.models import Invitation
 from labeling.services import invitations as service
 from labeling.translation import translated
@@ -44,6 +45,36 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
     link = request.build_absolute_uri(reverse("invitation", args=[secret]))
     once.keep(request, f"invitation-{project.pk}", link=link, invitation=invitation.pk)
     return redirect("members", slug)
+
+
+@require_POST
+@never_cache
+def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Several at once. Each link is shown once, by the page that the form was on."""
+    project = access.led(request.user, slug)
+    form = PeopleForm(request.POST)
+    is_start = "start" in request.POST
+    if not form.is_valid():
+        messages.error(
+            request, " ".join(error for errors in form.errors.values() for error in errors)
+        )
+        return redirect(project) if is_start else redirect("members", slug)
+    invited = service.invite_people(
+        project=project, by=cast(User, request.user), **form.cleaned_data
+    )
+    links = [
+        [
+            link.invitation.invitee,
+            request.build_absolute_uri(reverse("invitation", args=[link.secret])),
+        ]
+        for link in invited.invited
+    ]
+    if links:
+        once.keep(request, f"people-{project.pk}", links=links)
+    if joined := [*invited.added, *invited.members]:
+        members = ngettext("{names} is in the project.", "{names} are in the project.", len(joined))
+        messages.success(request, members.format(names=", ".join(joined)))
+    return redirect(project) if is_start else redirect("members", slug)
 
 
 @require_http_methods(["GET", "POST"])
@@ -100,7 +131,7 @@ def _in_already(request: HttpRequest, invitation: Invitation) -> HttpResponse:
 
 
 def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    form = NewAccountForm(request.POST or None)
+    form = NewAccountForm(request.POST or None, initial=_proposal(invitation))
     if request.method == "POST" and form.is_valid():
         try:
             user = service.accept_as_new(
@@ -119,6 +150,15 @@ def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     context = {"invitation": invitation, "form": form}
     status = 400 if form.errors else 200
     return render(request, "labeling/invitation.html", context, status=status)
+
+
+def _proposal(invitation: Invitation) -> dict[str, str]:
+    """What a lead wrote of somebody: a name, or an address."""
+    address = service.ADDRESS.search(invitation.invitee)
+    name = service.ADDRESS.sub("", invitation.invitee).strip(" <>\"'")
+    if address:
+        return {"username": address[0].partition("@")[0], "full_name": name}
+    return {"full_name": name} if " " in name else {"username": name}
 
 
 def _over(request: HttpRequest, invitation: Invitation, why: Fact) -> HttpResponse:

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
-from labeling.forms.members import InvitationForm, MemberForm, RoleForm, TakerForm
+from labeling.forms.members import InvitationForm, MemberForm, PeopleForm, RoleForm, TakerForm
 from labeling.models import Membership, Project, Round
 from labeling.services import invitations
 from labeling.services import members as service
@@ -39,6 +39,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     if kept := once.take(request, f"invitation-{project.pk}"):
         new_invitation = project.invitations.get(pk=kept["invitation"])
         context |= {"link": kept["link"], "new_invitation": new_invitation}
+    if kept := once.take(request, f"people-{project.pk}"):
+        context |= {"links": kept["links"]}
     return render(request, "labeling/members.html", context)
 
 
@@ -51,6 +53,7 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
         "may_write": may_write,
         "member_form": MemberForm(auto_id="member_%s"),
         "invitation_form": InvitationForm(auto_id="invitation_%s"),
+        "people_form": PeopleForm(auto_id="people_%s"),
         "invitations": invitations.of_project(project) if may_write else [],
     }
 

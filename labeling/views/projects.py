@@ -10,6 +10,7 @@ from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError, StaleVersion
@@ -26,6 +27,7 @@ from labeling.views import access, activity
 from labeling.views.gate import count_work, gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
+from labeling.views.project_start import start_context
 from labeling.words import words
 
 RECENT_EVENTS = 12
@@ -33,14 +35,17 @@ RECENT_EVENTS = 12
 
 @require_GET
 def project_list(request: HttpRequest) -> HttpResponse:
-    context = {"projects": project_cards(request.user), "may_create": _may_create(request.user)}
+    context = {
+        "projects": project_cards(request.user),
+        "may_create": service.may_create(cast(User, request.user)),
+    }
     return render(request, "labeling/projects.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 def project_new(request: HttpRequest) -> HttpResponse:
-    if not _may_create(request.user):
-        raise PermissionDenied(_("Only staff may create projects."))
+    if not service.may_create(cast(User, request.user)):
+        raise PermissionDenied(_("Only staff and leads of a project create projects here."))
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -48,7 +53,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
-            messages.success(request, _("Project created. Add its people and its guidelines."))
+            messages.success(request, _("Project created."))
             return redirect(created)
     return render(request, "labeling/project_new.html", {"form": form}, status=_status(form))
 
@@ -69,12 +74,23 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "lacking": _lacking(project),
         "guideline": project.guidelines.only("version", "created_at").first(),
         "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
+        **start_context(request, project, rounds),
     }
     return render(request, "labeling/project.html", context)
 
 
-def _may_create(user: Any) -> bool:
-    return bool(user.is_staff or user.is_superuser)
+@require_GET
+@never_cache
+def project_start(request: HttpRequest, slug: str) -> HttpResponse:
+    """The checklist alone, for a page that waits for people or their first answer."""
+    project = access.readable(request.user, slug)
+    context = start_context(request, project, rounds_of(project))
+    if not context:
+        response = HttpResponse()
+        response["HX-Refresh"] = "true"
+        return response
+    context |= {"project": project, "may_write": access.leads(request.user, project)}
+    return render(request, "labeling/_checklist.html", context)
 
 
 def _status(form: Any) -> int:

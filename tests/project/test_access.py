@@ -51,7 +51,7 @@ EXPECTED = {
     "token-revoke": Row(302, 404, 200, 404, 404),
     "sign-out": Row(302, 302, 302, 302, 302, post=True),
     "next-sample": Row(302, 302, 302, 302, 302, post=True),
-    "project-new": Row(302, 403, 403, 403, 403),
+    "project-new": Row(302, 403, 403, 403, 200),
     # the annotator's own work
     "workspace": Row(302, 404, 200, 404, 404),
     "api-annotation": Row(403, 404, 200, 404, 404),
@@ -202,6 +202,9 @@ EXPECTED = {
     "targets": Row(302, 404, 404, 403, 200),
     "project-settings": Row(302, 404, 404, 403, 200),
     "invitation-new": Row(302, 404, 404, 403, 400, post=True),
+    "people-invite": Row(302, 404, 404, 403, 302, post=True),
+    "project-start": READERS,
+    "guideline-start": Row(302, 404, 404, 403, 302, post=True),
     "invitation-revoke": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
     "gold-version": Row(302, 404, 404, 403, 200),

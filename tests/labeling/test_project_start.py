@@ -1,0 +1,145 @@
+"""From an empty project to its first answer: what comes next, on the project's own page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from labeling.models import Event, Invitation, Membership, Project
+from labeling.services import invitations, members
+from labeling.services import projects as service
+from labeling.views.project_start import start_of
+from labeling.views.projects import rounds_of
+from tests import factories
+from tests.pages import page
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+URL = "/projects/clinics/"
+
+
+@pytest.fixture
+def empty(rita):
+    return service.create(slug="clinics", name="Clinics", by=rita)
+
+
+def buttons(client) -> list[str]:
+    """The primary buttons of the overview: what the page says to do."""
+    html = client.get(URL).content.decode()
+    found = re.findall(r'<(?:a|button)[^>]*class="button primary"[^>]*>([^<]+)<', html)
+    return [text.strip() for text in found]
+
+
+def step(project: Project) -> str | None:
+    start = start_of(project, rounds_of(project))
+    return start and start.step
+
+
+def test_each_step_leads_to_the_next_and_the_first_answer_ends_them(signed_in, empty, rita, people):
+    client = signed_in(rita)
+    assert (step(empty), buttons(client)) == ("conversations", ["Preview"])
+
+    factories.make_conversations(empty, 25)
+    assert (step(empty), buttons(client)) == ("guidelines", ["Use these guidelines"])
+
+    client.post(f"{URL}guidelines/start/")
+    assert "Read the whole conversation first" in empty.guidelines.get().body
+    assert (step(empty), buttons(client)) == ("people", ["Invite annotators"])
+
+    client.post(
+        f"{URL}invitations/people/", {"people": "ana, ben", "role": "annotator", "start": 1}
+    )
+    assert (step(empty), buttons(client)) == ("round", ["Open the calibration round"])
+
+    hidden = re.findall(
+        r'name="(kind|source|seed|seen|batch|annotators)" value="([^"]*)"',
+        client.get(URL).content.decode(),
+    )
+    posted: dict[str, list[str]] = {}
+    for name, value in hidden:
+        posted.setdefault(name, []).append(value)
+    client.post(f"{URL}rounds/new/", posted)
+    opened = empty.rounds.get()
+    assert opened.assignments.count() == 2 * 20
+    assert (step(empty), buttons(client)) == ("answers", [])
+
+    factories.answer(opened.assignments.first())
+    assert step(empty) is None
+    assert client.get(f"{URL}start/").headers["HX-Refresh"] == "true"
+
+
+def test_a_round_is_never_the_main_thing_where_nothing_can_be_handed_out(signed_in, project, rita):
+    factories.answer_all(factories.open_full(project, project.conversations.count() or 4))
+
+    html = signed_in(rita).get("/projects/orders/").content.decode()
+
+    assert not re.search(r'class="button primary" href="[^"]*rounds/new/"', html)
+
+
+def test_only_a_lead_is_offered_the_steps(signed_in, empty, people, noor):
+    members.add_member(project=empty, username="noor", role="researcher", by=people["rita"])
+
+    shown = page(signed_in(noor), URL)
+
+    assert "A lead of the project imports conversations first" in shown
+    assert buttons(signed_in(noor)) == []
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def test_people_with_an_account_join_and_the_others_get_a_link(signed_in, empty, rita, people):
+    ben = people["ben"]
+    ben.email = "ben@example.org"
+    ben.save()
+    listed = "ana\nBen Ode <BEN@example.org>; Zoé <script>, ana"
+
+    client = signed_in(rita)
+    client.post(f"{URL}invitations/people/", {"people": listed, "role": "annotator"})
+    first, second = page(client, f"{URL}members/"), page(client, f"{URL}members/")
+
+    annotators = empty.memberships.filter(role="annotator").values_list("user__username", flat=True)
+    assert sorted(annotators) == ["ana", "ben"]
+    assert Invitation.objects.get().invitee == "Zoé <script>"
+    assert "Send these links now" in first
+    assert "Zoé <script>" in first
+    assert "Send these links now" not in second
+
+
+def test_a_link_shows_once_and_inviting_again_replaces_it(empty, rita):
+    first = invitations.invite_people(project=empty, role="annotator", by=rita, people=["Zoé"])
+    again = invitations.invite_people(project=empty, role="annotator", by=rita, people=["Zoé"])
+
+    assert invitations.why_over(invitations.find(first.invited[0].secret)) is not None
+    assert invitations.why_over(invitations.find(again.invited[0].secret)) is None
+    assert [link.invitee for link in invitations.of_project(empty)] == ["Zoé"]
+    assert (
+        list(Event.objects.filter(project=empty).values_list("verb", flat=True)).count(
+            "invitation.revoked"
+        )
+        == 1
+    )
+
+
+def test_who_opens_a_personal_link_finds_the_name_filled_in(client, empty, rita):
+    invited = invitations.invite_people(
+        project=empty, role="annotator", by=rita, people=["Zoé Ali <zoe@example.org>"]
+    )
+
+    html = client.get(f"/join/{invited.invited[0].secret}/").content.decode()
+
+    assert 'value="zoe"' in html
+    assert 'value="Zoé Ali"' in html
+
+
+def test_an_address_of_two_accounts_is_nobody_s(empty, rita, people):
+    for name in ("ana", "ben"):
+        people[name].email = "team@example.org"
+        people[name].save()
+
+    invited = invitations.invite_people(
+        project=empty, role="annotator", by=rita, people=["team@example.org"]
+    )
+
+    assert (invited.added, len(invited.invited)) == ([], 1)
+    assert not Membership.objects.filter(project=empty, role="annotator").exists()
