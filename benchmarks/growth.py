@@ -4,15 +4,19 @@
 
 Builds a project of each size (``--large``: also of 100,000 conversations) with twelve messages a
 conversation: a closed calibration round with its agreement, an open round of everything with
-overlap 3, merges, decisions, hidden checks and events. The database (SQLite) is kept in FOLDER and
-used again; what is measured works on a copy. Then every command of a lead runs, in the order of
-the work, and every page of a lead is opened. Each is done by a process forked for it alone from
-one that has opened every page of a small project: so code and templates are loaded, as in a web
-server, and nothing else. A page is opened twice, and the second time counts.
+overlap 3, merges, decisions, hidden checks and events. Only the answers to the first few hundred
+conversations are written by the product's models; those to the others are copied in the database.
+The database (SQLite) is kept in FOLDER and used again; what is measured works on a copy. One of
+an older version of the product is migrated each time before it is measured. Then every command
+of a lead runs, in the order of the work, and every page of a lead is opened. Each is done by a
+process forked for it alone from one that has opened every page of a small project: so code and
+templates are loaded, as in a web server, and nothing else. A page is opened twice, and the second
+time counts.
 
-The table has processor milliseconds of each size (user and system), statements, the exponent of
-growth b in time ∝ size^b (least squares on logarithms; of what takes longer than 5 ms), and peak
-memory with the loaded code. ``--only`` measures only what has PATTERN in its name, and the
+The table has processor milliseconds of each size (user and system), the exponent of growth b in
+time ∝ size^b (least squares on logarithms; of what takes longer than 5 ms), how much longer the
+largest size takes than the smallest in percent, statements and peak memory at each size, the
+loaded code included. ``--only`` measures only what has PATTERN in its name, and the
 commands that pages need.
 """
 
@@ -43,6 +47,8 @@ MESSAGES, WORDS, OVERLAP, PEOPLE = 12, 14, 3, 9
 VARIANTS = 45
 """Of answers: merging one conversation of each gives the merges of all."""
 BATCH = 1000
+BLOCK = 900
+"""Conversations whose answers are written by models: then variants, people and drafts repeat."""
 SMALL = 60
 SENTENCES = 20_000
 LAYER, PROJECT = "extraction", "large"
@@ -137,18 +143,24 @@ def main() -> None:
 
 def show(figures: dict[str, dict[int, Figure]], sizes: list[int]) -> None:
     columns = [f"{size:,}" for size in sizes]
-    print("| CPU ms |", " | ".join(columns), "| exponent | statements | MB |")
-    print("| --- |", " | ".join("---" for _ in columns), "| --- | --- | --- |")
+    print("| CPU ms |", " | ".join(columns), "| exponent | growth | statements | peak MB |")
+    print("| --- |", " | ".join("---" for _ in columns), "| --- | --- | --- | --- |")
     for name, by_size in figures.items():
         times = [f"{by_size[size].milliseconds:,.0f}" if size in by_size else "–" for size in sizes]
-        statements = sorted({figure.statements for figure in by_size.values()})
-        counted = (
-            str(statements[0]) if len(statements) == 1 else f"{statements[0]}–{statements[-1]}"
-        )
         memory = " / ".join(f"{figure.megabytes:.0f}" for figure in by_size.values())
+        counts = [f"{figure.statements:,}" for figure in by_size.values()]
+        counted = counts[0] if len(set(counts)) == 1 else " / ".join(counts)
         grows = exponent(by_size)
         shown = "flat" if grows is None else f"{grows:.2f}"
-        print(f"| {name} | {' | '.join(times)} | {shown} | {counted} | {memory} |")
+        longer = "–" if grows is None else f"{growth(by_size):+,.0f} %"
+        times_shown = " | ".join(times)
+        print(f"| {name} | {times_shown} | {shown} | {longer} | {counted} | {memory} |")
+
+
+def growth(by_size: dict[int, Figure]) -> float:
+    """How much longer the largest takes than the smallest, in percent."""
+    least, most = by_size[min(by_size)].milliseconds, by_size[max(by_size)].milliseconds
+    return 100 * (most / max(least, 0.1) - 1)
 
 
 def exponent(by_size: dict[int, Figure]) -> float | None:
@@ -173,7 +185,7 @@ def measure(folder: Path, size: int, only: str, skip: str) -> None:
     pristine = build(folder, size)
     work = folder / "work"
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(pristine, work)
+    shutil.copytree(pristine, work, ignore=shutil.ignore_patterns("encoder"))  # a socket
     set_up(work)
     from django.core.management import call_command
     from django.db import connections
@@ -506,12 +518,15 @@ def fill_project(slug: str, size: int, lead: Any, people: list[Any]) -> None:
     common = {"project": project, "guideline": guideline, "overlap": OVERLAP}
     first = Round.objects.create(**common, number=1, kind="calibration")
     full = Round.objects.create(**common, number=2, kind="full", override_reason="-")
-    numbers = iter(range(size))
-    while batch := list(islice(numbers, BATCH)):
-        talks = conversations(project, batch)
-        calibrating = [talk for n, talk in zip(batch, talks, strict=True) if n < size // 5]
-        answered(first, batch, calibrating, people, lead)
-        answered(full, batch, talks, people, lead)
+    calibrated = size // 5
+    block = list(range(min(size, BLOCK)))
+    talks = conversations(project, block)
+    answered(first, block, talks[:calibrated], people, lead)
+    answered(full, block, talks, people, lead)
+    for start in range(BLOCK, size, BLOCK):
+        conversations(project, list(range(start, min(size, start + BLOCK))))
+    if size > BLOCK:
+        copied(project, {first.pk: calibrated, full.pk: size})
     measured_by_worker(first)
     Round.objects.labelling().filter(pk=first.pk, state="open").update(
         state="passed", closed_at=timezone.now()
@@ -640,6 +655,75 @@ def answered(
             for each in submitted
         ),
     )
+
+
+def copied(project: Any, sizes: dict[int, int]) -> None:
+    """The answers to the first block for all other conversations; ``sizes`` is that of each round.
+
+    Triggers are written again at the end and count everything, as after a migration.
+    """
+    from django.db import connection, transaction
+
+    from labeling.models import (
+        Annotation,
+        AnnotationRevision,
+        Assignment,
+        Event,
+        Review,
+        RoundConversation,
+        counting,
+        guards,
+    )
+
+    counting.suspend(connection)
+    guards.remove(connection)
+    work = Assignment.objects.labelling().filter(round__in=sizes)
+    assignment, annotation = (
+        f"+ block.k * {stride(rows)}"
+        for rows in (work, Annotation.objects.labelling().filter(assignment__in=work))
+    )
+    talk = f"+ block.k * {BLOCK}"
+    answer = "JOIN labeling_annotation AS answer ON answer.id = t.annotation_id"
+    task = "JOIN labeling_assignment AS task ON task.id ="
+    of_answer = f"{answer} {task} answer.assignment_id"
+    of_event = f"JOIN labeling_annotation AS answer ON answer.id = t.object_id {task}"
+    copies: list[tuple[Any, str, str, dict[str, str]]] = [
+        (RoundConversation, "", "t", {"conversation_id": talk, "position": talk}),
+        (Assignment, "", "t", {"id": assignment, "conversation_id": talk, "position": talk}),
+        (
+            Annotation,
+            f"{task} t.assignment_id",
+            "task",
+            {"id": annotation, "assignment_id": assignment},
+        ),
+        (Review, of_answer, "task", {"annotation_id": annotation}),
+        (AnnotationRevision, of_answer, "task", {"annotation_id": annotation}),
+        (Event, f"{of_event} answer.assignment_id", "task", {"object_id": annotation}),
+    ]
+    with transaction.atomic(), connection.cursor() as cursor:
+        for model, joined, of, changed in copies:
+            names = [field.column for field in model._meta.concrete_fields]
+            names = [name for name in names if name != "id" or "id" in changed]
+            values = ", ".join(f"t.{name} {changed.get(name, '')}" for name in names)
+            for round_, size in sizes.items():
+                cursor.execute(
+                    "WITH RECURSIVE block(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM block"
+                    f" WHERE (k + 1) * {BLOCK} < {size})"
+                    f" INSERT INTO {model._meta.db_table} ({', '.join(names)})"
+                    f" SELECT {values} FROM block JOIN {model._meta.db_table} AS t {joined}"
+                    f" WHERE {of}.round_id = {round_} AND {of}.position < {BLOCK}"
+                    f" AND {of}.position {talk} < {size}"
+                )
+    guards.renew(connection)
+    counting.renew(connection)
+
+
+def stride(rows: Any) -> int:
+    """So far apart that copies of these rows have other keys."""
+    from django.db.models import Max, Min
+
+    keys = rows.aggregate(least=Min("pk"), most=Max("pk"))
+    return int(keys["most"] - keys["least"] + 1)
 
 
 def payload(variant: int, slot: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
-from labeling.models.conversations import Conversation, Transcript
+from labeling.models.conversations import Conversation, ConversationState, Transcript
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
@@ -34,6 +34,7 @@ __all__ = [
     "Conversation",
     "ConversationAgreement",
     "ConversationFingerprint",
+    "ConversationState",
     "Disagreement",
     "Dispute",
     "DisputeOutcome",

@@ -105,6 +105,12 @@ class AnnotationRevision(models.Model):
         constraints = [
             models.UniqueConstraint(name="revision_version_once", fields=["annotation", "version"])
         ]
+        indexes = [
+            # the few answers that were sent back, among all that was ever saved
+            models.Index(
+                name="revision_returned", fields=["annotation"], condition=Q(kind="returned")
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.annotation_id} v{self.version}"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, CharField, Exists, F, OuterRef, Q, Value, When
+from django.db.models import Case, Exists, OuterRef, Q, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -52,16 +52,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Adds ``is_answer``: whether it counts towards the overlap."""
         return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))
 
-    def with_status(self) -> AssignmentQuerySet:
-        """Adds ``status``: pending, draft, submitted or skipped."""
-        return self.annotate(
-            status=Case(
-                When(annotation__isnull=True, then=Value("pending")),
-                default=F("annotation__status"),
-                output_field=CharField(),
-            )
-        )
-
 
 class Assignment(models.Model):
     """One conversation handed to one annotator in one round.
@@ -96,6 +86,14 @@ class Assignment(models.Model):
         editable=False,
         help_text="Submitted or skipped; kept up to date by triggers",
     )
+    # of its answer, for lists and sums that read no answers; kept up to date by triggers, too
+    status = models.CharField(max_length=9, default="pending", db_default="pending", editable=False)
+    active_seconds = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Of an answer that is submitted"
+    )
+    answered_at = models.DateTimeField(
+        null=True, editable=False, help_text="The last change of an answer that is no draft"
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -124,6 +122,14 @@ class Assignment(models.Model):
                 name="assignment_open",
                 fields=["annotator", "round", "position"],
                 condition=Q(answered=False, slot__isnull=False),
+            ),
+            # who has done how much, without a look at the answers
+            models.Index(
+                name="assignment_work",
+                fields=[
+                    *("round", "purpose", "annotator", "status"),
+                    *("active_seconds", "answered_at", "slot"),
+                ],
             ),
             # the few reservations that run: each taker looks for those that ran out
             models.Index(

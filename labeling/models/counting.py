@@ -1,7 +1,8 @@
-"""Triggers that keep two columns up to date, so that nobody has to count when taking a place.
+"""Triggers that keep columns up to date, so that neither taking a place nor a page has to count.
 
-``RoundConversation.free``: how many of its places nobody has; ``Assignment.answered``: whether it
-was submitted or skipped. Every way in which a place is taken or an answer changes counts, also an
+``RoundConversation.free``: how many of its places nobody has; ``Assignment.answered``, ``status``,
+``active_seconds`` and ``answered_at``: what is known of its answer; ``ConversationState``: how far
+a conversation is. Every way in which a place is taken or an answer changes counts, also an
 import, a hand-over and a correction by hand. ``suspend`` takes them away before there is something
 to migrate: SQLite rebuilds no table that the trigger of another names. ``renew`` writes them after
 every ``migrate`` and counts what happened without them.
@@ -19,7 +20,12 @@ from labeling.models import guards
 
 ASSIGNMENT, PLACE = "labeling_assignment", "labeling_roundconversation"
 ROUND, ANNOTATION = "labeling_round", "labeling_annotation"
-COLUMNS = {ASSIGNMENT: "answered", PLACE: "free"}
+CONVERSATION, STATE = "labeling_conversation", "labeling_conversationstate"
+MERGE, DECISION = "labeling_merge", "labeling_adjudication"
+TABLES = (ROUND, ASSIGNMENT, ANNOTATION, PLACE, CONVERSATION, MERGE, DECISION)
+"""In the order of work: so migrations lock them, and wait for nobody who waits for them."""
+
+COLUMNS = {ASSIGNMENT: "answered_at", PLACE: "free", STATE: "stage"}
 TAKEN = (
     f"SELECT COUNT(*) FROM {ASSIGNMENT} AS taken"
     " WHERE taken.purpose = 'labelling' AND taken.slot IS NOT NULL"
@@ -32,6 +38,9 @@ class Count(NamedTuple):
     table: str
     condition: str  # on OLD and NEW; "" for every row
     statement: str
+    locks: str = ""
+    """The conversation whose state is locked before it is read: PostgreSQL sees what another
+    transaction has stored only in statements that begin after it has waited for that."""
 
 
 def _places(of: str, change: str) -> str:
@@ -39,8 +48,79 @@ def _places(of: str, change: str) -> str:
     return f"UPDATE {PLACE} SET free = free {change} WHERE {where}"
 
 
-def _answered(value: str, of: str) -> str:
-    return f"UPDATE {ASSIGNMENT} SET answered = {value} WHERE id = {of}.assignment_id"
+ANSWER = (
+    f"UPDATE {ASSIGNMENT} SET answered = (NEW.status <> 'draft'), status = NEW.status,"
+    " active_seconds = CASE WHEN NEW.status = 'submitted' THEN NEW.active_seconds END,"
+    " answered_at = CASE WHEN NEW.status <> 'draft' THEN NEW.updated_at END"
+    " WHERE id = NEW.assignment_id"
+)
+NO_ANSWER = (
+    f"UPDATE {ASSIGNMENT} SET answered = FALSE, status = 'pending', active_seconds = NULL,"
+    " answered_at = NULL WHERE id = OLD.assignment_id"
+)
+
+# --- how far a conversation is --------------------------------------------------------------------
+
+WORK = (
+    f"FROM {ASSIGNMENT} AS work JOIN {ROUND} AS held ON held.id = work.round_id"
+    f" WHERE work.conversation_id = {STATE}.conversation_id AND work.purpose = 'labelling'"
+)
+COUNTS_AS_ANSWER = (
+    "(work.status = 'submitted' OR"
+    " (work.status = 'skipped' AND (work.slot IS NOT NULL OR held.state <> 'open')))"
+)
+N_ANSWERS = f"SUM(CASE WHEN {COUNTS_AS_ANSWER} THEN 1 ELSE 0 END)"
+COMPLETE = (
+    f"EXISTS (SELECT 1 {WORK} AND {COUNTS_AS_ANSWER}"
+    " GROUP BY held.id HAVING COUNT(*) >= held.overlap)"
+)
+STANDING = {
+    "newest_round_id": f"(SELECT held.id {WORK} ORDER BY held.number DESC LIMIT 1)",
+    "answers": (
+        f"COALESCE((SELECT CASE WHEN {N_ANSWERS} < held.overlap THEN 'open'"
+        " WHEN SUM(CASE WHEN work.status = 'submitted' THEN 1 ELSE 0 END) = 0 THEN 'skipped'"
+        f" ELSE 'all' END {WORK} GROUP BY held.id ORDER BY held.number DESC LIMIT 1), '')"
+    ),
+    "is_complete": COMPLETE,
+    "stage": (
+        f"CASE WHEN EXISTS (SELECT 1 FROM {DECISION}"
+        f" WHERE conversation_id = {STATE}.conversation_id) THEN 'decided'"
+        f" WHEN EXISTS (SELECT 1 FROM {MERGE} WHERE conversation_id = {STATE}.conversation_id"
+        " AND state = 'disputed') THEN 'disputed'"
+        f" WHEN {COMPLETE} THEN 'labelled'"
+        f" WHEN EXISTS (SELECT 1 {WORK} AND work.status <> 'pending') THEN 'begun'"
+        f" WHEN EXISTS (SELECT 1 FROM {PLACE}"
+        f" WHERE conversation_id = {STATE}.conversation_id) THEN 'waiting'"
+        " ELSE 'unplanned' END"
+    ),
+}
+"""Each from scratch, of one conversation: what is counted once more is not wrong forever."""
+
+NEW_STATE = (
+    f"INSERT INTO {STATE} (conversation_id, project_id, stage, answers, is_complete, difficulty)"
+)
+STAND = f"UPDATE {STATE} SET {', '.join(f'{name} = {value}' for name, value in STANDING.items())}"
+
+
+def _stands(name: str, event: str, table: str, condition: str, of: str, only: str = "") -> Count:
+    conversation = f"{of}.conversation_id"
+    statement = f"{STAND} WHERE conversation_id = {conversation}{only}"
+    return Count(name, event, table, condition, statement, locks=conversation)
+
+
+def _stand_in_round(name: str, column: str, only: str = "") -> Count:
+    """Of all conversations of a round; who changes it has locked it, so nobody answers in it."""
+    there = (
+        f"SELECT conversation_id FROM {ASSIGNMENT}"
+        f" WHERE round_id = NEW.id AND purpose = 'labelling'{only}"
+    )
+    return Count(
+        name,
+        f"UPDATE OF {column}",
+        ROUND,
+        f"OLD.{column} <> NEW.{column}",
+        f"{STAND} WHERE conversation_id IN ({there})",
+    )
 
 
 COUNTS = [
@@ -81,17 +161,54 @@ COUNTS = [
         "OLD.overlap <> NEW.overlap",
         f"UPDATE {PLACE} SET free = free + NEW.overlap - OLD.overlap WHERE round_id = NEW.id",
     ),
-    Count(
-        "count_answer_new", "INSERT", ANNOTATION, "NEW.status <> 'draft'", _answered("TRUE", "NEW")
-    ),
+    Count("count_answer_new", "INSERT", ANNOTATION, "", ANSWER),
     Count(
         "count_answer_changed",
-        "UPDATE OF status",
+        "UPDATE OF status, active_seconds, updated_at",
         ANNOTATION,
-        "OLD.status <> NEW.status",
-        _answered("(NEW.status <> 'draft')", "NEW"),
+        "OLD.status <> NEW.status OR NEW.status <> 'draft'",
+        ANSWER,
     ),
-    Count("count_answer_gone", "DELETE", ANNOTATION, "", _answered("FALSE", "OLD")),
+    Count("count_answer_gone", "DELETE", ANNOTATION, "", NO_ANSWER),
+    Count(
+        "stand_conversation_new",
+        "INSERT",
+        CONVERSATION,
+        "",
+        f"{NEW_STATE} VALUES (NEW.id, NEW.project_id, 'unplanned', '', FALSE, NEW.difficulty)",
+    ),
+    Count(
+        "stand_conversation_changed",
+        "UPDATE OF difficulty",
+        CONVERSATION,
+        "OLD.difficulty <> NEW.difficulty",
+        f"UPDATE {STATE} SET difficulty = NEW.difficulty WHERE conversation_id = NEW.id",
+    ),
+    _stands("stand_placed", "INSERT", PLACE, "", "NEW", " AND stage = 'unplanned'"),
+    _stands("stand_place_gone", "DELETE", PLACE, "", "OLD"),
+    _stands(
+        "stand_handed_out",
+        "INSERT",
+        ASSIGNMENT,
+        "NEW.purpose = 'labelling'",
+        "NEW",
+        " AND COALESCE(newest_round_id, 0) <> NEW.round_id",
+    ),
+    _stands("stand_taken_away", "DELETE", ASSIGNMENT, "OLD.purpose = 'labelling'", "OLD"),
+    _stands(
+        "stand_answered",
+        "UPDATE OF status, slot",
+        ASSIGNMENT,
+        "NEW.purpose = 'labelling' AND (OLD.status <> NEW.status OR"
+        " (NEW.status = 'skipped' AND (OLD.slot IS NULL) <> (NEW.slot IS NULL)))",
+        "NEW",
+    ),
+    _stand_in_round("stand_overlap", "overlap"),
+    _stand_in_round("stand_round", "state", " AND status = 'skipped' AND slot IS NULL"),
+    _stands("stand_merged", "INSERT", MERGE, "NEW.state = 'disputed'", "NEW"),
+    _stands("stand_merged_again", "UPDATE OF state", MERGE, "OLD.state <> NEW.state", "NEW"),
+    _stands("stand_merge_gone", "DELETE", MERGE, "OLD.state = 'disputed'", "OLD"),
+    _stands("stand_decided", "INSERT", DECISION, "", "NEW"),
 ]
 
 FREE = (
@@ -107,6 +224,36 @@ RECOUNT = [
 """Only rows that are wrong are written: after most migrations there are none."""
 
 
+def _differs(columns: dict[str, str]) -> str:
+    return " OR ".join(
+        f"COALESCE(CAST({name} AS VARCHAR(40)), '') <> COALESCE(CAST({value} AS VARCHAR(40)), '')"
+        for name, value in columns.items()
+    )
+
+
+KNOWN = {
+    name: f"(SELECT {value} FROM {ANNOTATION} WHERE assignment_id = {ASSIGNMENT}.id)"
+    for name, value in {
+        "status": "status",
+        "active_seconds": "CASE WHEN status = 'submitted' THEN active_seconds END",
+        "answered_at": "CASE WHEN status <> 'draft' THEN updated_at END",
+    }.items()
+}
+KNOWN["status"] = f"COALESCE({KNOWN['status']}, 'pending')"
+STANDING_RECOUNT = [
+    f"UPDATE {ASSIGNMENT} SET {', '.join(f'{name} = {value}' for name, value in KNOWN.items())}"
+    f" WHERE {_differs(KNOWN)}",
+    f"{NEW_STATE} SELECT id, project_id, 'unplanned', '', FALSE, difficulty FROM {CONVERSATION}"
+    f" WHERE NOT EXISTS (SELECT 1 FROM {STATE} WHERE conversation_id = {CONVERSATION}.id)",
+    f"UPDATE {STATE} SET difficulty ="
+    f" (SELECT difficulty FROM {CONVERSATION} WHERE id = {STATE}.conversation_id)"
+    f" WHERE difficulty <>"
+    f" (SELECT difficulty FROM {CONVERSATION} WHERE id = {STATE}.conversation_id)",
+    f"{STAND} WHERE {_differs(STANDING)}",
+]
+"""Apart from RECOUNT, which a migration carries out that comes before these columns."""
+
+
 def renew(connection: Any) -> None:
     """Write the triggers and count again, while nobody else takes a place or answers."""
     with transaction.atomic(using=connection.alias):
@@ -115,7 +262,7 @@ def renew(connection: Any) -> None:
         if _is_ready(connection):  # not after a migration backwards
             install(connection)
             with connection.cursor() as cursor:
-                for statement in RECOUNT:
+                for statement in (*RECOUNT, *STANDING_RECOUNT):
                     cursor.execute(statement)
 
 
@@ -129,7 +276,7 @@ def suspend(connection: Any) -> None:
 def _lock(connection: Any) -> None:
     guards.wait_for_other_migrations(connection)
     present = set(connection.introspection.table_names())
-    in_order_of_work = [t for t in (ROUND, ASSIGNMENT, ANNOTATION, PLACE) if t in present]
+    in_order_of_work = [table for table in TABLES if table in present]
     if connection.vendor == "postgresql" and in_order_of_work:
         with connection.cursor() as cursor:
             cursor.execute(f"LOCK TABLE {', '.join(in_order_of_work)}")
@@ -193,7 +340,7 @@ def missing(connection: Any) -> list[str]:
 
 def _is_ready(connection: Any) -> bool:
     tables = set(connection.introspection.table_names())
-    if not {ASSIGNMENT, PLACE, ROUND, ANNOTATION} <= tables:
+    if not {*TABLES, STATE} <= tables:
         return False
     describe = connection.introspection.get_table_description
     with connection.cursor() as cursor:
@@ -211,9 +358,14 @@ def _create(count: Count, vendor: str) -> list[str]:
             f" BEGIN {count.statement}; END"
         ]
     when = f" WHEN ({count.condition})" if count.condition else ""
+    lock = (
+        f"PERFORM 1 FROM {STATE} WHERE conversation_id = {count.locks} FOR NO KEY UPDATE; "
+        if count.locks
+        else ""
+    )
     return [
         f"CREATE FUNCTION {count.name}() RETURNS trigger LANGUAGE plpgsql AS $$"
-        f" BEGIN {count.statement}; RETURN NULL; END $$",
+        f" BEGIN {lock}{count.statement}; RETURN NULL; END $$",
         f"CREATE TRIGGER {count.name} AFTER {count.event} ON {count.table} FOR EACH ROW{when}"
         f" EXECUTE FUNCTION {count.name}()",
     ]

@@ -183,6 +183,10 @@ class GoldItem(models.Model):
             models.UniqueConstraint(name="gold_item_once", fields=["release", "item_id"]),
             models.UniqueConstraint(name="gold_item_position_once", fields=["release", "position"]),
         ]
+        indexes = [
+            # how the items of a release came about, and which conversations it holds
+            models.Index(name="gold_item_how", fields=["release", "how", "conversation"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.release} {self.item_id}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Value
-from django.db.models import When as If
+from django.db.models import Count, Max, QuerySet
 
 from labeling.domain.agreement.agreement import PairAgreement, pair_agreement
 from labeling.domain.agreement.calibration import Standing, standings
@@ -22,19 +22,15 @@ from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.models import (
-    Adjudication,
     Annotation,
     AnnotationRevision,
     Assignment,
-    Conversation,
+    ConversationState,
     GoldItem,
     GoldRelease,
-    Merge,
     Project,
     Round,
-    RoundConversation,
 )
-from labeling.models.assignments import ANSWERED
 from labeling.services import events, projects
 from labeling.services.agreement import agreement
 from labeling.services.quality import check_scores
@@ -49,12 +45,7 @@ STATES = {
     "decided": msgid("Decided by an adjudicator"),
     "gold": msgid("In gold"),
 }
-STATUS = {
-    "pending": Q(annotation__isnull=True),
-    "draft": Q(annotation__status="draft"),
-    "submitted": Q(annotation__status="submitted"),
-    "skipped": Q(annotation__status="skipped"),
-}
+STATUS = ("pending", "draft", "submitted", "skipped")
 GOLD = ""
 """The name of the gold labels among those of people: nobody has an empty name."""
 
@@ -100,25 +91,17 @@ class Person:
 
 def by_state(project: Project) -> list[StateShare]:
     """Every conversation is in one state: the last one that it has reached."""
-    staged = project.conversations.order_by().annotate(stage=_stage(project))
-    counts = Counter(staged.values_list("stage", flat=True))  # SQLite would find each twice
+    states = ConversationState.objects.filter(project=project).order_by()
+    counts = Counter(_by(states, "stage"))
+    in_gold = states.filter(conversation__in=_in_gold(project).values("conversation"))
+    frozen = Counter(_by(in_gold, "stage"))
+    counts.subtract(frozen)
+    counts["gold"] = frozen.total()
     return [StateShare(name, title, counts[name], counts.total()) for name, title in STATES.items()]
 
 
-def _stage(project: Project) -> Case:
-    here = OuterRef("pk")
-    merges = Merge.objects.filter(conversation=here, state="disputed")
-    decided = Adjudication.objects.filter(conversation=here)
-    begun = Assignment.objects.labelling().filter(conversation=here, annotation__isnull=False)
-    return Case(
-        If(pk__in=_in_gold(project).values("conversation"), then=Value("gold")),
-        If(Exists(decided), then=Value("decided")),
-        If(Exists(merges), then=Value("disputed")),
-        If(pk__in=_complete(project), then=Value("labelled")),
-        If(Exists(begun), then=Value("begun")),
-        If(Exists(RoundConversation.objects.filter(conversation=here)), then=Value("waiting")),
-        default=Value("unplanned"),
-    )
+def _by(rows: QuerySet[Any], column: str) -> dict[str, int]:
+    return dict(rows.order_by().values_list(column).annotate(n=Count("pk")))
 
 
 def work_by_status(people: Sequence[Person]) -> list[StateShare]:
@@ -126,18 +109,6 @@ def work_by_status(people: Sequence[Person]) -> list[StateShare]:
     counts = {name: sum(getattr(person, name) for person in people) for name in STATUS}
     total = sum(counts.values())
     return [StateShare(name, name.capitalize(), number, total) for name, number in counts.items()]
-
-
-def _complete(project: Project) -> QuerySet[Any]:
-    """Conversations that have all the answers wanted in one round."""
-    places = (
-        Assignment.objects.labelling()
-        .filter(ANSWERED, round__project=project)
-        .order_by()
-        .values("round", "round__overlap", "conversation")
-    )
-    counted = places.annotate(n_answers=Count("pk")).filter(n_answers__gte=F("round__overlap"))
-    return counted.values("conversation")
 
 
 def _newest_releases(project: Project) -> dict[str, int]:
@@ -191,42 +162,60 @@ def people(project: Project) -> list[Person]:
 
 
 def _work_of_people(project: Project) -> list[dict[str, Any]]:
-    assigned = (
-        Assignment.objects.labelling()
-        .filter(round__project=project)
-        .order_by()
-        .values(pk=F("annotator"), username=F("annotator__username"))
-        .annotate(
-            assigned=Count("pk"),
-            last_active=Max("annotation__updated_at"),
-            **{name: Count("pk", filter=which) for name, which in STATUS.items()},
-        )
-    )
-    rows: dict[str, dict[str, Any]] = {row["username"]: dict(row) for row in assigned}
     nothing: dict[str, Any] = {"assigned": 0, "last_active": None, **dict.fromkeys(STATUS, 0)}
+    rows: dict[int, dict[str, Any]] = {}
+    work = _work(project).values_list("round", "annotator", "status")
+    for _round, person, status, n, at in work.annotate(n=Count("pk"), at=Max("answered_at")):
+        row = rows.setdefault(person, {"pk": person, **nothing})
+        row["assigned"] += n
+        row[status] += n
+        row["last_active"] = _later(row["last_active"], at)
+    drafts = _work(project).filter(status="draft").values_list("annotator")
+    for person, at in drafts.annotate(at=Max("annotation__updated_at")):
+        rows[person]["last_active"] = _later(rows[person]["last_active"], at)
+    names = dict(User.objects.filter(pk__in=rows).values_list("pk", "username"))
+    by_name = {names[person]: {"username": names[person], **row} for person, row in rows.items()}
     for person in assignments.annotators(project).values("pk", "username"):
-        rows.setdefault(person["username"], {**person, **nothing})
-    return [rows[name] for name in sorted(rows)]
+        by_name.setdefault(person["username"], {**person, **nothing})
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def _work(project: Project) -> QuerySet[Assignment]:
+    rounds = list(project.rounds.labelling().values_list("pk", flat=True))
+    return Assignment.objects.labelling().filter(round__in=rounds).order_by()
+
+
+def _later(a: datetime | None, b: datetime | None) -> datetime | None:
+    return max(filter(None, (a, b)), default=None)
 
 
 def _median_minutes(project: Project) -> dict[int, float]:
     """Computed here, because SQLite has no median, from how often each time was taken."""
     seconds: dict[int, Counter[int]] = defaultdict(Counter)
-    answers = Annotation.objects.labelling().filter(
-        assignment__round__project=project, status="submitted"
-    )
-    times = answers.order_by().values_list("assignment__annotator", "active_seconds")
+    times = _work(project).filter(status="submitted").values_list("annotator", "active_seconds")
     for person, spent, n in times.annotate(n=Count("pk")):
         seconds[person][spent] = n
-    return {person: median(spent.elements()) / 60 for person, spent in seconds.items()}
+    return {person: _median(spent) / 60 for person, spent in seconds.items()}
+
+
+def _median(counts: Counter[int]) -> float:
+    """Of values by how often each occurs."""
+    values = sorted(counts)
+    upto = list(accumulate(counts[value] for value in values))
+    n = upto[-1]
+    low, high = (values[bisect_right(upto, at)] for at in ((n - 1) // 2, n // 2))
+    return (low + high) / 2
 
 
 def _returned(project: Project) -> dict[int, int]:
-    revisions = AnnotationRevision.objects.filter(
-        kind=AnnotationRevision.Kind.RETURNED, annotation__assignment__round__project=project
-    )
-    per_person = revisions.order_by().values_list("annotation__assignment__annotator")
-    return dict(per_person.annotate(n=Count("pk")))
+    """An index holds the revisions of the few answers that were sent back."""
+    revisions = AnnotationRevision.objects.filter(kind=AnnotationRevision.Kind.RETURNED)
+    times = dict(revisions.order_by().values_list("annotation").annotate(n=Count("pk")))
+    sent_back = _work(project).filter(annotation__in=revisions.values("annotation"))
+    returned: Counter[int] = Counter()
+    for person, answer in sent_back.values_list("annotator", "annotation"):
+        returned[person] += times[answer]
+    return returned
 
 
 def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
@@ -306,16 +295,12 @@ def _marks(layer: str, payload: Mapping[str, Any], messages: int) -> list[Any]:
 def targets(project: Project) -> dict[str, list[Target]]:
     """``layers`` and ``difficulty``: what is wanted, labelled and in gold."""
     asked = wanted(project.targets, project.layers)
-    gold = _in_gold(project)
-    by_layer = dict(gold.values_list("release__layer").annotate(n=Count("pk")))
-    in_gold = project.conversations.filter(pk__in=gold.values("conversation"))
-    complete = project.conversations.filter(pk__in=_complete(project))
-    levels, labelled = _by_difficulty(in_gold), _by_difficulty(complete)
+    states = ConversationState.objects.filter(project=project)
+    in_gold = states.filter(conversation__in=_in_gold(project).values("conversation"))
+    levels = _by(in_gold, "difficulty")
+    labelled = _by(states.filter(is_complete=True), "difficulty")
     return {
-        "layers": [
-            Target(name, title_of(name), number, sum(labelled.values()), by_layer.get(name, 0))
-            for name, number in asked["layers"].items()
-        ],
+        "layers": layer_targets(project),
         "difficulty": [
             Target(name, name.capitalize(), number, labelled.get(name, 0), levels.get(name, 0))
             for name, number in asked["difficulty"].items()
@@ -323,8 +308,14 @@ def targets(project: Project) -> dict[str, list[Target]]:
     }
 
 
-def _by_difficulty(conversations: QuerySet[Conversation]) -> dict[str, int]:
-    return dict(conversations.order_by().values_list("difficulty").annotate(n=Count("pk")))
+def layer_targets(project: Project) -> list[Target]:
+    asked = wanted(project.targets, project.layers)
+    by_layer = _by(_in_gold(project), "release__layer")
+    labelled = ConversationState.objects.filter(project=project, is_complete=True).count()
+    return [
+        Target(name, title_of(name), number, labelled, by_layer.get(name, 0))
+        for name, number in asked["layers"].items()
+    ]
 
 
 @transaction.atomic

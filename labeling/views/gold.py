@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,8 +24,8 @@ from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
 from labeling.models import (
-    Assignment,
     Conversation,
+    ConversationState,
     Dispute,
     Event,
     GoldItem,
@@ -60,6 +60,9 @@ FORMAT_WORDS = {
     "bagit": lazy("BagIt: for archives"),
     "csv": lazy("CSV: a row for each label"),
 }
+
+
+ENOUGH = (ConversationState.Answers.ALL, ConversationState.Answers.SKIPPED)
 
 
 class Readiness(NamedTuple):
@@ -253,19 +256,25 @@ def _gold_page(
 
 
 def _releases(project: Project) -> list[GoldRelease]:
-    """Newest first; how the items came about is counted in the same query."""
-    hows = {f"n_{how}": Count("items", filter=Q(items__how=how)) for how in GoldItem.How.values}
-    synthetic = Q(items__in=GoldItem.objects.synthetic())
-    return list(
+    """Newest first, with how their items came about."""
+    releases = list(
         GoldRelease.objects.filter(project=project)
-        .with_size()
-        .annotate(
-            n_left_out=ListLength("left_out"), n_synthetic=Count("items", filter=synthetic), **hows
-        )
-        .select_related("guideline", "frozen_by")
+        .select_related("project", "guideline", "frozen_by")
+        .annotate(n_left_out=ListLength("left_out"))
         .defer("header", "left_out", "guideline__body")
         .order_by("-pk")
     )
+    items = GoldItem.objects.filter(release__in=releases).order_by()
+    hows = items.values_list("release", "how").annotate(n=Count("pk"))
+    n_items = {(release, how): n for release, how, n in hows}
+    synthetic = dict(items.synthetic().values_list("release").annotate(n=Count("pk")))
+    for release in releases:
+        counts = {how: n_items.get((release.pk, how), 0) for how in GoldItem.How.values}
+        for how, n in counts.items():
+            setattr(release, f"n_{how}", n)
+        release.n_items = sum(counts.values())  # type: ignore[attr-defined]
+        release.n_synthetic = synthetic.get(release.pk, 0)  # type: ignore[attr-defined]
+    return releases
 
 
 def readiness(project: Project) -> Readiness:
@@ -273,24 +282,18 @@ def readiness(project: Project) -> Readiness:
 
     A calibration round that is still open is blind: nothing of it is complete.
     """
-    rows = (
-        Assignment.objects.labelling()
-        .filter(conversation__project=project)
-        .with_answered()
-        .order_by("conversation", "-round__number")
-        .values_list("conversation", "round", "round__overlap", "is_answer")  # type: ignore[misc]
-    )
+    states = ConversationState.objects.filter(project=project).order_by()
     blind = set(project.rounds.blind().values_list("pk", flat=True))
-    decided = set(
-        project.conversations.filter(adjudications__isnull=False).values_list("pk", flat=True)
-    )
-    newest: dict[int, tuple[int, int]] = {}
-    answers: Counter[int] = Counter()
-    for pk, round_pk, overlap, is_answer in rows:
-        newest.setdefault(pk, (round_pk, overlap))
-        answers[pk] += newest[pk][0] == round_pk and round_pk not in blind and is_answer
-    complete = {pk for pk, (_at, overlap) in newest.items() if answers[pk] >= overlap} - decided
-    return Readiness(len(complete), len(decided), len(newest) - len(complete | decided))
+    n: Counter[str] = Counter()
+    of_stage = states.values_list("stage", "newest_round", "answers").annotate(n=Count("pk"))
+    for stage, round_, answers, number in of_stage:
+        if stage == ConversationState.Stage.DECIDED:
+            n["decided"] += number
+        elif answers in ENOUGH and round_ not in blind:
+            n["complete"] += number
+        elif answers != ConversationState.Answers.NONE:
+            n["unfinished"] += number
+    return Readiness(n["complete"], n["decided"], n["unfinished"])
 
 
 def _requests(project: Project) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def rounds_of(project: Project) -> list[Any]:
 
 def _lacking(project: Project) -> list[Target]:
     """The layers whose target is not reached."""
-    return [target for target in progress.targets(project)["layers"] if target.missing]
+    return [target for target in progress.layer_targets(project) if target.missing]
 
 
 def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +22,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from labeling.api.annotations import AnnotationOut, _checked_save, _plain_save, annotation_out
-from labeling.models import Annotation, Assignment, Project, Round, RoundConversation, counting
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    ConversationState,
+    Merge,
+    Project,
+    Round,
+    RoundConversation,
+    counting,
+)
 from labeling.services import pending
 from labeling.services.work import annotations, assignments, handovers
 from tests import factories
@@ -142,7 +156,52 @@ def miscounted() -> list[Any]:
         *places.exclude(free=F("round__overlap") - F("taken")),
         *Assignment.objects.filter(finished, answered=False),
         *Assignment.objects.exclude(finished).filter(answered=True),
+        *(row.pk for row in Assignment.objects.select_related("annotation") if not fits(row)),
+        *(talk for talk in Conversation.objects.all() if standing(talk) != counted(talk)),
     ]
+
+
+def fits(assignment: Assignment) -> bool:
+    """Whether what is stored of its answer is what the answer says."""
+    stored = (assignment.status, assignment.active_seconds, assignment.answered_at)
+    answer = getattr(assignment, "annotation", None)
+    if answer is None or answer.status == "draft":
+        return stored == ("draft" if answer else "pending", None, None)
+    seconds = answer.active_seconds if answer.status == "submitted" else None
+    return stored == (answer.status, seconds, answer.updated_at)
+
+
+def standing(talk: Conversation) -> tuple[Any, ...]:
+    state = ConversationState.objects.get(conversation=talk)
+    assert (state.project_id, state.difficulty) == (talk.project_id, talk.difficulty)
+    return state.stage, state.newest_round_id, state.answers, state.is_complete
+
+
+def counted(talk: Conversation) -> tuple[Any, ...]:
+    """The same from everything that is known of the conversation."""
+    work = Assignment.objects.filter(conversation=talk, purpose="labelling").select_related("round")
+    statuses: dict[Round, list[str]] = {}
+    finished: Counter[Round] = Counter()
+    for one in work.with_answered():
+        answer = getattr(one, "annotation", None)
+        statuses.setdefault(one.round, []).append(answer.status if answer else "pending")
+        finished[one.round] += one.is_answer
+    complete = any(finished[each] >= each.overlap for each in statuses)
+    newest = max(statuses, key=lambda each: each.number, default=None)
+    answers = ""
+    if newest is not None:
+        enough = finished[newest] >= newest.overlap
+        answers = "open" if not enough else "all" if "submitted" in statuses[newest] else "skipped"
+    reached = {
+        "unplanned": True,
+        "waiting": talk.places.exists(),
+        "begun": any(status != "pending" for each in statuses.values() for status in each),
+        "labelled": complete,
+        "disputed": talk.merges.filter(state="disputed").exists(),
+        "decided": talk.adjudications.exists(),
+    }
+    stage = [name for name, is_reached in reached.items() if is_reached][-1]
+    return stage, newest.pk if newest else None, answers, complete
 
 
 def test_free_places_and_answers_are_counted_however_they_change(
@@ -171,6 +230,97 @@ def test_free_places_and_answers_are_counted_however_they_change(
     assert miscounted() == []
 
 
+LEVELS = ("", "easy", "hard")
+STEPS = 40
+
+
+class Anything:
+    """What may happen to a project, in whatever order, also by hand."""
+
+    def __init__(self, project: Project, people: dict[str, User], rng: random.Random) -> None:
+        self.project, self.rng = project, rng
+        self.people = [people[name] for name in ("ana", "ben", "cleo")]
+        factories.open_full(project, 4, overlap=2)
+        self.pool = factories.open_full(project, 3, pool=True, overlap=2)
+        self.talks = list(Conversation.objects.all())
+
+    def some(self, rows: Any) -> Any:
+        return self.rng.choice(list(rows)) if rows else None
+
+    def answer(self) -> None:
+        if open_work := self.some(Assignment.objects.filter(answered=False, round__state="open")):
+            done = factories.answer if self.rng.random() < 0.7 else factories.skip
+            with suppress(assignments.PlaceTaken):
+                done(open_work)
+
+    def reopen(self) -> None:
+        rows = Assignment.objects.filter(status="submitted", round__state="open")
+        if answered := self.some(rows):
+            annotations.reopen(answered)
+
+    def take(self) -> None:
+        assignments.take(self.rng.choice(self.people))
+
+    def spend(self) -> None:
+        Annotation.objects.filter(status=self.rng.choice(["draft", "submitted"])).update(
+            active_seconds=self.rng.randrange(900), updated_at=timezone.now()
+        )
+
+    def give_back(self) -> None:
+        if waiting := self.some(Assignment.objects.filter(annotation=None)):
+            waiting.delete()
+        Assignment.objects.filter(pk=getattr(self.some(Assignment.objects.all()), "pk", 0)).update(
+            slot=None
+        )
+
+    def forget(self) -> None:
+        Annotation.objects.filter(status="draft", revisions=None).delete()
+
+    def close(self) -> None:
+        if self.rng.random() < 0.3:
+            Round.objects.filter(kind="full").update(state="closed", closed_at=timezone.now())
+            factories.open_full(self.project, 2, overlap=self.rng.choice([1, 2]))
+
+    def widen(self) -> None:
+        Round.objects.filter(pk=self.pool.pk).update(overlap=self.rng.choice([1, 2, 3]))
+
+    def merge(self) -> None:
+        state = self.rng.choice(["disputed", "majority"])
+        figures = {"agreement": 0.5, "n_agreed": 0, "n_disputed": 1, "clusters": []}
+        Merge.objects.update_or_create(
+            conversation=self.rng.choice(self.talks),
+            layer="extraction",
+            defaults={"round": self.pool, "answers_sha256": "", "state": state, **figures},
+        )
+
+    def decide(self) -> None:
+        decision = {"payload": {}, "decided_by": self.people[0], "version": 1}
+        Adjudication.objects.get_or_create(
+            conversation=self.rng.choice(self.talks),
+            layer="extraction",
+            defaults={"guideline": self.project.guidelines.all()[0], **decision},
+        )
+
+    def change(self) -> None:
+        talk = self.rng.choice(self.talks)
+        Conversation.objects.filter(pk=talk.pk).update(difficulty=self.rng.choice(LEVELS))
+        Merge.objects.filter(conversation=self.rng.choice(self.talks)).delete()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_triggers_keep_is_what_counting_from_scratch_says(
+    project: Project, people: dict[str, User], seed: int
+) -> None:
+    rng = random.Random(seed)
+    that = Anything(project, people, rng)
+    often = [that.answer, that.answer, that.answer, that.reopen, that.take, that.take, that.spend]
+    seldom = [that.give_back, that.forget, that.close, that.widen, that.merge, that.change]
+    for at in range(STEPS):
+        step = that.decide if at % 20 == 19 else rng.choice([*often, *seldom])
+        step()
+        assert miscounted() == [], step.__name__
+
+
 def stand_still(trigger: str) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -195,11 +345,13 @@ def test_what_happened_while_a_count_stood_still_is_counted_by_the_next_migrate(
     factories.open_full(project, 2, pool=True, overlap=1)
     stand_still("count_place_taken")
     stand_still("count_answer_new")
+    stand_still("stand_conversation_new")
     taken = assignments.take(ana)
     assert taken
     factories.answer(taken)
-    assert len(counting.errors(["default"])) == 2
-    assert miscounted() != []
+    ConversationState.objects.filter(conversation=taken.conversation).delete()
+    assert len(counting.errors(["default"])) == 3
+    assert not fits(Assignment.objects.select_related("annotation").get(pk=taken.pk))
 
     migrate()
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from labeling.models import (
     AnnotationRevision,
     ConversationFingerprint,
+    ConversationState,
     Event,
     FingerprintKey,
     Membership,
@@ -28,6 +29,7 @@ from tests.evaluation import launching
 NOT_ON_THEIR_OWN = {
     AnnotationRevision,
     ConversationFingerprint,
+    ConversationState,
     FingerprintKey,
     Membership,
     RoundConversation,

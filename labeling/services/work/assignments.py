@@ -48,7 +48,6 @@ def queue(user: User) -> QuerySet[Assignment]:
     return (
         Assignment.objects.with_checks()
         .owned_by(user)
-        .with_status()
         .select_related("conversation", "round__project")
         .order_by(
             F("round__closed_at").asc(nulls_first=True), "round__kind", "round_id", "position", "pk"
@@ -588,10 +587,8 @@ def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
     """For each round, how many of its assignments are in each status."""
     counts = {round_.pk: dict(NOTHING_GIVEN) for round_ in rounds}
     assignments = Assignment.objects.labelling().filter(round__in=counts).order_by()
-    for pk, status, n in assignments.values_list("round", "annotation__status").annotate(
-        n=Count("pk")
-    ):
-        counts[pk][status or "pending"] = n
+    for pk, status, n in assignments.values_list("round", "status").annotate(n=Count("pk")):
+        counts[pk][status] = n
     return counts
 
 
