@@ -84,6 +84,7 @@ DISCUSSION_KEYS = (
     Key("Ctrl+Enter", "send", "Send the remark", "Discuss", typing=True),
     Key("Escape", "leave", "Leave the field", "Discuss", typing=True),
     Key("1-4", "decide", "Choose the outcome (leads)", "Discuss"),
+    Key("g", "guideline", "Write it into the guidelines (leads)", "Discuss"),
 )
 """The keys of the page where a closed round is discussed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.agreement.disagreements import SplitCandidate
@@ -34,11 +34,10 @@ def shown_candidates(
     layer: str,
     pairs: Sequence[SplitCandidate],
     payloads: Mapping[str, Mapping[str, Any]],
-    name_of: Callable[[str], str] = str,
 ) -> list[ShownCandidate]:
     """``payloads`` are by annotator; a pair of which a label is gone since is left out."""
     return [
-        _shown(layer, pair, a, b, payloads, name_of)
+        _shown(layer, pair, a, b, payloads)
         for pair in pairs
         if (a := _label(layer, payloads, pair.a, pair.a_uid))
         and (b := _label(layer, payloads, pair.b, pair.b_uid))
@@ -58,13 +57,12 @@ def _shown(
     a: Mapping[str, Any],
     b: Mapping[str, Any],
     payloads: Mapping[str, Mapping[str, Any]],
-    name_of: Callable[[str], str],
 ) -> ShownCandidate:
     heading = LAYERS[layer].heading
     fields = [field for field in form_fields(layer) if field["name"] not in REMARKS]
     return ShownCandidate(
-        left=name_of(pair.a),
-        right=name_of(pair.b),
+        left=pair.a,
+        right=pair.b,
         left_title=field_row(layer, a, heading, payloads[pair.a]).text,
         right_title=field_row(layer, b, heading, payloads[pair.b]).text,
         rows=[

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -26,7 +27,7 @@ from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
 from labeling.views import access
 from labeling.views.access import refused
-from labeling.views.discussion_entries import People, entries_of
+from labeling.views.discussion_entries import Disagreements, People, entry_of, lines_of
 from labeling.views.paging import query_of
 
 PAGE = 20
@@ -47,21 +48,29 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)
-    rows, after = _rows(round_, layer), UnitPlace.parse(request.GET.get("after", ""))
+    rows = _rows(round_, layer)
+    at, first, after = (_place(request, name, layer) for name in ("at", "from", "after"))
+    if first := first or (None if after else at):  # what begins the list
+        after = first._replace(unit=first.unit - 1)
     shown, has_more = _page(round_, layer, form, rows, after)
+    opened = _opened(round_, rows, shown, at)
     context |= {
         "layer": LAYERS[layer],
         "form": form,
-        "entries": entries_of(round_, shown, people),
+        "lines": lines_of(shown, people),
         "progress": progress,
-        "fitting": _number_fitting(round_, layer, form, rows)
-        if form.narrows()
-        else progress["total"],
         "page": {"after": str(list(shown)[-1]) if has_more else None},
+        "first": next(iter(shown), None),
         "size": PAGE,
         "keys": translated_keys(DISCUSSION_KEYS),
-        "query": query_of(request),
+        "query": query_of(request, "at", "from"),
     }
+    if opened:
+        place, split = opened
+        context |= _steps(round_, form, rows, place, shown) | {
+            "entry": entry_of(round_, place, split, rows.get(place), people),
+            "number": None if form.narrows() else service.number_of(round_, place),
+        }
     return render(request, "labeling/disagreements.html", context)
 
 
@@ -164,6 +173,7 @@ def _layer(project: Project, asked: str) -> str:
 
 def _rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
     stored = round_.disagreements.filter(layer=layer).select_related("decided_by")
+    stored = stored.annotate(n_remarks=Count("comments"))
     return {UnitPlace(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
@@ -185,10 +195,42 @@ def _page(
     return shown, next(fitting, None) is not None
 
 
-def _number_fitting(
-    round_: Round, layer: str, form: DisagreementFilter, rows: Mapping[UnitPlace, Disagreement]
-) -> int:
-    return sum(form.fits(split, rows.get(place)) for place, split in service.walk(round_, layer))
+def _place(request: HttpRequest, name: str, layer: str) -> UnitPlace | None:
+    place = UnitPlace.parse(request.GET.get(name, ""))
+    return place if place and place.layer == layer else None
+
+
+def _opened(
+    round_: Round,
+    rows: Mapping[UnitPlace, Disagreement],
+    shown: Disagreements,
+    at: UnitPlace | None,
+) -> tuple[UnitPlace, Split] | None:
+    """The one asked for, else the first of the list that is not decided, else its first."""
+    if at and (split := service.split_at(round_, at)):
+        return at, split
+    undecided = (place for place in shown if not (place in rows and rows[place].outcome))
+    place = next(undecided, next(iter(shown), None))
+    return (place, shown[place][0]) if place else None
+
+
+def _steps(
+    round_: Round,
+    form: DisagreementFilter,
+    rows: Mapping[UnitPlace, Disagreement],
+    place: UnitPlace,
+    shown: Disagreements,
+) -> dict[str, Any]:
+    """The nearest ones that fit the filter, in the list or beyond its ends."""
+    behind = service.walk(round_, place.layer, after=place)
+    following = next((at for at, split in behind if form.fits(split, rows.get(at))), None)
+    before = service.walk_back(round_, before=place)
+    previous = next((at for at, split in before if form.fits(split, rows.get(at))), None)
+    return {
+        "previous": previous,
+        "next": following,
+        "listed": {at for at in (previous, following) if at in shown},
+    }
 
 
 def _entry_page(
@@ -196,16 +238,17 @@ def _entry_page(
 ) -> HttpResponse:
     """The entry alone for a script, otherwise a redirect to its place in the list."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{_address(round_)}?layer={place.layer}#d-{place}")
+        return redirect(f"{_address(round_)}?layer={place.layer}&at={place}#d-{place}")
     people = People.of(round_, request.user)
     split = service.split_at(round_, place)
     if split is None:
         raise Http404
     row = _rows(round_, place.layer).get(place)
-    (entry,) = entries_of(round_, {place: (split, row)}, people)
+    entry = entry_of(round_, place, split, row, people)
     progress = service.progress_on(round_, place.layer)
     context = _frame(request.user, project, round_)
-    context |= {"entry": entry, "progress": progress, "swapped": True}
+    (line,) = lines_of({place: (split, row)}, people)
+    context |= {"entry": entry, "line": line, "progress": progress, "swapped": True}
     return render(request, "labeling/_disagreement.html", context)
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain import transcripts
-from labeling.domain.agreement.disagreements import Split, SplitCandidate
-from labeling.domain.schema import LAYERS
+from labeling.domain.agreement.disagreements import Split
+from labeling.domain.matching.consensus import REMARKS
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged, Words
 from labeling.domain.transcripts import Message
 from labeling.models import Assignment, Comment, Disagreement, Round, Transcript
 from labeling.services.agreement.discussions import UnitPlace, letters_of
 from labeling.translation import lazy as _
-from labeling.views.candidates import ShownCandidate, shown_candidates
-from labeling.views.labels import Label, labels_of
+from labeling.views.labels import Label, Row, field_row, labels_of, sources_of
 
 AROUND = 2  # messages of context on either side
+MOST_CITED = 12  # messages that labels cite, besides
 
 
 class People(NamedTuple):
@@ -53,6 +54,50 @@ class Side(NamedTuple):
     labels: list[Label]
 
 
+class Cell(NamedTuple):
+    """What one annotator wrote in a field; None without a label."""
+
+    row: Row | None
+
+
+class FieldRow(NamedTuple):
+    name: str
+    cells: list[Cell]
+    differs: bool
+
+
+class Compared(NamedTuple):
+    """Labels that are about the same, a column for each annotator who could have made one.
+
+    ``ids`` are what the labels are called, empty where somebody has none. ``rows`` are the fields
+    to look at: those that differ, and of a single label all.
+    """
+
+    people: list[str]
+    ids: list[str]
+    rows: list[FieldRow]
+    same: list[FieldRow]
+
+
+class Shown(NamedTuple):
+    """A message, who cites it in one of the labels, and whether messages before it are left out."""
+
+    message: Message
+    cited_by: list[str]
+    is_behind_gap: bool
+
+
+class Line(NamedTuple):
+    """A disagreement in the list."""
+
+    place: UnitPlace
+    conversation: str
+    name: str
+    message: int | None
+    sides: str
+    row: Disagreement | None
+
+
 class Remark(NamedTuple):
     author: str
     body: str
@@ -60,144 +105,205 @@ class Remark(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """``name`` says what it is about if not a message; ``rated`` is one list of choices.
-
-    ``candidates`` are labels that are perhaps the same, field by field.
-    """
+    """``name`` says what it is about if not a message; ``rated`` is one list of choices."""
 
     place: UnitPlace
     conversation: str
     name: str
     message: int | None
     words: Words
-    messages: list[Message]
+    messages: list[Shown]
     marked: list[Side]
     unmarked: list[Side]
     rated: list[Side]
-    candidates: list[ShownCandidate]
+    compared: list[Compared]
     row: Disagreement | None
     thread: list[Remark]
 
 
+Payload = Mapping[str, Any]
 Disagreements = Mapping[UnitPlace, tuple[Split, Disagreement | None]]
 
 
-def entries_of(discussed: Round, disagreements: Disagreements, people: People) -> list[Entry]:
-    """Three queries, however many entries there are."""
-    context = _context({place: split.message for place, (split, _row) in disagreements.items()})
-    payloads = _payloads(discussed, disagreements)
-    answers = _answers(payloads, {place.layer for place in disagreements})
-    threads = _threads([row for _split, row in disagreements.values() if row], people)
-    entries = []
-    for place, (split, row) in disagreements.items():
-        sides = _sides(split, answers, place, people)
-        unit = LAYERS[place.layer].units
-        is_rating = isinstance(unit, Judged) and bool(unit.value)
-        entries.append(
-            Entry(
-                place=place,
-                conversation=split.conversation,
-                name=split.name,
-                message=split.message,
-                words=LAYERS[place.layer].words,
-                messages=context[place],
-                marked=[side for side in sides if side.choice and not is_rating],
-                unmarked=[side for side in sides if not side.choice and not is_rating],
-                rated=sides if is_rating else [],
-                candidates=shown_candidates(
-                    place.layer,
-                    _in_order_shown(split.candidates, people),
-                    payloads.get(place.conversation, {}),
-                    people.name,
-                ),
-                row=row,
-                thread=threads[row.pk] if row else [],
-            )
-        )
-    return entries
+def lines_of(disagreements: Disagreements, people: People) -> list[Line]:
+    """What the list says of each, from what is stored of it."""
+    return [
+        Line(place, split.conversation, split.name, split.message, _in_short(split, people), row)
+        for place, (split, row) in disagreements.items()
+    ]
 
 
-def _in_order_shown(pairs: Iterable[SplitCandidate], people: People) -> list[SplitCandidate]:
-    """By the names on the page: the order of their own names would tell letters apart."""
-    turned = (pair if people.name(pair.a) <= people.name(pair.b) else pair.turned for pair in pairs)
-    return sorted(turned, key=lambda pair: (people.name(pair.a), people.name(pair.b)))
+def _in_short(split: Split, people: People) -> str:
+    """“ana ≠ ben, cleo”: those who say the same are next to each other."""
+    by_choice: dict[Any, list[str]] = defaultdict(list)
+    for name, choice in split.labels.items():
+        by_choice[choice].append(people.name(name))
+    groups = sorted(", ".join(sorted(names)) for names in by_choice.values())
+    if len(groups) == 1:  # they wrote different labels about it
+        groups = sorted({people.name(who) for pair in split.candidates for who in (pair.a, pair.b)})
+    return " ≠ ".join(groups)
 
 
-def _context(places: Mapping[UnitPlace, int | None]) -> dict[UnitPlace, list[Message]]:
-    wanted = {place.conversation for place, index in places.items() if index is not None}
-    texts = Transcript.objects.filter(conversation__in=wanted).values_list("pk", "messages")
-    messages = {pk: transcripts.read(text) for pk, text in texts}
-    return {
-        place: []
-        if index is None
-        else messages[place.conversation][max(0, index - AROUND) : index + AROUND + 1]
-        for place, index in places.items()
-    }
-
-
-def _payloads(
-    discussed: Round, places: Iterable[UnitPlace]
-) -> dict[int, dict[str, Mapping[str, Any]]]:
-    """What everybody submitted in the conversations shown, by conversation and annotator."""
-    rows = (
-        Assignment.objects.labelling()
-        .filter(
-            round=discussed,
-            conversation__in={place.conversation for place in places},
-            annotation__status="submitted",
-        )
-        .values_list("conversation", "annotator__username", "annotation__payload")
+def entry_of(
+    discussed: Round, place: UnitPlace, split: Split, row: Disagreement | None, people: People
+) -> Entry:
+    """Three queries, however long the conversation and the thread are."""
+    unit = LAYERS[place.layer].units
+    is_rating = isinstance(unit, Judged) and bool(unit.value)
+    payloads = _payloads(discussed, place.conversation)
+    labels = {name: _labels(split, name, payloads.get(name, {}), place) for name in split.labels}
+    sides = _sides(place.layer, split, labels, payloads, people)
+    return Entry(
+        place=place,
+        conversation=split.conversation,
+        name=split.name,
+        message=split.message,
+        words=LAYERS[place.layer].words,
+        messages=_messages(place, split, labels, people),
+        marked=[side for side in sides if side.choice and not is_rating],
+        unmarked=[side for side in sides if not side.choice and not is_rating],
+        rated=sides if is_rating else [],
+        compared=[
+            _compared(place.layer, own, payloads, people)
+            for own in _side_by_side(place.layer, split, labels, people)
+        ],
+        row=row,
+        thread=_thread(row, people) if row else [],
     )
-    payloads: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
-    for conversation, name, payload in rows:
-        payloads[conversation][name] = payload
-    return payloads
-
-
-def _answers(
-    payloads: Mapping[int, Mapping[str, Mapping[str, Any]]], layers: Collection[str]
-) -> dict[tuple[int, str], list[Label]]:
-    return {
-        (conversation, name): labels_of(payload, layers, prefix=f"a{conversation}-{name}")
-        for conversation, by_annotator in payloads.items()
-        for name, payload in by_annotator.items()
-    }
 
 
 def _sides(
+    layer: str,
     split: Split,
-    answers: Mapping[tuple[int, str], list[Label]],
-    place: UnitPlace,
+    labels: Mapping[str, list[Mapping[str, Any]]],
+    payloads: Mapping[str, Payload],
     people: People,
 ) -> list[Side]:
-    sides = [
-        Side(
-            people.name(name),
-            choice,
-            [
-                label
-                for label in answers.get((place.conversation, name), [])
-                if _says(label, split, name)
-            ],
-        )
-        for name, choice in split.labels.items()
-    ]
+    sides = []
+    for name, choice in split.labels.items():
+        own = {label["uid"] for label in labels[name]}
+        shown = labels_of(payloads.get(name, {}), [layer], prefix=f"a-{name}")
+        named = [label for label in shown if label.uid in own]
+        sides.append(Side(people.name(name), choice, named))
     return sorted(sides, key=lambda side: side.name)
 
 
-def _says(label: Label, split: Split, name: str) -> bool:
-    """Whether it is one of the labels because of which somebody marked the unit."""
+LabelOf = dict[str, Mapping[str, Any] | None]  # by annotator, None for those without one
+
+
+def _labels(split: Split, name: str, payload: Payload, place: UnitPlace) -> list[Mapping[str, Any]]:
+    """The labels because of which somebody marked the unit."""
+    labels = payload.get(LAYERS[place.layer].key, [])
+    uids = {pair.a_uid for pair in split.candidates if pair.a == name}
+    uids |= {pair.b_uid for pair in split.candidates if pair.b == name}
     if split.name:
-        return label.uid in split.uids.get(name, [])
-    return split.message in label.sources
+        uids.update(split.uids.get(name, []))
+        return [label for label in labels if label["uid"] in uids]
+    return [
+        label
+        for label in labels
+        if label["uid"] in uids or split.message in sources_of(place.layer, label)
+    ]
 
 
-def _threads(rows: Iterable[Disagreement], people: People) -> dict[int, list[Remark]]:
-    remarks: dict[int, list[Remark]] = defaultdict(list)
-    comments = Comment.objects.filter(disagreement__in=[row.pk for row in rows])
-    for comment in comments.select_related("author").order_by("pk"):
-        remark = Remark(
-            people.name(comment.author.get_username()), comment.body, comment.created_at
-        )
-        remarks[comment.disagreement_id].append(remark)  # type: ignore[index]
-    return remarks
+def _side_by_side(
+    layer: str, split: Split, labels: Mapping[str, list[Mapping[str, Any]]], people: People
+) -> list[LabelOf]:
+    """The labels that belong next to each other, at most one of each annotator.
+
+    Where nobody has several, that is all of them; otherwise those that are perhaps the same, or
+    have the same name.
+    """
+    names, heading = sorted(labels, key=people.name), LAYERS[layer].heading
+    groups: list[LabelOf] = []
+    for name in names:
+        for label in labels[name]:
+            alone = all(len(own) < 2 for own in labels.values())
+            fits = (
+                group
+                for group in groups
+                if group[name] is None and (alone or _is_about(split, heading, group, name, label))
+            )
+            group = next(fits, None)
+            if group is None:
+                groups.append(group := dict.fromkeys(names))
+            group[name] = label
+    return groups
+
+
+def _is_about(
+    split: Split, heading: str, group: LabelOf, name: str, label: Mapping[str, Any]
+) -> bool:
+    pairs = {frozenset([(c.a, c.a_uid), (c.b, c.b_uid)]) for c in split.candidates}
+    own = (name, str(label["uid"]))
+    return any(
+        frozenset([own, (other, str(theirs["uid"]))]) in pairs
+        or (theirs.get(heading) and theirs.get(heading) == label.get(heading))
+        for other, theirs in group.items()
+        if theirs
+    )
+
+
+def _compared(
+    layer: str, labels: LabelOf, payloads: Mapping[str, Payload], people: People
+) -> Compared:
+    """Field by field; a field that nobody filled in has no row."""
+    rows = []
+    existing = [label for label in labels.values() if label]
+    for field in form_fields(layer):
+        name = field["name"]
+        if not any(label.get(name) for label in existing):
+            continue
+        cells = [
+            Cell(field_row(layer, label, name, payloads[who]) if label else None)
+            for who, label in labels.items()
+        ]
+        said = {(cell.row.text, *cell.row.lines) for cell in cells if cell.row}
+        differs = len(said) > 1 and name not in REMARKS
+        rows.append(FieldRow(field["label"], cells, differs))
+    ids = [str(label.get("id") or "") if label else "" for label in labels.values()]
+    same = [row for row in rows if not row.differs] if len(existing) > 1 else []
+    shown = [row for row in rows if row not in same]
+    return Compared([people.name(who) for who in labels], ids, shown, same)
+
+
+def _messages(
+    place: UnitPlace,
+    split: Split,
+    labels: Mapping[str, list[Mapping[str, Any]]],
+    people: People,
+) -> list[Shown]:
+    """What the labels cite, and what is said around the disagreement."""
+    text = Transcript.objects.filter(conversation=place.conversation).values_list(
+        "messages", flat=True
+    )
+    messages = transcripts.read(text[0])
+    cited: dict[int, list[str]] = defaultdict(list)
+    for name in sorted(labels, key=people.name):
+        for index in sorted({at for own in labels[name] for at in sources_of(place.layer, own)}):
+            cited[index].append(people.name(name))
+    near = set(sorted(cited)[:MOST_CITED])
+    if split.message is not None:
+        near |= set(range(split.message - AROUND, split.message + AROUND + 1))
+    shown = [index for index in sorted(near) if 0 <= index < len(messages)]
+    before = [-1, *shown]
+    return [
+        Shown(messages[index], cited[index], is_behind_gap=index > last + 1)
+        for last, index in zip(before, shown, strict=False)
+    ]
+
+
+def _payloads(discussed: Round, conversation: int) -> dict[str, Payload]:
+    """What everybody submitted, by annotator."""
+    rows = Assignment.objects.labelling().filter(
+        round=discussed, conversation=conversation, annotation__status="submitted"
+    )
+    return dict(rows.values_list("annotator__username", "annotation__payload"))
+
+
+def _thread(row: Disagreement, people: People) -> list[Remark]:
+    comments = Comment.objects.filter(disagreement=row).select_related("author").order_by("pk")
+    return [
+        Remark(people.name(comment.author.get_username()), comment.body, comment.created_at)
+        for comment in comments
+    ]

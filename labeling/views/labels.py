@@ -96,7 +96,6 @@ def _label(
     ]
     heading = _field(layer, kind.heading)
     badges = [chosen(layer, name, label.get(name, "")) for name in kind.badges] + ["", ""]
-    trigger = label.get("trigger") or {}
     return Label(
         anchor=anchor,
         id=str(label.get("id") or f"{kind.prefix}-{position}"),
@@ -106,9 +105,16 @@ def _label(
         type=badges[0],
         priority=badges[1],
         confidence=label.get("confidence"),
-        sources=[*cited(layer, {kind.key: [label]}), *([trigger["message"]] if trigger else [])],
+        sources=sources_of(layer, label),
         rows=rows,
     )
+
+
+def sources_of(layer: str, label: Mapping[str, Any]) -> list[int]:
+    """The messages that a label is about."""
+    trigger = label.get("trigger") or {}
+    own = [trigger["message"]] if trigger else []
+    return [*cited(layer, {LAYERS[layer].key: [label]}), *own]
 
 
 def field_row(layer: str, label: Mapping[str, Any], name: str, payload: Mapping[str, Any]) -> Row:

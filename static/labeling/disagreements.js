@@ -1,31 +1,26 @@
-// The discussion of a round by keyboard: from one disagreement to the next, digits decide.
+// The discussion of a round by keyboard: one disagreement at a time, digits decide.
 
 import { byId, focused, readJson } from "./dom.js";
 import { Keys } from "./keys.js";
 import { t } from "./texts.js";
 
-const list = byId("disagreements");
-let current = list.firstElementChild;
+const page = byId("discussion");
+const entry = () => /** @type {HTMLElement} */ (page.querySelector(".disagreement"));
 
-const entries = () => [...list.querySelectorAll(".disagreement")];
+/** What is typed and not sent. @returns {(HTMLTextAreaElement | HTMLInputElement)[]} */
+const unsent = () =>
+  [...entry().querySelectorAll(/** @type {any} */ ("[data-remark], [name='note']"))].filter(
+    (field) => field.value !== field.defaultValue,
+  );
 
-function mark(entry) {
-  current = entry;
-  for (const other of entries()) other.removeAttribute("aria-current");
-  entry.setAttribute("aria-current", "true");
-}
-
-function show(entry) {
-  if (!entry) return;
-  mark(entry);
-  if (!entry.contains(document.activeElement)) entry.focus({ preventScroll: true });
-  entry.scrollIntoView({ block: "nearest" });
-}
-
-function step(by) {
-  const all = entries();
-  const at = all.indexOf(current);
-  show(all[Math.min(Math.max(at + by, 0), all.length - 1)]);
+function step(name) {
+  const [field] = unsent();
+  if (field) {
+    field.focus();
+    refuse(t("Send or clear what you wrote first."));
+  } else {
+    /** @type {HTMLAnchorElement | null} */ (page.querySelector(`[data-step="${name}"]`))?.click();
+  }
 }
 
 function send() {
@@ -36,40 +31,46 @@ function send() {
 }
 
 const actions = {
-  next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
-  previous: () => step(-1),
-  write: () => current.querySelector("[data-remark]")?.focus(),
+  next: () => step("next"),
+  previous: () => step("previous"),
+  write: () => entry().querySelector("[data-remark]")?.focus(),
   send,
-  leave: () => current.focus({ preventScroll: true }),
-  decide: (digit) => current.querySelector(`[data-outcome="${digit}"]`)?.click(),
+  leave: () => entry().focus({ preventScroll: true }),
+  decide: (digit) => entry().querySelector(`[data-outcome="${digit}"]`)?.click(),
+  guideline: () => entry().querySelector("[data-guideline]")?.click(),
 };
 
-const keys = new Keys(readJson("keys"), actions, list.dataset.user);
+const keys = new Keys(readJson("keys"), actions, page.dataset.user);
 const single = byId("single-keys");
 single.checked = keys.singleKeys;
 single.addEventListener("change", () => (keys.singleKeys = single.checked));
 
-// Nothing scrolls here: it would move what is being clicked away from under the pointer.
-list.addEventListener("focusin", ({ target }) => {
-  const entry = target.closest(".disagreement");
-  if (entry && entry !== current) mark(entry);
-});
+entry().focus({ preventScroll: true });
+page.querySelector(".disagreement-list [aria-current]")?.scrollIntoView({ block: "nearest" });
 
-// The entry was replaced: the place in the list stays.
+// Another page would lose what was typed.
+let isSending = false;
+addEventListener("beforeunload", (event) => {
+  if (!isSending && unsent().length) event.preventDefault();
+});
+page.addEventListener("submit", () => (isSending = true));
+
+function refuse(text) {
+  isSending = false;
+  const refused = byId("refused");
+  refused.className = "notice bad";
+  refused.textContent = text;
+}
+
+// The entry was replaced: the place on the page stays.
 document.addEventListener("htmx:afterSwap", (/** @type {any} */ { detail }) => {
-  const entry = byId(detail.target.id);
-  if (entry?.matches(".disagreement")) show(entry);
+  isSending = false;
+  byId("refused").className = "visually-hidden";
+  if (byId(detail.target.id)?.matches(".disagreement")) entry().focus({ preventScroll: true });
 });
 
-document.addEventListener("htmx:responseError", (/** @type {any} */ { detail }) => {
-  const refused = byId("refused");
-  refused.className = "notice bad";
-  refused.textContent =
-    detail.xhr.status === 400 ? detail.xhr.responseText : t("It was not stored: reload the page.");
-});
+document.addEventListener("htmx:responseError", (/** @type {any} */ { detail }) =>
+  refuse(detail.xhr.status === 400 ? detail.xhr.responseText : t("It was not stored: reload the page.")),
+);
 
-document.addEventListener("htmx:sendError", () => {
-  const refused = byId("refused");
-  refused.className = "notice bad";
-  refused.textContent = t("No connection: nothing was stored. Send it again.");
-});
+document.addEventListener("htmx:sendError", () => refuse(t("No connection: nothing was stored. Send it again.")));

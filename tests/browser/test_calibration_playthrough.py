@@ -183,27 +183,31 @@ def people_discuss(pages: dict[str, Page]) -> None:
     ana.goto("/projects/orders/guidelines/")
     ana.get_by_role("link", name="Disagreements of round 1").click()
     ana.wait_for_url("**/disagreements/", wait_until="load")
-    ana.keyboard.press("j")
-    expect(ana.locator(".disagreement").first).to_be_focused()
+    expect(ana.locator(".disagreement")).to_be_focused()
     ana.keyboard.press("t")
     ana.keyboard.type("The analyst repeats a wish: is that a source?")
     ana.keyboard.press("Escape")
     expect(ana.locator(".disagreement").first).to_be_focused()
-    ana.keyboard.press("t")
+    ana.keyboard.press("j")  # what is written is not lost: it has to be sent first
+    expect(ana.get_by_role("alert")).to_have_text("Send or clear what you wrote first.")
     ana.keyboard.press("Control+Enter")
     expect(ana.locator("#progress")).to_contain_text(f"1 of {DIFFERENCES} discussed, 0 decided")
 
     rita.reload()
     expect(rita.locator(".thread").first).to_contain_text("The analyst repeats a wish")
     for number in range(1, DIFFERENCES + 1):
-        rita.keyboard.press("j")
+        expect(rita.locator(".discussion-steps p")).to_have_text(f"{number} of {DIFFERENCES}")
+        expect(rita.locator(".disagreement")).to_be_focused()
         rita.keyboard.press("1" if number == 1 else "2")
         expect(rita.locator("#progress")).to_contain_text(f"{number} decided")
+        rita.keyboard.press("j")
     expect(rita.locator("#progress")).to_contain_text(f"{DIFFERENCES} of {DIFFERENCES} discussed")
 
 
 def lead_changes_the_guidelines(rita: Page) -> None:
-    rita.get_by_role("link", name="Write it into the guidelines").click()
+    rita.goto("/projects/orders/rounds/1/disagreements/?outcome=guideline")
+    expect(rita.locator(".disagreement")).to_be_focused()
+    rita.keyboard.press("g")
     text = rita.get_by_label("Guidelines", exact=True)
     expect(text).to_have_value(re.compile("> Message 5 of c-0"))
     text.fill(text.input_value().replace("Write the rule here.", "A recap is no source."))

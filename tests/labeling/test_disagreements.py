@@ -62,13 +62,14 @@ def test_a_conversation_that_one_person_submitted_divides_nobody():
 def test_who_chose_what_stands_beside_the_message_in_its_context(signed_in, rita, failed):
     response = signed_in(rita).get(URL)
 
-    entries = response.context["entries"]
-    assert len(entries) == 2  # one in each of two conversations
-    assert [side.name for side in entries[0].marked] == ["ana"]
-    assert [side.name for side in entries[0].unmarked] == ["ben", "cleo"]
+    lines, entry = response.context["lines"], response.context["entry"]
+    assert [line.sides for line in lines] == ["ana ≠ ben, cleo"] * 2  # one in each conversation
+    assert [side.name for side in entry.marked] == ["ana"]
+    assert [side.name for side in entry.unmarked] == ["ben", "cleo"]
     # message 2 of four, with two before and the one that is left after it
-    assert [message.index for message in entries[0].messages] == [0, 1, 2, 3]
-    assert [label.id for label in entries[0].marked[0].labels] == ["REQ-002"]
+    assert [shown.message.index for shown in entry.messages] == [0, 1, 2, 3]
+    assert [shown.cited_by for shown in entry.messages] == [[], [], ["ana"], []]
+    assert [label.id for label in entry.marked[0].labels] == ["REQ-002"]
     shown = text_of(response)
     assert "0 of 2 discussed , 0 decided" in shown
     assert "ana marked it with REQ-002 Order Tracking 2" in shown
@@ -235,7 +236,7 @@ def test_filters_by_state_outcome_and_pair(signed_in, rita, project):
 
     def units(**asked):
         response = client.get(URL, asked)
-        return [entry.place.unit for entry in response.context["entries"]]
+        return [line.place.unit for line in response.context.get("lines", [])]
 
     assert units() == [2, 3]
     assert units(state="open") == [3]
@@ -257,7 +258,7 @@ def test_pages_follow_each_other_without_loss(signed_in, rita, project, monkeypa
 
     while after is not None:
         response = client.get(URL, {"after": after})
-        seen += [entry.place for entry in response.context["entries"]]
+        seen += [line.place for line in response.context["lines"]]
         after = response.context["page"]["after"]
 
     assert seen == everything
@@ -277,7 +278,56 @@ def test_the_next_page_of_what_is_open_skips_nothing_when_some_were_decided(
     response = client.get(URL, {"state": "open", "after": after})
 
     assert after == str(second)
-    assert response.context["entries"][0].place == third
+    assert response.context["lines"][0].place == third
+
+
+def test_each_leads_to_the_one_before_and_behind_it(signed_in, rita, project, monkeypatch):
+    monkeypatch.setattr(view, "PAGE", 2)
+    opened = answered(project, 4)
+    everything = list(discussions.found_in(opened))
+    client = signed_in(rita)
+
+    shown = [client.get(URL, {"at": str(place)}).context for place in everything]
+
+    assert [page["number"] for page in shown] == [1, 2, 3, 4]
+    assert [page["next"] for page in shown] == [*everything[1:], None]
+    assert [page["previous"] for page in shown] == [None, *everything[:-1]]
+    assert [page["first"] for page in shown] == everything
+    # in the list of a page, the neighbours keep that list
+    text = client.get(URL, {"from": str(everything[1]), "at": str(everything[2])})
+    assert f"from={everything[1]}&amp;at={everything[1]}" in text.content.decode()
+    assert f'href="?at={everything[3]}"' in text.content.decode()
+
+
+def test_steps_keep_to_the_filter_and_decided_ones_can_still_be_opened(signed_in, rita, project):
+    opened = answered(project, 4)
+    first, second, third, _ = discussions.found_in(opened)
+    discussions.decide(opened, second, outcome="error", by=rita)
+    client = signed_in(rita)
+
+    shown = client.get(URL, {"state": "open", "at": str(first)}).context
+    decided = client.get(URL, {"state": "open", "at": str(second)}).context
+
+    assert (shown["next"], shown["number"]) == (third, None)
+    assert (decided["entry"].place, decided["previous"], decided["next"]) == (second, first, third)
+
+
+def test_without_an_address_the_first_that_is_not_decided_is_open(signed_in, rita, project):
+    opened = answered(project, 2)
+    first, second = discussions.found_in(opened)
+    client = signed_in(rita)
+    discussions.decide(opened, first, outcome="error", by=rita)
+
+    assert client.get(URL).context["entry"].place == second
+    assert client.get(URL, {"at": "999-0"}).context["entry"].place == second
+
+
+def test_the_labels_are_shown_field_by_field_with_the_differences_marked(signed_in, rita, failed):
+    (compared,) = signed_in(rita).get(URL).context["entry"].compared
+
+    assert (compared.people, compared.ids) == (["ana", "ben", "cleo"], ["REQ-002", "", ""])
+    assert not any(row.differs for row in compared.rows)  # nobody else wrote one
+    assert [cell.row for cell in compared.rows[0].cells][1:] == [None, None]
 
 
 def test_more_disagreements_take_no_more_queries(signed_in, rita, noor, project):
@@ -316,7 +366,7 @@ def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(
 def test_a_change_of_the_guidelines_begins_with_the_message(signed_in, rita, place):
     post(signed_in(rita), "decide", place, outcome="guideline", note="A recap is no source.")
     row = Disagreement.objects.get()
-    shown = signed_in(rita).get(URL).content.decode()
+    shown = signed_in(rita).get(URL, {"at": str(place)}).content.decode()
 
     link = f"/projects/orders/guidelines/new/?disagreement={row.pk}"
     assert link in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from uuid import uuid4
 
 import pytest
@@ -255,7 +254,6 @@ class TestPerhapsTheSame:
         shown = page(signed_in(rita), address)
 
         assert "All 3 marked it, and wrote different labels" in shown
-        assert "Perhaps the same: ana “Track parcels” and ben “Pay by invoice”" in shown
         assert "Title differs Track parcels Pay by invoice" in shown
         assert "The same: Type, Actor" in shown
         assert "0 of 2 decided" in page(signed_in(rita), URL)  # message 0 of two conversations
@@ -272,11 +270,10 @@ class TestPerhapsTheSame:
 
         shown = page(signed_in(rita), "/projects/orders/rounds/1/disagreements/")
 
-        pairs = re.findall(r"Perhaps the same: (\w) “([^”]+)” and (\w)", shown)
-        assert [(left, right) for left, _, right in pairs] == [("A", "B"), ("A", "C"), ("B", "C")]
         titles = {letters[name]: title for name, (title, _) in TEXTS.items()}
-        assert all(titles[left] == title for left, title, _ in pairs)
-        assert "Perhaps the same: ana" not in shown
+        assert "Field A B C Label" in shown
+        assert f"Title differs {titles['A']} {titles['B']} {titles['C']}" in shown
+        assert not {"ana", "ben", "cleo"} & set(shown.split())
 
     def test_the_filter_of_a_pair_keeps_what_the_two_wrote_differently(
         self, signed_in, rita, project
@@ -288,7 +285,7 @@ class TestPerhapsTheSame:
 
         shown = page(signed_in(rita), f"/projects/orders/rounds/1/disagreements/?pair={choice}")
 
-        assert "Perhaps the same: ana “Track parcels” and ben" in shown
+        assert "Title differs Track parcels Pay by invoice" in shown
 
     def test_the_page_of_a_pair_shows_its_candidates(self, signed_in, noor, project):
         answered(project, number=2)
@@ -328,7 +325,7 @@ class TestPerhapsTheSame:
         address = "/projects/orders/rounds/1/disagreements/?layer=inference"
         shown = page(signed_in(rita), address)
 
-        assert "Perhaps the same: ana “Track parcels” and ben “Pay by invoice”" in shown
+        assert "Title differs Track parcels Pay by invoice" in shown
         assert "Order Tracking 1" in shown
 
     def test_adjudication_and_review_get_them(self, signed_in, rita, project):
