@@ -11,10 +11,13 @@ import math
 import os
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent
+
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -93,6 +96,30 @@ def env_secret(name: str) -> str | None:
     if not secret:
         raise ImproperlyConfigured(f"{name}_FILE names {file_name!r}, which is empty: fill it.")
     return secret
+
+
+def mail_settings(url: str) -> dict[str, str | int | bool]:
+    """Django's settings for mail, of an address such as ``smtp+tls://user:password@host:587``."""
+    if not url:
+        return {}
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or parts.scheme not in MAIL_PORTS:
+        raise ImproperlyConfigured(
+            "ASSAY_MAIL_URL is not the address of a mail server: set it to smtp://host, "
+            "smtp+tls://user:password@host:587 or smtps://user:password@host:465."
+        )
+    return {
+        "EMAIL_HOST": host,
+        "EMAIL_PORT": port or MAIL_PORTS[parts.scheme],
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+    }
 
 
 def no_tracing(environ: MutableMapping[str, str]) -> None:

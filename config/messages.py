@@ -40,7 +40,8 @@ def _of_templates() -> Iterator[Text]:
     from django.template import engines
 
     engine = engines["django"].engine  # type: ignore[attr-defined]
-    for path in sorted((ROOT / "templates").rglob("*.html")):
+    folder = ROOT / "templates"
+    for path in sorted([*folder.rglob("*.html"), *folder.rglob("*.txt")]):
         template = engine.from_string(path.read_text())
         yield from _of_nodes(template.nodelist)
         for text in re.findall(r"""\b_\("([^"]+)"\)""", path.read_text()):

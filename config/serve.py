@@ -24,6 +24,7 @@ import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 
@@ -40,6 +41,14 @@ LIBC = ctypes.CDLL(None)
 FORK = multiprocessing.get_context("fork")
 PR_SET_PDEATHSIG, PR_SET_NAME, M_ARENA_MAX = 1, 15, -8
 STARTED = time.monotonic()
+HERE_ONLY = (
+    "Other machines reach this server, but the demo accounts open on this one alone: everybody "
+    "knows their passwords. ASSAY_DEMO_EVERYWHERE=true opens them to others."
+)
+FOR_OTHERS = (
+    "WARNING: whoever reaches this server can sign in with a demo account, also as administrator: "
+    "everybody knows their passwords. Take ASSAY_DEMO_EVERYWHERE away to end that."
+)
 
 
 class Obstacle(Exception):
@@ -126,7 +135,8 @@ def raise_stopped(number: int, frame: FrameType | None) -> None:
 
 def serve() -> None:
     host, port = env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
-    demo = env_bool("ASSAY_DEMO", True)
+    here_only = is_loopback(host)
+    demo = env_bool("ASSAY_DEMO", here_only)
     data = writable_folder(env_path("ASSAY_DATA_DIR", ".data"))
     logs = data / "logs"
     logs.mkdir(exist_ok=True)
@@ -140,8 +150,11 @@ def serve() -> None:
     try:
         for child in children:
             child.start()
-        wait_for_answer(f"http://{host}:{port}/healthz", children[0])
-        welcome(f"http://{host}:{port}/", logs, demo)
+        own = address_to_call(host)
+        wait_for_answer(f"http://{own}:{port}/healthz?only=database", children[0])
+        welcome(f"http://{own}:{port}/", logs, demo)
+        if demo and not here_only:
+            say(FOR_OTHERS if env_bool("ASSAY_DEMO_EVERYWHERE", False) else HERE_ONLY)
         while True:
             time.sleep(0.2)
             for child in children:
@@ -347,6 +360,17 @@ def welcome(url: str, logs: Path, demo: bool) -> None:
     if demo:
         print("\n  Sign in as         password       who\n" + "\n".join(demo_accounts()))
     print(f"\n  Logs: {logs}   Stop: Ctrl-C\n", flush=True)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def address_to_call(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
 
 
 def demo_accounts() -> list[str]:

@@ -21,6 +21,7 @@ from config.env import (
     env_path,
     env_secret,
     env_str,
+    mail_settings,
     no_tracing,
 )
 from labeling.domain.gold import signatures
@@ -79,6 +80,12 @@ SECRET_KEY = env_secret("ASSAY_SECRET_KEY") or _stored("secret_key", get_random_
 # Signs releases of gold; anyone with the fingerprint of its public part can check them.
 GOLD_KEY = _gold_key()
 GOLD_TRUSTED_KEYS = _gold_trusted_keys()
+# The address of this server as others know it: of links in mails and webhooks.
+PUBLIC_URL = env_str("ASSAY_PUBLIC_URL").rstrip("/")
+if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(
+        "ASSAY_PUBLIC_URL is no address: set it to one that starts with http:// or https://."
+    )
 ALLOWED_HOSTS = env_list("ASSAY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("ASSAY_TRUSTED_ORIGINS", [])
 
@@ -180,6 +187,8 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
+PASSWORD_RESET_TIMEOUT = 24 * 3600  # seconds that a link for a new password works
+
 LANGUAGE_CODE = "en-gb"
 LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -198,12 +207,20 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env_bool("ASSAY_HTTPS", False)
+HTTPS = env_bool("ASSAY_HTTPS", PUBLIC_URL.startswith("https://"))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# A load balancer and "make serve" ask by plain HTTP, and hear nothing that others may not.
+SECURE_REDIRECT_EXEMPT = ["^healthz$"]
+SECURE_HSTS_SECONDS = env_int("ASSAY_HSTS_SECONDS", 31_536_000, minimum=0) if HTTPS else 0
+# How many proxies in front add to X-Forwarded-For the address that they were called from.
+PROXIES = env_int("ASSAY_PROXIES", 1 if HTTPS else 0, minimum=0)
+# Whether the accounts of the demo open from other machines: everybody knows their passwords.
+DEMO_EVERYWHERE = env_bool("ASSAY_DEMO_EVERYWHERE", False)
 LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("ASSAY_MAX_REQUEST_BYTES", 10 * 1024 * 1024, minimum=1024)
@@ -267,8 +284,7 @@ ENCODER_IDLE_SECONDS = env_float("ASSAY_ENCODER_IDLE_SECONDS", 60.0, minimum=1)
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
 # Who creates projects: "leads" (staff, those who lead a project or may add one) or only "staff".
 PROJECT_CREATORS = env_str("ASSAY_PROJECT_CREATORS", "leads")
-# Webhooks: the address of this server as others know it, and whether private networks are reached.
-PUBLIC_URL = env_str("ASSAY_PUBLIC_URL").rstrip("/")
+# Whether webhooks reach private networks.
 WEBHOOK_ALLOW_PRIVATE = env_bool("ASSAY_WEBHOOK_ALLOW_PRIVATE", DEBUG)
 # Which published chats are for training and which are kept back, by the number in the file's name.
 CHAT_SPLITS = {
@@ -313,10 +329,11 @@ for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE
 if PROJECT_CREATORS not in ("leads", "staff"):
     raise ImproperlyConfigured("ASSAY_PROJECT_CREATORS is neither leads nor staff: set it to one.")
 
-if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
-    raise ImproperlyConfigured(
-        "ASSAY_PUBLIC_URL is no address: set it to one that starts with http:// or https://."
-    )
+# Mail, for links to a new password: smtp://, smtp+tls:// (STARTTLS) or smtps:// (TLS at once).
+MAIL_URL = env_secret("ASSAY_MAIL_URL") or ""
+DEFAULT_FROM_EMAIL = env_str("ASSAY_MAIL_FROM", "assay@localhost")
+globals().update(mail_settings(MAIL_URL))
+EMAIL_TIMEOUT = 20  # seconds
 
 LOGGING = {
     "version": 1,

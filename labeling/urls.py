@@ -1,8 +1,14 @@
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 from django.views.i18n import set_language
 
+from labeling.views.account import (
+    account,
+    mail_address,
+    password_change,
+    session_end,
+    sessions_end,
+)
 from labeling.views.activity import audit
 from labeling.views.adjudication import (
     adjudicate,
@@ -86,8 +92,16 @@ from labeling.views.projects import (
 from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.views.signing_in import (
+    PasswordLink,
+    SignIn,
+    SignOut,
+    admin_sign_in,
+    password_forgotten,
+    password_link,
+)
 from labeling.views.tables import table
-from labeling.views.tokens import token_revoke, tokens
+from labeling.views.tokens import token_revoke, tokens, tokens_revoke
 from labeling.views.unused_layers import layer_empty, layer_empty_withdraw, layer_off
 from labeling.views.webhooks import (
     webhook,
@@ -111,6 +125,7 @@ of_a_project = [
     path("members/add/", member_add, name="member-add"),
     path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
+    path("members/<int:pk>/password/", password_link, name="password-link"),
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
@@ -208,14 +223,16 @@ of_a_project = [
 
 urlpatterns = [
     path("", home, name="home"),
-    path(
-        "sign-in/",
-        LoginView.as_view(
-            template_name="registration/sign_in.html", redirect_authenticated_user=True
-        ),
-        name="sign-in",
-    ),
-    path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("sign-in/", SignIn.as_view(), name="sign-in"),
+    path("sign-out/", SignOut.as_view(), name="sign-out"),
+    path("admin/login/", admin_sign_in, name="admin-sign-in"),
+    path("password/forgotten/", password_forgotten, name="password-forgotten"),
+    path("password/<str:uidb64>/<str:token>/", PasswordLink.as_view(), name="password-set"),
+    path("account/", account, name="account"),
+    path("account/password/", password_change, name="password-change"),
+    path("account/mail/", mail_address, name="mail-address"),
+    path("account/sessions/end/", sessions_end, name="sessions-end"),
+    path("account/sessions/<int:pk>/end/", session_end, name="session-end"),
     path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
     path("label/next/", next_sample, name="next-sample"),
@@ -231,6 +248,7 @@ urlpatterns = [
     path("projects/<slug:slug>/", include(of_a_project)),
     path("join/<str:secret>/", invitation, name="invitation"),
     path("tokens/", tokens, name="tokens"),
+    path("tokens/revoke/", tokens_revoke, name="tokens-revoke"),
     path("tokens/<int:pk>/revoke/", token_revoke, name="token-revoke"),
     path("docs/", docs, name="docs"),
     path("docs/<slug:page>/", docs, name="docs-page"),

@@ -254,6 +254,10 @@ WORDS: dict[str, Text] = {
     ),
     "gold.nothing_settled": _("None of {total} labelled conversations is settled: {reasons}."),
     "gold.stage_not_settled": _("{layer}: {why}"),
+    "password.link_refused": _(
+        "{user} also works where you do not lead, or administers this server: only an "
+        "administrator can make this link."
+    ),
     "text.quoted": _("“{text}”"),
     "gold.lint_open": _(
         "Lint found {number} faults that nobody has accepted: {kinds}. Mend them, or accept a kind "

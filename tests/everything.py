@@ -26,6 +26,7 @@ from labeling.models import (
     LintWaiver,
     Membership,
     Project,
+    SignIn,
 )
 from labeling.services import comments, invitations, tokens
 from labeling.services.gold import disputes
@@ -64,6 +65,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
         "token-revoke": [tokens.issue(user=people["ana"], name="export").token.pk],
+        "session-end": [SignIn.objects.create(user=people["ana"], session_key="elsewhere").pk],
+        "password-set": ["MQ", "spent-0"],
+        "password-link": [*of_project, member.pk],
         "table": [*of_project, "people"],
         "member-role": [*of_project, member.pk],
         "adjudicate": [mine.conversation_id],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import cast
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
@@ -25,9 +24,8 @@ from labeling.services import invitations as service
 from labeling.translation import translated
 from labeling.views import access, once
 from labeling.views.members import members_context
+from labeling.views.signing_in import enter
 from labeling.words import words
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @require_POST
@@ -145,7 +143,7 @@ def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         except RuleError as error:
             return _over(request, invitation, error.fact)
         else:
-            login(request, user, backend=BACKEND)
+            enter(request, user)
             return _welcome(request, invitation)
     context = {"invitation": invitation, "form": form}
     status = 400 if form.errors else 200

@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.forms.members import TokenForm
 from labeling.services import tokens as service
@@ -41,4 +42,14 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "labeling/token_revoke.html", {"token": token})
     service.revoke(token, by=user)
     messages.success(request, _("“{name}” opens nothing any more.").format(name=token.name))
+    return redirect("tokens")
+
+
+@require_POST
+def tokens_revoke(request: HttpRequest) -> HttpResponse:
+    revoked = service.revoke_all(user=cast(User, request.user))
+    messages.success(
+        request,
+        ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", revoked) % {"n": revoked},
+    )
     return redirect("tokens")

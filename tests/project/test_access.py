@@ -39,6 +39,8 @@ API_READERS = Row(403, 404, 404, 200, 200)
 EXPECTED = {
     # open to the world
     "sign-in": Row(200, 302, 302, 302, 302),
+    "password-forgotten": Row(200, 200, 200, 200, 200),
+    "password-set": Row(200, 200, 200, 200, 200),  # the page says that the link is over
     "healthz": Row(200, 200, 200, 200, 200),
     "set-language": Row(302, 302, 302, 302, 302, post=True),
     "invitation": Row(200, 200, 200, 200, 200),  # to whoever has its link
@@ -49,6 +51,13 @@ EXPECTED = {
     "projects": EVERYBODY,
     "tokens": EVERYBODY,
     "token-revoke": Row(302, 404, 200, 404, 404),
+    "tokens-revoke": Row(302, 302, 302, 302, 302, post=True),
+    "account": EVERYBODY,
+    "password-change": EVERYBODY,
+    "mail-address": EVERYBODY,
+    "session-end": Row(302, 404, 302, 404, 404, post=True),
+    "sessions-end": Row(302, 302, 302, 302, 302, post=True),
+    "admin-sign-in": Row(302, 302, 302, 302, 302),
     "sign-out": Row(302, 302, 302, 302, 302, post=True),
     "next-sample": Row(302, 302, 302, 302, 302, post=True),
     "project-new": Row(302, 403, 403, 403, 200),
@@ -198,6 +207,7 @@ EXPECTED = {
     "adjudication-accept": Row(302, 404, 404, 403, 200),
     "member-add": Row(302, 404, 404, 403, 302, post=True),
     "member-remove": Row(302, 404, 404, 403, 200),
+    "password-link": Row(302, 404, 404, 403, 200),
     "member-role": Row(302, 404, 404, 403, 200),
     "targets": Row(302, 404, 404, 403, 200),
     "project-settings": Row(302, 404, 404, 403, 200),
@@ -299,6 +309,7 @@ def test_a_project_shows_nothing_of_another(
         "conversation",
         "member-remove",
         "member-role",
+        "password-link",
         "invitation-revoke",
         "gold-release",
         "gold-item",

@@ -1,0 +1,246 @@
+"""Signing in: counted, noted, and ended; passwords that are changed or forgotten."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from labeling.models import Event, Membership, SignIn, Tries
+from labeling.services import passwords, projects, tokens
+from labeling.services.demo_accounts import FOLDER
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+RIGHT = factories.PASSWORD
+NEW = "another-horse-7-battery"
+
+
+def sign_in(client: Client, name: str = "ana", password: str = "wrong", **extra: Any) -> Any:
+    return client.post("/sign-in/", {"username": name, "password": password}, **extra)
+
+
+def verbs() -> list[str]:
+    return list(Event.objects.order_by("pk").values_list("verb", flat=True))
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return factories.make_people()
+
+
+@pytest.fixture
+def led(people: dict[str, User]) -> Any:
+    return factories.make_project()
+
+
+def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -> None:
+    client = Client()
+    answers = [sign_in(client) for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert int(answers[-1]["Retry-After"]) <= 10
+    assert "Try again in" in answers[-1].content.decode()
+    assert sign_in(client, password=RIGHT).status_code == 429  # not looked at
+    Tries.objects.update(until=timezone.now())
+    assert sign_in(client, password=RIGHT).status_code == 302
+    assert verbs().count("sign_in.failed") == 5
+    assert verbs().count("sign_in.throttled") == 1  # once for each pause
+    assert verbs()[-1] == "sign_in.succeeded"
+
+
+def test_an_account_that_does_not_exist_gets_the_same_answers(people: Any) -> None:
+    seen = []
+    for name in ("ana", "nobody-at-all"):
+        pages = [sign_in(Client(), name, REMOTE_ADDR=f"192.0.2.{len(name)}") for _ in range(6)]
+        bodies = [re.sub(r'value="[^"]*"|in \d+ sec', "", page.content.decode()) for page in pages]
+        seen.append([(page.status_code, body) for page, body in zip(pages, bodies, strict=True)])
+    assert seen[0] == seen[1]
+    failures = Event.objects.filter(verb="sign_in.failed").order_by("pk")
+    notes = list(failures.values_list("data", flat=True))
+    assert [note.get("user") for note in notes] == ["ana"] * 5 + [None] * 5
+    assert not any("nobody" in json.dumps(note) for note in notes)
+
+
+def test_a_stranger_keeps_nobody_out_for_long(people: Any) -> None:
+    known = Client()
+    assert sign_in(known, password=RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
+    known.post("/sign-out/")
+    for number in range(60):
+        sign_in(Client(), REMOTE_ADDR=f"198.51.100.{number}")
+        Tries.objects.update(until=None)
+    sign_in(Client(), REMOTE_ADDR="198.51.100.77")
+    pause = sign_in(Client(), password=RIGHT, REMOTE_ADDR="203.0.113.1")
+    assert pause.status_code == 429
+    assert int(pause["Retry-After"]) <= 60
+    assert sign_in(known, password=RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
+
+
+def test_tries_are_forgotten_after_an_hour(people: Any) -> None:
+    client = Client()
+    for _ in range(7):
+        sign_in(client)
+    Tries.objects.update(last_at=timezone.now() - timedelta(minutes=61), until=None)
+    assert [sign_in(client).status_code for _ in range(4)] == [200] * 4
+
+
+def test_the_administration_has_no_door_of_its_own(people: Any) -> None:
+    data = {"username": "admin", "password": RIGHT}
+    answer = Client().post("/admin/login/?next=/admin/", data)
+    assert answer.status_code == 302
+    assert answer["Location"] == "/sign-in/?next=%2Fadmin%2F"
+
+
+def test_a_demo_account_opens_on_this_machine_alone(people: Any, settings: Any) -> None:
+    person = json.loads((FOLDER / "people.json").read_text())[0]
+    name, password = person["username"], person["password"]
+    user, _ = User.objects.get_or_create(username=name)
+    user.set_password(password)
+    user.save()
+    far = {"REMOTE_ADDR": "192.0.2.9", "HTTP_HOST": "localhost"}
+    here = {"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "localhost"}
+    refused = sign_in(Client(), name, password, **far)
+    assert "demo account" in refused.content.decode()
+    by_proxy = sign_in(Client(), name, password, HTTP_X_FORWARDED_FOR="192.0.2.9", **here)
+    assert "demo account" in by_proxy.content.decode()
+    assert verbs() == ["sign_in.demo_refused"] * 2
+    assert sign_in(Client(), name, password, **here).status_code == 302
+    settings.DEMO_EVERYWHERE = True
+    assert sign_in(Client(), name, password, **far).status_code == 302
+    settings.DEMO_EVERYWHERE = False
+    user.set_password(RIGHT)
+    user.save()
+    assert sign_in(Client(), name, RIGHT, **far).status_code == 302
+
+
+def test_sessions_are_listed_and_ended(people: Any) -> None:
+    one, two, three = Client(), Client(), Client()
+    for client in (one, two, three):
+        sign_in(client, password=RIGHT, HTTP_USER_AGENT="Mozilla/5.0 (X11; Linux) Firefox/130.0")
+    page = one.get("/account/").content.decode()
+    assert page.count("Firefox, Linux") >= 3
+    newest = SignIn.objects.get(session_key=three.session.session_key)
+    one.post(reverse("session-end", args=[newest.pk]))
+    assert three.get("/account/").status_code == 302
+    assert two.get("/account/").status_code == 200
+    one.post("/account/sessions/end/")
+    assert two.get("/account/").status_code == 302
+    assert one.get("/account/").status_code == 200
+    one.post("/sign-out/")
+    assert verbs()[-3:] == ["sign_in.ended", "sign_in.others_ended", "sign_in.signed_out"]
+    assert not SignIn.objects.exists()
+
+
+def test_sessions_from_before_they_were_listed_are_ended_too(people: Any) -> None:
+    old, new = Client(), Client()
+    old.force_login(people["ana"])
+    sign_in(new, password=RIGHT)
+    new.post("/account/sessions/end/")
+    assert old.get("/").status_code == 302
+
+
+def test_a_new_password_ends_all_other_sessions(people: Any) -> None:
+    here, elsewhere = Client(), Client()
+    for client in (here, elsewhere):
+        sign_in(client, password=RIGHT)
+    answer = here.post(
+        "/account/password/",
+        {"old_password": RIGHT, "new_password1": NEW, "new_password2": NEW},
+        follow=True,
+    )
+    assert "1 other browser is signed out" in answer.content.decode()
+    assert elsewhere.get("/").status_code == 302
+    assert here.get("/account/").status_code == 200
+    assert SignIn.objects.get().session_key == here.session.session_key
+
+
+def test_whoever_sits_at_an_open_page_tries_a_few_passwords(people: Any) -> None:
+    client = Client()
+    client.force_login(people["ana"])
+    wrong = {"old_password": "x", "new_password1": NEW, "new_password2": NEW}
+    answers = [client.post("/account/password/", wrong).status_code for _ in range(6)]
+    assert answers == [400] * 5 + [429]
+
+
+def test_a_lead_makes_a_link_that_works_once(people: Any, led: Any) -> None:
+    lead, ana = Client(), Client()
+    lead.force_login(people["rita"])
+    sign_in(ana, password=RIGHT)
+    member = Membership.objects.get(project=led, user=people["ana"])
+    address = reverse("password-link", args=[led.slug, member.pk])
+    page = lead.post(address, follow=True).content.decode()
+    found = re.search(r'value="(http[^"]*/password/[^"]+)"', page)
+    assert found is not None
+    assert "/password/" not in lead.get(address).content.decode().replace(address, "")
+    link = found[1].split("testserver")[1]
+    form = Client()
+    shown = form.get(link, follow=True)
+    assert "set-password" in shown.redirect_chain[-1][0]  # the secret has left the address
+    new = {"new_password1": NEW, "new_password2": NEW}
+    assert form.post(shown.redirect_chain[-1][0], new).status_code == 302
+    assert ana.get("/").status_code == 302
+    assert "This link is over" in Client().get(link, follow=True).content.decode()
+    assert sign_in(Client(), password=NEW).status_code == 302
+    assert [verb for verb in verbs() if verb.startswith("password")] == [
+        "password.link_made",
+        "password.set_again",
+    ]
+
+
+def test_a_link_opens_nothing_that_its_maker_does_not_lead(people: Any, led: Any) -> None:
+    other = projects.create(name="Other", slug="other", by=people["admin"])
+    rita, ana, noor = people["rita"], people["ana"], people["noor"]
+    assert passwords.may_make_link(rita, ana)
+    Membership.objects.create(project=other, user=ana, role="annotator")
+    User.objects.filter(pk=noor.pk).update(is_staff=True)
+    noor.refresh_from_db()
+    assert not passwords.may_make_link(rita, ana)
+    assert not passwords.may_make_link(rita, noor)
+    assert not passwords.may_make_link(ana, people["ben"])
+    assert passwords.may_make_link(people["admin"], ana)
+    member = Membership.objects.get(project=led, user=ana)
+    lead = Client()
+    lead.force_login(rita)
+    lead.post(reverse("password-link", args=[led.slug, member.pk]))
+    assert not Event.objects.filter(verb="password.link_made").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_link_comes_by_mail_and_nothing_tells_whether_there_is_an_account(settings: Any) -> None:
+    settings.MAIL_URL = "smtp://mail.example.org"
+    people = factories.make_people()
+    User.objects.filter(username="ana").update(email="ana@example.org")
+    answers = []
+    for name in ("ana@example.org", "ben", "nobody"):
+        answers.append(Client().post("/password/forgotten/", {"name": name}))
+        passwords.send_links(name, lambda parts: "/".join(parts)).join()
+    assert {(answer.status_code, answer["Location"]) for answer in answers} == {
+        (302, "/password/forgotten/?sent")
+    }
+    assert {tuple(message.to) for message in mail.outbox} == {("ana@example.org",)}
+    code, token = re.findall(r"^(\S+)/(\S+-\S+)$", mail.outbox[-1].body, re.M)[-1][-2:]
+    page = Client().get(f"/password/{code.rpartition('/')[2]}/{token}/", follow=True)
+    assert people["ana"].username in page.content.decode()
+
+
+def test_all_tokens_end_at_once(people: Any) -> None:
+    client = Client()
+    client.force_login(people["ana"])
+    secrets = [tokens.issue(user=people["ana"], name=name).secret for name in "ab"]
+    client.post("/tokens/revoke/")
+    assert [tokens.use(secret) for secret in secrets] == [None, None]
+
+
+def test_no_log_line_holds_a_link(settings: Any) -> None:
+    from config.logs import OF_OURS
+
+    assert settings.PASSWORD_RESET_TIMEOUT == 24 * 3600
+    line = "GET /password/MQ/d3jv1k-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
+    assert "0c2b1d8a" not in OF_OURS.sub("…", line)
