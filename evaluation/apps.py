@@ -28,7 +28,7 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.services import lint_sources
+        from evaluation.services import label_hints, lint_sources
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
@@ -36,6 +36,7 @@ class EvaluationConfig(AppConfig):
 
         words.register(WORDS)
         affected.register(runs_about)
+        label_hints.register()
         lint_sources.register()
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)

@@ -1,5 +1,6 @@
 import re
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, TypedDict, cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -11,8 +12,11 @@ from rest_framework.response import Response
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
+from labeling.domain.facts import Fact
+from labeling.domain.hints import KINDS
 from labeling.models import Annotation, AnnotationRevision, Assignment
-from labeling.services.work import annotations, history, ownership
+from labeling.services.work import annotations, hints, history, ownership
+from labeling.words import words
 
 
 class SaveIn(serializers.Serializer[Any]):
@@ -65,7 +69,40 @@ def annotation_out(annotation: Annotation) -> dict[str, Any]:
     }
 
 
+class SentHint(TypedDict):
+    uid: str
+    field: str
+    kind: str
+    text: str
+
+
+def hints_out(assignment: Assignment, payload: Mapping[str, Any]) -> list[SentHint]:
+    return [
+        {
+            "uid": hint.uid,
+            "field": hint.field,
+            "kind": hint.kind,
+            "text": words(Fact(f"hint.{hint.kind}", words=hint.words)),
+        }
+        for hint in hints.of(assignment, payload)
+    ]
+
+
 _TIME: Any = serializers.DateTimeField()
+
+
+class HintOut(serializers.Serializer[Any]):
+    uid = serializers.CharField(help_text="The label that it is about")
+    field = serializers.CharField()
+    kind = serializers.ChoiceField(list(KINDS))
+    text = serializers.CharField(help_text="In the language of the request")
+
+
+class SavedOut(AnnotationOut):
+    hints = HintOut(many=True, help_text="Notes on the wording; none in calibration")
+
+    class Meta(AnnotationOut.Meta):
+        fields = [*AnnotationOut.Meta.fields, "hints"]
 
 
 class SkippedOut(AnnotationOut):
@@ -155,12 +192,12 @@ class AnnotationViewSet(viewsets.ViewSet):
         annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
         return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
 
-    @extend_schema(request=SaveIn, responses=CONFLICT)
+    @extend_schema(request=SaveIn, responses={**CONFLICT, 200: SavedOut})
     def update(self, request: Request, pk: int) -> Response:
         """Save a draft. Repeated and late saves of one page are ignored with 200."""
         assignment = self._opened(request, pk)  # access first, then input
         stored = annotations.save_draft(assignment, _save(request), as_opened=True)
-        return Response(annotation_out(stored))
+        return Response(annotation_out(stored) | {"hints": hints_out(assignment, stored.payload)})
 
     @extend_schema(request=SaveIn, responses=CONFLICT)
     def submit(self, request: Request, pk: int) -> Response:

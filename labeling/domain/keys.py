@@ -62,6 +62,7 @@ KEYS = (
     Key("p", "priority", "Next value of the second choice (priority)", "Open label"),
     Key("f", "confidence", "Next confidence", "Open label"),
     Key("t", "write", "Write in the first field", "Open label"),
+    Key("Alt+X", "hint-dismiss", "Dismiss the hint at the field", "Open label", typing=True),
     Key("h", "first-pass", "My first pass is done: show suggestions", "Suggestions"),
     Key(".", "suggestion-next", "Next suggestion", "Suggestions"),
     Key(",", "suggestion-previous", "Previous suggestion", "Suggestions"),

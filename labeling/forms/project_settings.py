@@ -6,9 +6,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain.hints import KINDS
 from labeling.forms.projects import ProjectForm, below_one
 from labeling.models import Project
 from labeling.services import project_settings
+from labeling.translation import lazy
 
 
 class SettingsForm(ProjectForm):
@@ -51,6 +53,21 @@ class SettingsForm(ProjectForm):
         min_value=1,
         max_value=20,
         help_text=_("The strict majority decides; without one, a lead does."),
+    )
+    hints = forms.MultipleChoiceField(
+        label=_("Label hints"),
+        required=False,
+        choices=[(kind, lazy(title)) for kind, title in KINDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Notes at the field while somebody labels, by the rules of validation."),
+    )
+    hints_in_calibration = forms.BooleanField(
+        label=_("Label hints in calibration"),
+        required=False,
+        help_text=_(
+            "Otherwise blind rounds and qualification tests measure whether people agree without "
+            "them."
+        ),
     )
     publish_names = forms.BooleanField(
         label=_("Gold names people"),

@@ -41,6 +41,11 @@ class Annotation(models.Model):
     status = models.CharField(max_length=9, choices=Status, default=Status.DRAFT)
     payload = models.JSONField(default=dict, blank=True)
     empty = models.BooleanField(default=False)
+    hinted = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Fields that were changed after a label hint: {uid: [field, …]}",
+    )
     skip_reason = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=0)
     last_client = models.UUIDField(null=True, editable=False)

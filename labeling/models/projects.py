@@ -9,12 +9,17 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain.hints import KINDS
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models.fields import EventSchemaField
 
 
 def default_layers() -> list[str]:
     return [DEFAULT_LAYER]
+
+
+def default_hints() -> list[str]:
+    return list(KINDS)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -72,6 +77,12 @@ class Project(models.Model):
     suggestions = models.BooleanField(
         default=True,
         help_text="Annotators may see what a pipeline suggests, after their first pass",
+    )
+    hints = models.JSONField(
+        default=default_hints, blank=True, help_text="Kinds of label hints that annotators get"
+    )
+    hints_in_calibration = models.BooleanField(
+        default=False, help_text="Label hints are shown in calibration and qualification, too"
     )
     publish_names = models.BooleanField(
         default=False, help_text="Gold names people by their user names instead of pseudonyms"

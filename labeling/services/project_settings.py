@@ -24,7 +24,10 @@ from labeling.models import (
 )
 from labeling.services import events, pending, projects
 
-TOLD = ("name", "description", "overlap", "review_rate", "dispute_judges", "publish_names")
+TOLD = (
+    *("name", "description", "overlap", "review_rate", "dispute_judges", "publish_names"),
+    *("hints", "hints_in_calibration"),
+)
 MATCHING = ("match_threshold", "actor_synonyms")
 MEASURING = ("kappa_threshold", "kappa_statistic", *MATCHING, "layers")
 NEXT_ROUND = ("label_f1_threshold",)
@@ -100,7 +103,8 @@ def follow(project: Project, fields: Collection[str]) -> None:
 
 def check(project: Project, fields: Collection[str], settings: Mapping[str, Any]) -> None:
     """Refuse what would give labels that are there another meaning; the project is locked."""
-    for name in ("layers", *MEASURING, "event_schema"):
+    helps = ("hints_in_calibration", *(["hints"] if project.hints_in_calibration else []))
+    for name in ("layers", *MEASURING, "event_schema", *helps):
         if name in fields:
             _refuse_blind(project, name)
     if "layers" in fields:

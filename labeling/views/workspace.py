@@ -19,7 +19,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.transcripts import Message
 from labeling.models import Annotation, Assignment, Comment, Round
 from labeling.services import comments
-from labeling.services.work import admission, assignments, locking, suggestions
+from labeling.services.work import admission, assignments, hints, locking, suggestions
 from labeling.services.work.annotations import why_skip_stands
 from labeling.translation import translated_keys, translated_layers
 from labeling.views import access
@@ -133,6 +133,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
         "blind": assignment.round.is_blind,
+        "hints": not read_only and hints.are_shown(assignment),  # or there is no room for them
         "comments": _comments(assignment),
         # never what is suggested: the page asks for it after the annotator's own first pass
         "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},

@@ -32,7 +32,7 @@ export class LabelList {
     this.openUid = null;
   }
 
-  render({ layer, openUid, currentUid, problems }) {
+  render({ layer, openUid, currentUid, problems, hints }) {
     const labels = this.store.inLayer(layer);
     this.layer = layer;
     this.removeMissing(labels);
@@ -42,6 +42,7 @@ export class LabelList {
     }
     this.openCard(labels.find((label) => label.uid === openUid));
     for (const label of labels) this.fill(label, problems.of(label.uid) ?? {});
+    this.form?.showHints(hints.of(openUid));
     this.setCurrent(currentUid);
   }
 

@@ -14,11 +14,12 @@ import { askWhichVersion } from "./versions.js";
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showProblems" | "goOn" | "signal">} parts */
-  constructor({ annotation, store, status, showProblems, goOn, signal }) {
+  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showHints" | "showProblems" | "goOn" | "signal">} parts */
+  constructor({ annotation, store, status, showHints, showProblems, goOn, signal }) {
     this.annotation = annotation;
     this.store = store;
     this.status = status;
+    this.showHints = showHints;
     this.showProblems = showProblems;
     this.goOn = goOn;
     this.signal = signal;
@@ -78,6 +79,7 @@ export class Saving {
     this.status.show(state, details);
     if (state === "saved") {
       for (const id of ["signed-out", "refused"]) this.status.dismiss(id);
+      if (details.hints) this.showHints(details.hints);
     }
     if (state === "signed-out") this.saySignedOut();
     if (state === "refused") this.sayRefused(details);

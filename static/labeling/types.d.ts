@@ -24,6 +24,8 @@ export interface Parts {
   keyOf(action: string): string;
   /** Says what is wrong with "nothing here", next to it. */
   sayAtEmpty(text: string): void;
+  /** Shows what the server says of the wording. */
+  showHints(hints: Hint[]): void;
   /** Marks what the server refused. */
   showProblems(problems: Problem[]): void;
   /** Shows the next conversation. */
@@ -129,6 +131,8 @@ export interface Annotation extends Work {
   active_seconds: number;
   read_only: boolean;
   blind: boolean;
+  /** Whether saves are answered with notes on the wording. */
+  hints: boolean;
   /** What the panel starts from; null where there are too many to come with the page. */
   comments: Comment[] | null;
   suggestions: { state: "off" | "waiting" | "shown" };
@@ -158,6 +162,14 @@ export interface Comment {
   created_at: string;
   resolved_by: string | null;
   resolved_at: string | null;
+}
+
+/** A note on the wording of a field, as HintOut in labeling/api/annotations.py describes it. */
+export interface Hint {
+  uid: string;
+  field: string;
+  kind: string;
+  text: string;
 }
 
 /** One thing that the server found wrong: "requirements.2.title". */
@@ -219,12 +231,14 @@ export interface FormHandlers {
   labelsOf(layers: string[]): Offer[];
   labelOf(uid: string): Label | undefined;
   askWords(within: "message" | "field", put: (span: Span) => void): void;
+  /** Takes a note away for good; without it the form has no room for notes. */
+  dismissHint?(hint: Hint): void;
   /** Another phase is the one that messages are linked to. */
   target(): void;
 }
 
 /** What one control asks of its form. */
-export interface WidgetHandlers extends Omit<FormHandlers, "edit" | "endEdit" | "unlink" | "target"> {
+export interface WidgetHandlers extends Omit<FormHandlers, "edit" | "endEdit" | "unlink" | "target" | "dismissHint"> {
   onEdit(value: any): void;
   onEnd(): void;
   onUnlink(index: number): void;

@@ -7,6 +7,7 @@ import { Comments } from "./comments.js";
 import { setUpSkip } from "./dialogs.js";
 import { byId, focused, readJson, setText, showIf, wireButtons } from "./dom.js";
 import { Ending } from "./ending.js";
+import { Hints } from "./hints.js";
 import { History } from "./history.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
@@ -50,6 +51,7 @@ class Workspace {
     const sayAtEmpty = (text) => this.labelling.sayAtEmpty(text);
     const status = (this.status = new Status());
     const problems = (this.problems = new Problems({ store, status }));
+    const hints = (this.hints = new Hints(annotation));
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
     this.labelling = new Labelling({ view, store, status, messages, labels, problems, keyOf });
@@ -57,7 +59,11 @@ class Workspace {
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     this.search = new Search({ messages, status });
     const showProblems = (refused) => this.ending.markProblems(refused);
-    const saving = (this.saving = new Saving({ annotation, store, status, showProblems, goOn, signal }));
+    const showHints = (sent) => {
+      hints.replace(sent);
+      this.render();
+    };
+    const saving = (this.saving = new Saving({ annotation, store, status, showHints, showProblems, goOn, signal }));
     this.ending = new Ending({ view, store, status, saving, problems, sayAtEmpty });
     this.submitted = new Submitted(status);
     this.keys = new Keys(readJson("keys"), this.actions(), annotation.user, signal);
@@ -104,6 +110,7 @@ class Workspace {
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
+      ...(this.hints.isOn && { dismissHint: (hint) => this.dismissHint(hint) }),
     };
     const handlers = {
       open: (uid) => this.open(uid),
@@ -171,6 +178,7 @@ class Workspace {
       priority: () => labelling.cycleSecondChoice(),
       confidence: () => labelling.cycle("confidence"),
       write: () => this.form?.focus(),
+      "hint-dismiss": () => this.dismissHint(this.form?.hintInFocus()),
       "first-pass": () => this.suggestions.ask(),
       "suggestion-next": () => this.suggestions.step(1),
       "suggestion-previous": () => this.suggestions.step(-1),
@@ -199,6 +207,13 @@ class Workspace {
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
   }
 
+  // The next one may follow in its place.
+  dismissHint(hint) {
+    if (!hint) return this.status.say(t("There is no hint at this field."));
+    this.hints.dismiss(hint);
+    return this.render();
+  }
+
   // A change after which a label is opened, which draws the page.
   drawnOnce(change) {
     this.isHeld = true;
@@ -215,7 +230,7 @@ class Workspace {
     if (!this.isHere(this.currentUid)) this.currentUid = this.inLayer.at(-1)?.uid ?? null;
     if (!this.isHere(this.openUid)) this.openUid = null;
     const { layer, openUid, currentUid } = this;
-    this.labels.render({ layer, openUid, currentUid, problems });
+    this.labels.render({ layer, openUid, currentUid, problems, hints: this.hints });
     this.messages.render({ citing: store.citing, nameOf: (uid) => store.name(uid), linked: this.linked() });
     this.messages.paint("words", this.inLayer.flatMap((label) => spansOf(layer, label)));
     this.showPointed();

@@ -22,6 +22,7 @@ from labeling.services.work import (
     admission,
     assignments,
     check_requests,
+    hints,
     locking,
     rounds,
     suggestions,
@@ -417,6 +418,7 @@ def _store(
     values = {
         "payload": save.payload,
         "empty": save.empty,
+        "hinted": hints.marks(annotation, save.payload),
         "version": seen + 1,
         "last_client": save.client,
         "last_seq": save.seq,

@@ -96,7 +96,7 @@ def _unmeasured(requirement: Requirement, field: str) -> Iterator[Issue]:
     at = 0
     for line in field_text(requirement, field).split("\n"):
         vague = pattern("untestable").search(line)
-        if vague and not _FIGURE.search(line):
+        if vague and not has_figure(line):
             yield issue(
                 requirement,
                 "untestable",
@@ -109,11 +109,44 @@ def _unmeasured(requirement: Requirement, field: str) -> Iterator[Issue]:
         at += len(line) + 1
 
 
+def has_figure(line: str) -> bool:
+    return bool(_FIGURE.search(line))
+
+
 def _verbs_in(action: str) -> list[str]:
     """The verbs that begin the parts of an enumeration ("send, print and archive …")."""
     firsts = [part.split()[0].lower() for part in _JOINED.split(action) if part.split()]
     bare = [_NO_LETTER.sub("", word) for word in firsts]
     return [word for word in bare if base(word) == word]
+
+
+def actions_in(action: str) -> list[str]:
+    """The verbs of an action that asks for several, as far as they are verbs beyond doubt.
+
+    A word that may also be a noun ("map", "order") counts where what follows shows that it is a
+    verb, or where the first verb stands alone before it.
+
+    Examples
+    --------
+    >>> actions_in("Search and filter apartments"), actions_in("See prices and book a table")
+    (['search', 'filter'], ['see', 'book'])
+    >>> actions_in("Show the list and map")
+    ['show']
+    """
+    parts = [part.lower().split() for part in _JOINED.split(action) if part.split()]
+    verbs = []
+    for words in parts:
+        verb = _NO_LETTER.sub("", words[0])
+        follows = " ".join(words[1:2])
+        is_sure = (
+            words is parts[0]
+            or len(parts[0]) == 1
+            or pattern("orders").fullmatch(verb)
+            or pattern("determiners").fullmatch(follows)
+        )
+        if is_sure and base(verb) == verb and verb not in verbs:
+            verbs.append(verb)
+    return verbs
 
 
 @cache

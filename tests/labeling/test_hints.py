@@ -1,0 +1,131 @@
+"""Notes on the wording of labels: who gets them, and what is recorded of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from labeling.models import Annotation, Assignment, Project
+from labeling.services import project_settings
+from labeling.services.work import hints
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def requirement(**fields: Any) -> dict[str, Any]:
+    return factories.requirement(uid="a", **fields)
+
+
+@pytest.fixture
+def save(signed_in: Callable[[User], Client], ana: User) -> Callable[..., Any]:
+    client = signed_in(ana)
+    seq = iter(range(1, 100))
+
+    def saved(assignment: Assignment, *labels: dict[str, Any]) -> Any:
+        body = {"base_version": 0, "client": str(UUID(int=1)), "seq": next(seq)}
+        response = client.put(
+            f"/api/annotations/{assignment.pk}/",
+            body | {"payload": {"requirements": list(labels)}},
+            content_type="application/json",
+        )
+        assert response.status_code == 200, response.content
+        return response.json()["hints"]
+
+    return saved
+
+
+@pytest.fixture
+def assignment(project: Project, ana: User) -> Assignment:
+    return factories.open_full(project, 1).assignments.get(annotator=ana)
+
+
+def test_a_save_is_answered_with_notes_in_words(
+    assignment: Assignment, save: Callable[..., Any]
+) -> None:
+    (hint,) = save(assignment, requirement(title="Users"))
+
+    assert (hint["uid"], hint["field"], hint["kind"]) == ("a", "title", "noun_phrase")
+    assert "noun phrase" in hint["text"]
+    assert save(assignment, requirement(title="User Accounts")) == []
+
+
+def test_no_statement_is_needed_for_them(
+    project: Project, assignment: Assignment, save: Callable[..., Any]
+) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            save(assignment, requirement(title="Users"))
+        return len(captured)
+
+    save(assignment, requirement(title="Users"))
+    with_hints = statements()
+    Project.objects.update(hints=[])
+
+    assert statements() == with_hints
+
+
+def test_a_kind_that_is_off_is_not_shown(
+    project: Project, assignment: Assignment, save: Callable[..., Any]
+) -> None:
+    Project.objects.filter(pk=project.pk).update(hints=["modal"])
+
+    (hint,) = save(assignment, requirement(title="Users", action="Users should pay"))
+
+    assert hint["kind"] == "modal"
+
+
+def test_nobody_is_helped_where_agreement_without_help_is_measured(
+    project: Project, ana: User, save: Callable[..., Any]
+) -> None:
+    blind = factories.open_calibration(project, 1).assignments.get(annotator=ana)
+
+    assert save(blind, requirement(title="Users")) == []
+    save(blind, requirement(title="User Accounts"))
+    assert Annotation.objects.get().hinted is None
+
+    Project.objects.filter(pk=project.pk).update(hints_in_calibration=True)
+    assert save(blind, requirement(title="Users"))
+
+
+def test_a_field_that_was_changed_after_a_hint_says_so(
+    assignment: Assignment, save: Callable[..., Any]
+) -> None:
+    other = factories.requirement(2, uid="b")
+    save(assignment, requirement(title="Users"), other)
+    assert Annotation.objects.get().hinted is None
+
+    save(assignment, requirement(title="User Accounts"), other | {"title": "Sign-in Page"})
+    save(assignment, requirement(title="User Accounts", actor="Editor"), other)
+
+    assert Annotation.objects.get().hinted == {"a": ["title"]}
+    save(assignment, other)  # the label is gone
+    assert Annotation.objects.filter(hinted__isnull=True).count() == 1
+
+
+def test_what_an_open_calibration_round_measures_does_not_change(
+    project: Project, rita: User
+) -> None:
+    factories.open_calibration(project, 1)
+    now = project_settings.of(project)
+
+    with pytest.raises(project_settings.SettingsRefused):
+        project_settings.change(
+            project, settings={**now, "hints_in_calibration": True}, base=now, by=rita
+        )
+    project_settings.change(project, settings={**now, "hints": []}, base=now, by=rita)
+
+
+def test_without_a_detector_there_are_none(
+    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hints, "_detectors", [])
+
+    assert hints.of(assignment, {"requirements": [requirement(title="Users")]}) == []
