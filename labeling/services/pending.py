@@ -52,10 +52,20 @@ def _wake(update: PendingUpdate) -> None:
     """
     if _messages.sent_within(GATHER_SECONDS / 2, update.project_id):
         return
-    recent = timezone.now() - timedelta(seconds=RESEND_SECONDS)
-    waiting = PendingUpdate.objects.filter(project=update.project_id, asked_at__gt=recent)
-    if waiting.order_by("pk").values_list("pk", flat=True).first() == update.pk:
+    pk, asked_at = _OLDEST.first(update.project_id) or (None, None)
+    if pk == update.pk:
         _messages.send(update.project_id)
+    elif asked_at and timezone.now() - asked_at > timedelta(seconds=RESEND_SECONDS):
+        _messages.send_again(update.project_id)  # nobody has taken it up
+
+
+_OLDEST = statements.Prepared(
+    lambda project: (
+        PendingUpdate.objects.filter(project=project)
+        .order_by("pk")
+        .values_list("pk", "asked_at")[:1]
+    )
+)
 
 
 def wake_unattended() -> list[int]:

@@ -112,11 +112,12 @@ def insert(row: Model) -> None:
     """Store a new row, as ``save`` does it, without signals. The caller holds a transaction."""
     model, key = type(row), row._meta.pk
     fields, sql = _insertion(model)
+    database = _connection()
     values = [
-        field.get_db_prep_save(field.pre_save(row, add=True), connection=connection)
+        field.get_db_prep_save(field.pre_save(row, add=True), connection=database)
         for field in fields
     ]
-    with connection.cursor() as cursor:
+    with database.cursor() as cursor:
         cursor.execute(sql, values)
         setattr(row, key.attname, cursor.fetchone()[0])
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
@@ -139,11 +140,12 @@ def update(model: type[Model], where: Mapping[str, Any], **values: Any) -> int:
     sql, written, compared = _updating(
         model, tuple(values), tuple((name, value is NOT_NULL) for name, value in where.items())
     )
+    database = _connection()
     params = [
-        field.get_db_prep_save(value, connection=connection)
+        field.get_db_prep_save(value, connection=database)
         for field, value in zip(written, values.values(), strict=True)
-    ] + [field.get_db_prep_value(where[field.name], connection) for field in compared]
-    with connection.cursor() as cursor:
+    ] + [field.get_db_prep_value(where[field.name], database) for field in compared]
+    with database.cursor() as cursor:
         cursor.execute(sql, params)
         return int(cursor.rowcount)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NotRequired, TypedDict, cast, get_args, get_origin
 
 from pydantic import BaseModel
@@ -135,11 +136,13 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
     return fields
 
 
+@cache
 def reference_fields(layer: str) -> tuple[str, ...]:
     """The fields in which labels of the layer name other labels."""
     return tuple(field["name"] for field in form_fields(layer) if field["widget"] == "references")
 
 
+@cache
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""
     spans = [field for field in form_fields(layer) if field["widget"] == "span"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from labeling.domain.facts import Fact
@@ -76,30 +77,41 @@ def _span_problems(span: Mapping[str, Any], path: str, around: Surroundings) -> 
 def _reference_problems(
     layer: Layer, label: Mapping[str, Any], path: str, around: Surroundings
 ) -> Iterator[Problem]:
-    for field in form_fields(layer.name):
-        if field["widget"] != "references":
-            continue
-        there = {uid for name in field["of"] for uid in around.labels.get(name, {})}
-        value = label.get(field["name"])
+    for field, layers in _references(layer.name):
+        there = {uid for name in layers for uid in around.labels.get(name, {})}
+        value = label.get(field)
         for uid in value if isinstance(value, list) else [value]:
             if isinstance(uid, str) and uid and uid not in there:
-                yield Problem(f"{path}.{field['name']}", NOT_THERE)
+                yield Problem(f"{path}.{field}", NOT_THERE)
+
+
+@cache
+def _references(layer: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The fields that name other labels, and the layers of these."""
+    fields = form_fields(layer)
+    return tuple(
+        (each["name"], tuple(each["of"])) for each in fields if each["widget"] == "references"
+    )
 
 
 def _quote_problems(
     layer: Layer, label: Mapping[str, Any], path: str, around: Surroundings
 ) -> Iterator[Problem]:
     """Words of the label that this one is about, where it quotes any."""
-    quotes = any(field["within"] == "field" for field in form_fields(layer.name))
     span = label.get("span")
     named = (around.labels.get(name, {}).get(str(label.get("requirement"))) for name in layer.needs)
     requirement = next((each for each in named if each is not None), None)
-    if not quotes or requirement is None or not isinstance(span, Mapping):
+    if not _quotes_fields(layer.name) or requirement is None or not isinstance(span, Mapping):
         return
     text = field_text(requirement.get(str(label.get("field"))))
     start, end = span.get("start"), span.get("end")
     if type(start) is int and type(end) is int and text[start:end] != span.get("text"):
         yield Problem(f"{path}.span", Fact("schema.other_text_in_field"))
+
+
+@cache
+def _quotes_fields(layer: str) -> bool:
+    return any(field["within"] == "field" for field in form_fields(layer))
 
 
 def field_text(value: Any) -> str:
