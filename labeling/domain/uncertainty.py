@@ -23,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.domain import student
+
 Array = NDArray[np.float64]
 
 LEVEL = 0.95
@@ -362,9 +364,7 @@ def chance_above(
     away = math.atanh(place) - math.atanh(bar)
     if estimate.std_error == 0:
         return 0.5 if away == 0 else float(away > 0)
-    from scipy.special import stdtr
-
-    return float(stdtr(estimate.df, away / estimate.std_error))
+    return student.t_below(away / estimate.std_error, estimate.df)
 
 
 def detectable(std_error: float, df: float, *, level: float = LEVEL, power: float = POWER) -> float:
@@ -393,22 +393,16 @@ def detectable(std_error: float, df: float, *, level: float = LEVEL, power: floa
 
 
 def t_quantile(df: float, level: float = LEVEL) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, (1 + level) / 2))
+    return student.t_quantile((1 + level) / 2, df)
 
 
 def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
+    return student.normal_quantile((1 + level) / 2)
 
 
 def t_p_value(t: float, df: float) -> float:
     """Two-sided."""
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(df, -abs(t)))
+    return 2 * student.t_below(-abs(t), df)
 
 
 def wilson(share: float, cases: float, z: float) -> tuple[float, float]:

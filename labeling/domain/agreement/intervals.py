@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.domain.student import normal_quantile
 from labeling.domain.uncertainty import Estimate, effective_cases, jackknife, wilson
 from labeling.domain.uncertainty import chance_above as chance_by_t
 
@@ -248,7 +249,7 @@ def prospects(figures: Sequence[Coefficient], threshold: float) -> Prospects:
         for true in TRUE_FIGURES
         if (reaches := _known(figure.reach(threshold, true) for figure in figures)) is not None
     ]
-    return Prospects(_all_below(scores, [_normal_score(chance) for chance in chances]), rows)
+    return Prospects(_all_below(scores, [normal_quantile(chance) for chance in chances]), rows)
 
 
 def _known(values: Iterable[float | None]) -> list[float] | None:
@@ -282,9 +283,3 @@ def _all_below(scores: Array, reaches: Sequence[float]) -> float:
 
 def _normal(x: float) -> float:
     return 0.5 * math.erfc(-x / math.sqrt(2))
-
-
-def _normal_score(chance: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(chance))
