@@ -33,7 +33,7 @@ def nothing_computes(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(agreement, "compute", refuse)
     monkeypatch.setattr(agreement, "summed_events", refuse)
-    monkeypatch.setattr(conversations, "pair_counts", refuse)
+    monkeypatch.setattr(conversations, "counted", refuse)
     monkeypatch.setattr(conversations, "judged", refuse)
     monkeypatch.setattr(conversations, "splits_of", refuse)
     monkeypatch.setattr(settling, "settle", refuse)

@@ -9,7 +9,7 @@ from labeling.domain.agreement.ratings import Ratings
 from labeling.domain.agreement.units import Base, Units, concerned, slots_of, units_of_label
 from labeling.domain.matching.candidates import candidates
 from labeling.domain.matching.consensus import clusters
-from labeling.domain.matching.matchers import Rules, match_labels
+from labeling.domain.matching.matching import Match
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
@@ -175,16 +175,18 @@ def with_candidates(
     compared: Units,
     base: Base,
     divided: Sequence[Split],
-    rules: Rules,
+    matched: Mapping[tuple[str, str], Sequence[Match]],
 ) -> list[Split]:
     """The splits of a conversation with the pairs of labels there that are perhaps the same.
+
+    ``matched`` are the labels of each two people that mean the same.
 
     A pair belongs to the first unit that both labels are about. Where all have marked that, there
     is a split because of what they wrote.
     """
     pairs: dict[int, list[SplitCandidate]] = {}
     for a, b in combinations(sorted(payloads), 2):
-        for unit, candidate in _candidates(layer, payloads, base, a, b, rules):
+        for unit, candidate in _candidates(layer, payloads, base, a, b, matched[a, b]):
             pairs.setdefault(unit, []).append(candidate)
     by_unit = {split.unit: split for split in divided}
     for unit in pairs.keys() - by_unit.keys():
@@ -195,10 +197,9 @@ def with_candidates(
 
 
 def _candidates(
-    layer: str, payloads: Payloads, base: Base, a: str, b: str, rules: Rules
+    layer: str, payloads: Payloads, base: Base, a: str, b: str, matches: Sequence[Match]
 ) -> Iterator[tuple[int, SplitCandidate]]:
     left, right = (payloads[who].get(LAYERS[layer].key, []) for who in (a, b))
-    matches = match_labels(layer, left, right, rules)
     taken = {match.left for match in matches}, {match.right for match in matches}
     lone_left, lone_right = (
         [label for at, label in enumerate(own) if at not in matched]

@@ -14,6 +14,7 @@ from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
+    Match,
     Record,
     RequirementPairs,
     Synonyms,
@@ -109,13 +110,13 @@ def record_agreement(
     """
     pairs = {
         (a, b): {
-            name: pair_counts(
+            name: counted(
                 labels[a][name],
                 labels[b][name],
                 ruler=ruler,
                 synonyms=synonyms,
                 threshold=threshold,
-            )
+            ).counts
             for name in labels[a].keys() & labels[b].keys()
         }
         for a, b in combinations(sorted(labels), 2)
@@ -137,18 +138,25 @@ class PairCounts(NamedTuple):
     fields: Sequence[Sequence[float]] = ()
 
 
-def pair_counts(
+class Counted(NamedTuple):
+    """What is counted of two people's records, and which of them were matched."""
+
+    counts: PairCounts
+    matches: list[Match]
+
+
+def counted(
     left: Sequence[Record],
     right: Sequence[Record],
     *,
     ruler: Ruler,
     synonyms: Synonyms,
     threshold: float,
-) -> PairCounts:
+) -> Counted:
     """The records of two people in one conversation, matched one to one."""
     pairs = RequirementPairs(left, right, ruler=ruler, synonyms=synonyms)
-    matches = len(pairs.matches(threshold))
-    return PairCounts(matches, len(left), len(right), _field_rows(pairs, threshold))
+    matches, fields = pairs.matches(threshold), _field_rows(pairs, threshold)
+    return Counted(PairCounts(len(matches), len(left), len(right), fields), matches)
 
 
 def summed_records(

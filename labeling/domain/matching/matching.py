@@ -148,10 +148,9 @@ def _assign_in(
     prefer: Preference | None,
 ) -> list[Match]:
     rows, columns = order
-    sorted_so = np.ix_(rows, columns)
     matches = assign(
-        similarities[sorted_so],
-        allowed[sorted_so],
+        similarities[rows][:, columns],
+        allowed[rows][:, columns],
         prefer=None if prefer is None else lambda i, j: prefer(rows[i], columns[j]),
     )
     return sorted(Match(rows[i], columns[j], value) for i, j, value in matches)
@@ -373,6 +372,8 @@ def same_table(left: list[Any], right: list[Any]) -> Mask:
 
 
 def _canonical_order(records: Sequence[Record]) -> list[int]:
+    if len(records) < 2:
+        return list(range(len(records)))
     keys = [json.dumps(record, sort_keys=True, default=str) for record in records]
     return sorted(range(len(records)), key=keys.__getitem__)
 

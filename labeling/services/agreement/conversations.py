@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce
 
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of, with_candidates
 from labeling.domain.agreement.event_agreement import event_counts
-from labeling.domain.agreement.records import PairCounts, pair_counts
+from labeling.domain.agreement.records import Counted, PairCounts, counted
 from labeling.domain.agreement.units import (
     Base,
     Units,
@@ -266,6 +266,8 @@ def _row(
         n_units=0,
         n_differing=0,
     )
+    records = _records(layer, own, rules)
+    pairs = {people: each.counts for people, each in records.items()}
     if LAYERS[layer].has_units:
         compared, base = _units(layer, own, size, rules)
         if selection.origin == "typed":
@@ -274,10 +276,12 @@ def _row(
         row.marks, row.units = _as_stored(layer, compared)
         splits = splits_of(layer, name, own, compared, base)
         if LAYERS[layer].has_records:
-            splits = with_candidates(layer, name, own, compared, base, splits, rules)
+            matched = {people: each.matches for people, each in records.items()}
+            splits = with_candidates(layer, name, own, compared, base, splits, matched)
     else:
         splits = label_splits(layer, name, own, ruler=rules.ruler)
-    row.pairs = [[a, b, *counts] for (a, b), counts in _pairs(layer, own, rules).items()]
+        pairs = pairs or _events(layer, own)
+    row.pairs = [[a, b, *counts] for (a, b), counts in pairs.items()]
     row.splits = [split.as_json() for split in splits]
     row.n_splits = len(splits)
     return row
@@ -328,24 +332,22 @@ def counts_of(compared: Units) -> tuple[int, int, int]:
     return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
 
 
-def _pairs(
+def _records(
     layer: str, payloads: Mapping[str, Payload], rules: Rules
-) -> dict[tuple[str, str], PairCounts]:
-    if LAYERS[layer].has_units and not LAYERS[layer].has_records:
+) -> dict[tuple[str, str], Counted]:
+    """Of each two people; none where labels are not compared as records."""
+    if not LAYERS[layer].has_records:
         return {}
     labels = {who: payload.get(LAYERS[layer].key, []) for who, payload in payloads.items()}
     return {
-        (a, b): pair_counts(
-            labels[a],
-            labels[b],
-            ruler=rules.ruler,
-            synonyms=rules.synonyms,
-            threshold=rules.threshold,
-        )
-        if LAYERS[layer].has_records
-        else event_counts(labels[a], labels[b])
+        (a, b): counted(labels[a], labels[b], **rules._asdict())
         for a, b in combinations(sorted(labels), 2)
     }
+
+
+def _events(layer: str, payloads: Mapping[str, Payload]) -> dict[tuple[str, str], PairCounts]:
+    labels = {who: payload.get(LAYERS[layer].key, []) for who, payload in payloads.items()}
+    return {(a, b): event_counts(labels[a], labels[b]) for a, b in combinations(sorted(labels), 2)}
 
 
 def _as_stored(layer: str, compared: Units) -> tuple[bytes | None, dict[str, Any] | None]:
