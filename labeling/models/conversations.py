@@ -143,6 +143,9 @@ class ConversationState(models.Model):
         default=False, help_text="It has all the answers wanted in some round"
     )
     difficulty = models.CharField(max_length=6, blank=True)
+    changes = models.PositiveIntegerField(
+        default=0, help_text="How often its answers have changed: a merge says which it has seen"
+    )
 
     class Meta:
         indexes = [

@@ -22,10 +22,11 @@ ASSIGNMENT, PLACE = "labeling_assignment", "labeling_roundconversation"
 ROUND, ANNOTATION = "labeling_round", "labeling_annotation"
 CONVERSATION, STATE = "labeling_conversation", "labeling_conversationstate"
 MERGE, DECISION = "labeling_merge", "labeling_adjudication"
-TABLES = (ROUND, ASSIGNMENT, ANNOTATION, PLACE, CONVERSATION, MERGE, DECISION)
+REVIEW = "labeling_review"
+TABLES = (ROUND, ASSIGNMENT, ANNOTATION, PLACE, REVIEW, CONVERSATION, MERGE, DECISION)
 """In the order of work: so migrations lock them, and wait for nobody who waits for them."""
 
-COLUMNS = {ASSIGNMENT: "answered_at", PLACE: "free", STATE: "stage"}
+COLUMNS = {ASSIGNMENT: "answered_at", PLACE: "free", STATE: "changes"}
 TAKEN = (
     f"SELECT COUNT(*) FROM {ASSIGNMENT} AS taken"
     " WHERE taken.purpose = 'labelling' AND taken.slot IS NOT NULL"
@@ -97,14 +98,18 @@ STANDING = {
 """Each from scratch, of one conversation: what is counted once more is not wrong forever."""
 
 NEW_STATE = (
-    f"INSERT INTO {STATE} (conversation_id, project_id, stage, answers, is_complete, difficulty)"
+    f"INSERT INTO {STATE} (conversation_id, project_id,"
+    " stage, answers, is_complete, difficulty, changes)"
 )
 STAND = f"UPDATE {STATE} SET {', '.join(f'{name} = {value}' for name, value in STANDING.items())}"
+STAND_CHANGED = f"{STAND}, changes = changes + 1"
+"""After what may change the answers that a merge is of; once too often only costs a comparison."""
 
 
 def _stands(name: str, event: str, table: str, condition: str, of: str, only: str = "") -> Count:
     conversation = f"{of}.conversation_id"
-    statement = f"{STAND} WHERE conversation_id = {conversation}{only}"
+    stand = STAND_CHANGED if table == ASSIGNMENT else STAND
+    statement = f"{stand} WHERE conversation_id = {conversation}{only}"
     return Count(name, event, table, condition, statement, locks=conversation)
 
 
@@ -119,7 +124,7 @@ def _stand_in_round(name: str, column: str, only: str = "") -> Count:
         f"UPDATE OF {column}",
         ROUND,
         f"OLD.{column} <> NEW.{column}",
-        f"{STAND} WHERE conversation_id IN ({there})",
+        f"{STAND_CHANGED} WHERE conversation_id IN ({there})",
     )
 
 
@@ -175,7 +180,7 @@ COUNTS = [
         "INSERT",
         CONVERSATION,
         "",
-        f"{NEW_STATE} VALUES (NEW.id, NEW.project_id, 'unplanned', '', FALSE, NEW.difficulty)",
+        f"{NEW_STATE} VALUES (NEW.id, NEW.project_id, 'unplanned', '', FALSE, NEW.difficulty, 0)",
     ),
     Count(
         "stand_conversation_changed",
@@ -209,6 +214,17 @@ COUNTS = [
     _stands("stand_merged_again", "UPDATE OF state", MERGE, "OLD.state <> NEW.state", "NEW"),
     _stands("stand_merge_gone", "DELETE", MERGE, "OLD.state = 'disputed'", "OLD"),
     _stands("stand_decided", "INSERT", DECISION, "", "NEW"),
+    Count(
+        "stand_reviewed",
+        "INSERT",
+        REVIEW,
+        "",
+        f"UPDATE {STATE} SET changes = changes + 1 WHERE conversation_id ="
+        f" (SELECT work.conversation_id FROM {ASSIGNMENT} AS work JOIN {ANNOTATION} AS answer"
+        " ON answer.assignment_id = work.id WHERE answer.id = NEW.annotation_id)"
+        f" AND EXISTS (SELECT 1 FROM {REVIEW} WHERE annotation_id = NEW.annotation_id"
+        " AND verdict = 'fixed')",
+    ),
 ]
 
 FREE = (
@@ -243,7 +259,7 @@ KNOWN["status"] = f"COALESCE({KNOWN['status']}, 'pending')"
 STANDING_RECOUNT = [
     f"UPDATE {ASSIGNMENT} SET {', '.join(f'{name} = {value}' for name, value in KNOWN.items())}"
     f" WHERE {_differs(KNOWN)}",
-    f"{NEW_STATE} SELECT id, project_id, 'unplanned', '', FALSE, difficulty FROM {CONVERSATION}"
+    f"{NEW_STATE} SELECT id, project_id, 'unplanned', '', FALSE, difficulty, 0 FROM {CONVERSATION}"
     f" WHERE NOT EXISTS (SELECT 1 FROM {STATE} WHERE conversation_id = {CONVERSATION}.id)",
     f"UPDATE {STATE} SET difficulty ="
     f" (SELECT difficulty FROM {CONVERSATION} WHERE id = {STATE}.conversation_id)"
@@ -258,12 +274,15 @@ def renew(connection: Any) -> None:
     """Write the triggers and count again, while nobody else takes a place or answers."""
     with transaction.atomic(using=connection.alias):
         _lock(connection)
+        stood_still = missing(connection)
         remove(connection)
         if _is_ready(connection):  # not after a migration backwards
             install(connection)
             with connection.cursor() as cursor:
                 for statement in (*RECOUNT, *STANDING_RECOUNT):
                     cursor.execute(statement)
+                if stood_still:  # nobody knows how often: a worker compares all merges once
+                    cursor.execute(f"UPDATE {STATE} SET changes = changes + 1")
 
 
 def suspend(connection: Any) -> None:

@@ -40,7 +40,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
     workload = service.workload(project, layer)
-    if workload.preparing and not request.htmx:  # type: ignore[attr-defined]
+    if (workload.preparing or workload.compared) and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
     items = _filtered(workload.cases, request)
     tab = request.GET.get("tab", "disputed")

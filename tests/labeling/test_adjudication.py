@@ -15,7 +15,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
 from labeling.services import vectors
 from labeling.services.gold import gold
-from labeling.services.settling import merges
+from labeling.services.settling import adjudications, merges, reviews
 from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
@@ -353,3 +353,52 @@ def test_an_acceptance_does_not_hold_for_other_answers(
 
     reasons = {row["conversation"]: row["reason"] for row in caught.value.details["left_out"]}
     assert reasons[unanimous.external_id]["code"] == "gold.disputed_and_more"
+
+
+def test_the_queue_compares_only_what_has_changed(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It shows at every moment what comparing all merges with all answers would show."""
+    round_ = factories.open_full(project, 3)
+    places = list(round_.assignments.select_related("annotator"))
+    for place in places:
+        factories.answer_with(place, {"requirements": [label(place.annotator.username)]})
+
+    def shown_is_compared(changed: int) -> adjudications.Workload:
+        looked_at: list[int] = []
+        compare = merges.answered
+
+        def answered(project: Project, *, among: Any = None) -> Any:
+            looked_at.append(len(among))
+            return compare(project, among=among)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(merges, "answered", answered)
+            shown = adjudications.workload(project, "extraction")
+        assert looked_at == ([changed] if changed else [])
+        assert shown == adjudications._compared(project, "extraction", None)
+        return shown
+
+    assert shown_is_compared(3).preparing == 3
+    merge(project)
+    assert len(shown_is_compared(0).cases) == 3
+
+    annotations.reopen(places[0])
+    assert len(shown_is_compared(0).cases) == 2
+    factories.answer_with(places[0], {"requirements": [label("ana", 2)]})
+    assert shown_is_compared(1).preparing == 1
+    merge(project)
+    assert len(shown_is_compared(0).cases) == 3
+
+    answer_to = places[1].annotation
+    opinion = reviews.Opinion(answer_to.version, "accepted")
+    reviews.review(answer_to, opinion, by=rita)
+    assert len(shown_is_compared(0).cases) == 3
+    fixed = reviews.Opinion(answer_to.version, "fixed", payload=answer_to.payload)
+    reviews.review(answer_to, fixed, by=rita)
+    assert shown_is_compared(1).preparing == 1
+
+    merge(project)
+    Project.objects.filter(pk=project.pk).update(match_threshold=0.5)
+    project.refresh_from_db()
+    assert shown_is_compared(3).preparing == 3

@@ -25,7 +25,7 @@ from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, pending, projects
-from labeling.services.settling import merges
+from labeling.services.settling import merges, settling
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 
 Kind = Adjudication.Kind
@@ -223,11 +223,14 @@ class Workload(NamedTuple):
     """``cases`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
 
     ``waiting`` refer to labels that are not settled, which have to be decided first.
+    ``compared``: too many merges had to be compared with the answers; a worker shall note that they
+    fit.
     """
 
     cases: list[Case]
     preparing: int
     waiting: int
+    compared: bool = False
 
 
 AT_A_TIME = 200
@@ -235,19 +238,43 @@ AT_A_TIME = 200
 
 
 def workload(project: Project, layer: str, *, among: Collection[int] | None = None) -> Workload:
+    """The same for all conversations, or ``among`` some: only those that changed are compared."""
+    if among is not None or settling.needs_of(project, layer):
+        return _compared(project, layer, among)
+    known = merges.confirmed(project, layer)
+    rest = merges.unconfirmed(project, {row.merge.conversation for row in known})
+    if len(rest) > merges.FEW:
+        return _compared(project, layer, None)._replace(compared=True)
+    decided = _decided(project, layer, None)
+    cases = [
+        Case(merge.conversation, name, number, merge, merge.conversation in decided)
+        for name, number, merge in known
+    ]
+    others = _compared(project, layer, rest) if rest else Workload([], 0, 0)
+    return others._replace(cases=_sorted([*cases, *others.cases]))
+
+
+def _compared(project: Project, layer: str, among: Collection[int] | None) -> Workload:
     everything = merges.ready(project, layer, among=among)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
-    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    if among is not None:
-        decisions = decisions.filter(conversation__in=among)
-    decided = set(decisions.order_by().values_list("conversation", flat=True))
+    decided = _decided(project, layer, among)
     cases = [
         Case(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
         for pk, merge in current.items()
     ]
-    cases.sort(key=lambda case: (case.merge.agreement, case.external_id))
-    return Workload(cases, len(ready) - len(current), len(everything) - len(ready))
+    return Workload(_sorted(cases), len(ready) - len(current), len(everything) - len(ready))
+
+
+def _decided(project: Project, layer: str, among: Collection[int] | None) -> set[int]:
+    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    if among is not None:
+        decisions = decisions.filter(conversation__in=among)
+    return set(decisions.order_by().values_list("conversation", flat=True))
+
+
+def _sorted(cases: list[Case]) -> list[Case]:
+    return sorted(cases, key=lambda case: (case.merge.agreement, case.external_id))
 
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
