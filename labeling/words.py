@@ -380,6 +380,41 @@ WORDS: dict[str, Text] = {
         "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, Question/…, Phase, "
         "Event/… and Argument/…"
     ),
+    "file.bad_cue_time": _(
+        "line {line:d}: not the times of a cue, such as 00:01.000 --> 00:04.000"
+    ),
+    "file.column_not_guessed": _(
+        "no column is known to hold the {what}: choose one of {columns}, for example "
+        "{what}={example}"
+    ),
+    "file.column_twice": _("two columns are called “{column}”"),
+    "file.conversation_too_long": _("the conversation is longer than {limit} bytes"),
+    "file.group_too_large": _(
+        "a group of rows takes more than {limit} bytes: write the file with smaller groups"
+    ),
+    "file.line_is_no_row": _("line {line:d} is not a row of a table: {why}"),
+    "file.line_no_utf8": _("line {line:d} is not UTF-8; save the file as UTF-8"),
+    "file.no_cues": _("no times such as 00:01:02,000 --> 00:01:04,000 are in it"),
+    "file.no_messages": _("no list of messages is under {names}"),
+    "file.no_speaker_lines": _(
+        "no line begins with who speaks, such as “Ana: Hello” or “[00:01:02] Ana: Hello”"
+    ),
+    "file.no_such_column": _("there is no column “{column}”; the columns are {columns}"),
+    "file.no_time_known": _(
+        '"{value}" is not a time such as 2026-01-31T14:05:00Z, 31.01.2026 14:05, 1769868300 or '
+        "00:01:02"
+    ),
+    "file.no_pair": _("“{part}” in {what} is not a pair with = between its parts"),
+    "file.unknown_use": _("a column cannot be the {what}; it can be {known}"),
+    "file.not_parquet": _("it cannot be read as Parquet: {why}"),
+    "file.not_webvtt": _("the first line is not WEBVTT"),
+    "file.other_width": _("{cells} cells, but {columns} columns"),
+    "file.row_of_no_conversation": _("the row names no conversation"),
+    "file.row_too_long": _(
+        "the row that ends on line {line:d} is longer than {limit} bytes; perhaps a quotation mark "
+        "is never closed"
+    ),
+    "place.text": _("the text"),
     "file.at_column": _("{said} at column {column:d}"),
     "file.bad_character": _("{path} holds a character that cannot be stored"),
     "file.bad_conversation_id": _("{path} cannot name a conversation"),

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from labeling.forms.uploads import UploadForm
+from labeling.domain.formats.conversations import AUTO
+from labeling.domain.formats.tables import COLUMNS
+from labeling.domain.formats.talks import HowToRead
+from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
 
 
@@ -39,11 +45,29 @@ class ConversationFilter(forms.Form):
         return conversations.filter(**asked)
 
 
-class ConversationUploadForm(UploadForm):
-    """A file with conversations."""
+TITLES = {
+    AUTO: _("Guess it"),
+    "native": _("Native"),
+    "openai": _("OpenAI chat (JSON, JSONL)"),
+    "sharegpt": _("ShareGPT (JSON, JSONL)"),
+    "csv": _("CSV, a message a row"),
+    "tsv": _("TSV, a message a row"),
+    "parquet": "Parquet",
+    "transcript": _("Transcript, “Ana: Hello”"),
+    "vtt": _("WebVTT subtitles"),
+    "srt": _("SubRip subtitles (SRT)"),
+    "labelstudio": "Label Studio JSON",
+    "doccano": "doccano JSONL",
+}
+MOST_CHOICES, MOST_CHARACTERS = 10_000, 1_000_000
 
-    command = "import_conversations"
 
+class ReadingForm(forms.Form):
+    """How files are read, whatever they come from."""
+
+    format = forms.ChoiceField(
+        label=_("Format"), choices=list(TITLES.items()), initial=AUTO, required=False
+    )
     split = forms.ChoiceField(
         label=_("Split of the conversations that name none"),
         required=False,
@@ -51,9 +75,55 @@ class ConversationUploadForm(UploadForm):
         help_text=_("A conversation that names another one is refused."),
     )
 
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or AUTO
 
-class ConversationStoreForm(ConversationUploadForm):
-    """What a preview was asked for, and the file that was kept for it."""
 
-    file = None  # type: ignore[assignment]
-    upload = forms.CharField()
+class ConversationUploadForm(ReadingForm):
+    """Files with conversations."""
+
+    command = "import_conversations"
+
+    file = SeveralFilesField(
+        label=_("Files"),
+        allow_empty_file=True,
+        help_text=_(
+            "JSON, CSV, Parquet, text, WebVTT or SRT; several at once, of up to 100 MB together."
+        ),
+    )
+    field_order = ("file", "format", "split")
+
+    def clean_file(self) -> list[UploadedFile]:
+        files: list[UploadedFile] = self.cleaned_data["file"]
+        check_size(sum(file.size or 0 for file in files), self.command)
+        return files
+
+
+class ConversationStoreForm(ReadingForm):
+    """What a preview was asked for, and the files that were kept for it."""
+
+    how = forms.CharField(required=False, max_length=MOST_CHARACTERS)
+
+    def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.keys = data.getlist("upload") if data else []
+
+    def clean_how(self) -> HowToRead:
+        try:
+            written = json.loads(self.cleaned_data["how"] or "{}")
+            columns, roles = written.get("columns", {}), written.get("roles", {})
+            parts = [*columns.items(), *roles.items()]
+        except (ValueError, AttributeError, RecursionError):
+            raise forms.ValidationError(_("Open the preview again.")) from None
+        if len(parts) > MOST_CHOICES or not all(
+            isinstance(name, str) and isinstance(value, str) for name, value in parts
+        ):
+            raise forms.ValidationError(_("Open the preview again."))
+        return HowToRead(columns, roles)
+
+
+def how_chosen(data: QueryDict) -> HowToRead:
+    """What the selects of a preview say; a guess that was left alone is chosen by that."""
+    columns = {what: data[f"column_{what}"] for what in COLUMNS if data.get(f"column_{what}")}
+    pairs = zip(data.getlist("name"), data.getlist("role"), strict=False)
+    return HowToRead(columns, {name: role for name, role in pairs if name and role})

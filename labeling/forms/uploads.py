@@ -1,11 +1,33 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 MAX_BYTES = 100 * 1024 * 1024
 TITLES = {"native": _("Native"), "labelstudio": "Label Studio JSON", "doccano": "doccano JSONL"}
+
+
+class SeveralFilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class SeveralFilesField(forms.FileField):
+    """One file or more, each no larger than a page takes."""
+
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        listed = data if isinstance(data, list | tuple) else [data]
+        return [super(SeveralFilesField, self).clean(file, initial) for file in listed]
+
+
+def check_size(size: int, command: str) -> None:
+    if size > MAX_BYTES:
+        too_large = _("The file is larger than 100 MB: import it with manage.py {command}.")
+        raise forms.ValidationError(too_large.format(command=command))
 
 
 class UploadForm(forms.Form):
@@ -18,7 +40,5 @@ class UploadForm(forms.Form):
 
     def clean_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["file"]
-        if (file.size or 0) > MAX_BYTES:
-            too_large = _("The file is larger than 100 MB: import it with manage.py {command}.")
-            raise forms.ValidationError(too_large.format(command=self.command))
+        check_size(file.size or 0, self.command)
         return file

@@ -1,8 +1,10 @@
-"""Conversations out of a file that a lead uploads, never stored without a preview."""
+"""Conversations out of files that a lead uploads, never stored without a preview."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +14,35 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import EXAMPLE
-from labeling.forms.conversations import ConversationStoreForm, ConversationUploadForm
-from labeling.models import Project
-from labeling.services.exchange import conversations, uploads
+from labeling.domain.formats.tables import NO_COLUMN
+from labeling.domain.formats.talks import EVERYBODY_ELSE, LEFT_OUT, NOT_A_SPEAKER, HowToRead
+from labeling.forms.conversations import (
+    TITLES,
+    ConversationStoreForm,
+    ConversationUploadForm,
+    how_chosen,
+)
+from labeling.models import Conversation, Project
+from labeling.services.exchange import conversations, previews, uploads
+from labeling.translation import lazy
 from labeling.views import access
+
+ROLES = {
+    "user": lazy("user, client"),
+    "analyst": lazy("analyst, interviewer"),
+    "assistant": lazy("assistant"),
+    "participant": lazy("somebody else"),
+    LEFT_OUT: lazy("leave the messages out"),
+    NOT_A_SPEAKER: lazy("not a speaker: part of the text"),
+}
+USES = {
+    "conversation": lazy("Conversation"),
+    "speaker": lazy("Who speaks"),
+    "role": lazy("Role"),
+    "text": lazy("Text"),
+    "time": lazy("Time"),
+    "order": lazy("Order"),
+}
 
 
 @require_GET
@@ -26,46 +53,89 @@ def conversations_import(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A dry run of the file; what it would store is shown with a button that stores it."""
+    """A dry run of new files, or of kept ones that shall be read in another way."""
     project = access.led(request.user, slug)
+    if "upload" in request.POST:
+        again = ConversationStoreForm(request.POST)
+        if not again.is_valid():
+            return _page(request, project, ConversationUploadForm(), status=400)
+        try:
+            kept = _found(request, project, again.keys)
+        except RuleError as error:
+            return _page(request, project, ConversationUploadForm(), refused=error, status=400)
+        return _preview(request, project, kept, again.cleaned_data, how_chosen(request.POST))
     form = ConversationUploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, project, form, status=400)
-    kept = uploads.keep(form.cleaned_data.pop("file"), **_whose(request, project))
+    files = form.cleaned_data["file"]
+    kept = [uploads.keep(file, **_whose(request, project)) for file in files]
+    return _preview(request, project, kept, form.cleaned_data, HowToRead())
+
+
+def _preview(
+    request: HttpRequest,
+    project: Project,
+    kept: Sequence[uploads.Upload],
+    options: dict[str, Any],
+    how: HowToRead,
+) -> HttpResponse:
+    asked = {"format": options["format"], "split": options["split"]}
+    report, refused = None, None
     try:
-        report = _import(request, project, kept, form.cleaned_data, dry_run=True)
+        report = _import(request, project, kept, how=how, dry_run=True, **asked)
     except RuleError as error:
-        uploads.forget(kept)
-        return _page(request, project, form, refused=error, status=400)
+        refused = error
+    shown = previews.look_at(_opened(kept), format=asked["format"], how=how)
+    written = json.dumps({"columns": how.columns, "roles": how.roles}, ensure_ascii=False)
+    keys = [upload.key for upload in kept]
     context = {
         "project": project,
         "report": report,
-        "upload": kept,
-        "split": form.cleaned_data["split"],
-        "confirm": ConversationStoreForm(initial={**form.cleaned_data, "upload": kept.key}),
+        "refused": refused,
+        "uploads": kept,
+        "shown": shown,
+        "split": asked["split"],
+        "splits": Conversation.Split.choices,
+        "format": asked["format"],
+        "titles": TITLES.items(),
+        "formats": [TITLES[name] for name in shown.formats],
+        "columns": [(what, title, shown.columns.get(what, "")) for what, title in USES.items()],
+        "no_column": NO_COLUMN,
+        "roles": [
+            (value, title)
+            for value, title in ROLES.items()
+            if value != NOT_A_SPEAKER or {"transcript", "vtt", "srt"} & set(shown.formats)
+        ],
+        "everybody_else": EVERYBODY_ELSE,
+        "role_of_others": how.roles.get(EVERYBODY_ELSE, ""),
+        "confirm": {**asked, "upload": keys, "how": written},
     }
-    return render(request, "labeling/conversations_preview.html", context)
+    status = 400 if refused else 200
+    return render(request, "labeling/conversations_preview.html", context, status=status)
 
 
 @require_POST
 def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
-    """Store what a preview has shown. The file is checked again: the project may have changed."""
+    """Store what a preview has shown. The files are checked again: the project may have changed."""
     project = access.led(request.user, slug)
     form = ConversationStoreForm(request.POST)
     if not form.is_valid():
-        return _page(request, project, ConversationUploadForm(request.POST), status=400)
+        return _page(request, project, ConversationUploadForm(), status=400)
     try:
-        kept = uploads.find(form.cleaned_data.pop("upload"), **_whose(request, project))
-        report = _import(request, project, kept, form.cleaned_data, dry_run=False)
+        kept = _found(request, project, form.keys)
+        report = _import(request, project, kept, dry_run=False, **form.cleaned_data)
     except RuleError as error:
         return _page(request, project, ConversationUploadForm(), refused=error, status=400)
-    uploads.forget(kept)
+    for upload in kept:
+        uploads.forget(upload)
     message = ngettext(
         "{new} conversation is stored, {unchanged} were known.",
         "{new} conversations are stored, {unchanged} were known.",
         report.new,
     )
     messages.success(request, message.format(new=report.new, unchanged=report.unchanged))
+    if not project.rounds.exists():
+        return redirect(project)  # which says what comes next
     return redirect("conversations", project.slug)
 
 
@@ -73,22 +143,33 @@ def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
     return {"project": project, "by": request.user, "purpose": "conversations"}
 
 
+def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[uploads.Upload]:
+    if not keys:
+        raise uploads.UploadGone("upload.gone")
+    return [uploads.find(key, **_whose(request, project)) for key in keys]
+
+
+def _opened(kept: Sequence[uploads.Upload]) -> Iterator[tuple[str, BinaryIO]]:
+    for upload in kept:
+        with upload.open() as file:
+            yield upload.name, file
+
+
 def _import(
     request: HttpRequest,
     project: Project,
-    kept: uploads.Upload,
-    options: dict[str, str],
+    kept: Sequence[uploads.Upload],
     *,
     dry_run: bool,
+    **options: Any,
 ) -> conversations.ImportReport:
-    with kept.open() as file:
-        return conversations.import_files(
-            project_slug=project.slug,
-            files=[(kept.name, file)],
-            dry_run=dry_run,
-            actor=request.user,
-            **options,
-        )
+    return conversations.import_files(
+        project_slug=project.slug,
+        files=_opened(kept),
+        dry_run=dry_run,
+        actor=request.user,
+        **options,
+    )
 
 
 def _page(

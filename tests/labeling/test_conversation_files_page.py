@@ -45,7 +45,7 @@ def upload(client: Client, data: bytes, **fields: Any) -> Any:
 
 
 def confirm(client: Client, preview: Any, **fields: Any) -> Any:
-    return client.post(f"{URL}store/", {**preview.context["confirm"].initial, **fields})
+    return client.post(f"{URL}store/", {**preview.context["confirm"], **fields})
 
 
 def test_a_preview_says_what_the_file_holds_and_stores_nothing(lead):
@@ -65,7 +65,7 @@ def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
 
     stored = confirm(lead, preview)
 
-    assert stored.url == "/projects/orders/conversations/"
+    assert stored.url == "/projects/orders/"  # without a round, it says what comes next
     assert "2 conversations are stored, 0 were known." in lead.get(stored.url).content.decode()
     splits = Conversation.objects.filter(project__slug="orders").values_list("external_id", "split")
     assert dict(splits) == {"a": "train", "b": "train"}
@@ -87,7 +87,7 @@ def test_conversations_of_other_tools_are_taken(lead, format, data):
     assert len(Conversation.objects.get().messages) == 2
 
 
-def test_a_faulty_file_is_refused_with_line_and_reason(lead, tmp_path):
+def test_a_faulty_file_is_refused_with_line_and_reason(lead):
     response = upload(lead, native(talk("a"), {"id": "b"}, talk("<i>c", messages=[])), split="dev")
 
     assert response.status_code == 400
@@ -97,8 +97,8 @@ def test_a_faulty_file_is_refused_with_line_and_reason(lead, tmp_path):
     assert "&quot;messages&quot; is missing; nothing was stored" in shown
     assert "jsonl:3: a conversation needs at least 2 messages" in shown
     assert '<option value="dev" selected>' in shown
+    assert "Store" not in text_of(response)
     assert not Conversation.objects.exists()
-    assert list((tmp_path / "uploads").iterdir()) == []
 
 
 def test_what_is_wrong_in_a_file_is_said_in_the_language_of_the_reader(lead):
@@ -139,7 +139,7 @@ def test_a_preview_is_confirmed_once_and_by_nobody_else(lead, signed_in, admin):
 
 def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):
     kept = upload(lead, native(talk("a")))
-    as_labels = {"format": "native", "upload": kept.context["upload"].key, "reason": "Pilot"}
+    as_labels = {"format": "native", "upload": kept.context["uploads"][0].key, "reason": "Pilot"}
     answer = lead.post("/projects/orders/labels/import/", as_labels)
     assert "no longer stored" in text_of(answer)
 
@@ -194,3 +194,89 @@ def test_it_is_told_in_german(lead):
     assert "Noch ist nichts gespeichert" in text_of(preview)
     stored = lead.get(confirm(lead, preview).url).content.decode()
     assert "1 Gespräch ist gespeichert, 0 waren bekannt." in stored
+
+
+# --- files of other kinds -------------------------------------------------------------------------
+
+TABLE = "wer;said\nDana;Ça va?\nمنى;نعم\nDana;😀 ok\n"
+
+
+def several(client: Client, *files: tuple[str, bytes], **fields: Any) -> Any:
+    sent = [SimpleUploadedFile(name, data) for name, data in files]
+    return client.post(f"{URL}preview/", {"file": sent, **fields})
+
+
+def again(client: Client, preview: Any, **fields: Any) -> Any:
+    kept = {key: preview.context["confirm"][key] for key in ("upload", "format", "split")}
+    return client.post(f"{URL}preview/", {**kept, **fields})
+
+
+def test_a_preview_shows_conversations_as_they_will_look(lead):
+    text = "[00:00:05] Dana: Hello <b>there</b>\nand more\n[01:02:03] منى: نعم\n"
+
+    preview = several(lead, ("talk.txt", text.encode()))
+
+    shown = text_of(preview)
+    assert "talk Dana participant 0:00:05 Hello <b>there</b> and more" in shown
+    assert "منى participant 1:02:03 نعم" in shown
+    assert '<p class="said-text" dir="auto">نعم</p>' in preview.content.decode()
+    assert "Read as: Transcript" in shown
+
+
+def test_columns_that_were_not_guessed_are_chosen_on_the_preview(lead):
+    refused = several(lead, ("calls.csv", TABLE.encode()))
+    assert refused.status_code == 400
+    assert "calls.csv:1: no column is known to hold the speaker" in text_of(refused)
+
+    preview = again(lead, refused, column_text="said", column_speaker="wer")
+    confirm(lead, preview)
+
+    messages = Conversation.objects.get(external_id="calls").messages
+    assert [message.content for message in messages] == ["Ça va?", "نعم", "😀 ok"]
+
+
+def test_roles_are_chosen_on_the_preview_and_stored_as_it_showed(lead):
+    first = several(lead, ("calls.csv", TABLE.replace("wer", "name").encode()))
+
+    preview = again(lead, first, name=["Dana", "منى"], role=["analyst", "user"])
+    confirm(lead, preview)
+
+    messages = Conversation.objects.get(external_id="calls").messages
+    assert [(m.role, m.speaker) for m in messages] == [
+        ("analyst", "Dana"), ("user", "منى"), ("analyst", "Dana"),
+    ]  # fmt: skip
+
+
+def test_several_files_of_several_kinds_come_in_at_once_or_not_at_all(lead):
+    vtt = b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>Hi\n\n00:03.000 --> 00:04.000\n<v Ben>Yes\n"
+
+    refused = several(lead, ("a.vtt", vtt), ("b.srt", b"no times at all"))
+    assert "b.srt: no times such as 00:01:02,000" in text_of(refused)
+    preview = several(lead, ("a.vtt", vtt), ("talks.jsonl", native(talk("t"))))
+    assert not Conversation.objects.exists()
+    confirm(lead, preview)
+
+    assert set(Conversation.objects.values_list("external_id", flat=True)) == {"a", "t"}
+
+
+def test_what_machines_say_is_left_out_and_counted(lead):
+    messages = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        {"role": "tool", "content": "{}"},
+        {"role": "assistant", "content": "Rain."},
+    ]
+
+    shown = text_of(several(lead, ("chat.jsonl", native({"messages": messages}))))
+
+    assert "New 1, with 2 messages" in shown
+    assert "Messages left out 3: without text, of system and tools" in shown
+
+
+@pytest.mark.parametrize("how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}'])
+def test_choices_that_no_preview_made_are_refused(lead, how):
+    answer = confirm(lead, upload(lead, native(talk("a"))), how=how)
+
+    assert answer.status_code == 400
+    assert not Conversation.objects.exists()

@@ -128,6 +128,7 @@ def test_the_audit_log_says_what_came_from_where(write):
         "new": 2,
         "unchanged": 0,
         "messages": 4,
+        "left_out": 0,
         "project_created": True,
         "inherited": {},
         "given": {},
@@ -284,7 +285,7 @@ def test_a_folder_is_no_file(tmp_path):
 
 
 def test_an_unknown_format_is_refused_with_those_available(write):
-    with pytest.raises(CommandError, match="“nope” cannot be read; available now: native, "):
+    with pytest.raises(CommandError, match="“nope” cannot be read; available now: auto, native, "):
         run(write(talk("a")), format="nope")
 
 

@@ -94,6 +94,8 @@ class Record:
     origin: str = ""
     """``collected`` or ``synthetic``; where nothing is said, it is collected."""
     generator: str = ""
+    left_out: int = 0
+    """Messages of the file that are not among the turns: without text, or of nobody who speaks."""
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import PurePath
 from typing import BinaryIO, NotRequired, TypedDict
 
-from labeling.domain.exchange.importing import Problem, Record, read_native, record_of
-from labeling.domain.formats import doccano, labelstudio
+from labeling.domain.exchange.importing import (
+    CONVERSATION_KEYS,
+    MESSAGE_KEYS,
+    PASSED_OVER,
+    Problem,
+    Record,
+    read_native,
+    record_of,
+)
+from labeling.domain.formats import chatlogs, doccano, labelstudio, speech, tables
 from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
+from labeling.domain.formats.talks import (
+    MACHINES,
+    HowToRead,
+    Talk,
+    head_of,
+    records,
+    seekable,
+    with_roles,
+)
 
 Read = Iterator[tuple[int, Record] | Problem]
 
@@ -59,8 +78,116 @@ def _document(labelled: FileConversation) -> ConversationLine:
     }
 
 
-READERS: dict[str, Callable[[BinaryIO], Read]] = {
-    "native": read_native,
-    "labelstudio": partial(_read, partial(labelstudio.read, with_answers=False)),
-    "doccano": partial(_read, partial(doccano.read, with_answers=False)),
+Reader = Callable[[BinaryIO, str, HowToRead], Read]
+
+
+def _as_they_say(reader: Callable[[BinaryIO], Read]) -> Reader:
+    """A format that names ids and roles itself."""
+
+    def read(stream: BinaryIO, _name: str, how: HowToRead) -> Read:
+        entries = reader(stream)
+        return with_roles(entries, how) if how.roles or how.names is not None else entries
+
+    return read
+
+
+def _talks(reader: Callable[..., Iterator[Talk | Problem]]) -> Reader:
+    return lambda stream, name, how: records(reader(stream, name=name, how=how), how)
+
+
+def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+    return chatlogs.read(stream, name=name)
+
+
+AUTO = "auto"
+READERS: dict[str, Reader] = {
+    "native": _as_they_say(read_native),
+    "openai": _talks(_chats),
+    "sharegpt": _talks(_chats),
+    "csv": _talks(tables.read_csv),
+    "tsv": _talks(tables.read_tsv),
+    "parquet": _talks(tables.read_parquet),
+    "transcript": _talks(speech.read_transcript),
+    "vtt": _talks(speech.read_vtt),
+    "srt": _talks(speech.read_srt),
+    "labelstudio": _as_they_say(partial(_read, partial(labelstudio.read, with_answers=False))),
+    "doccano": _as_they_say(partial(_read, partial(doccano.read, with_answers=False))),
 }
+TABLES = ("csv", "tsv", "parquet")
+FORMATS = (AUTO, *READERS)
+BY_ENDING = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".vtt": "vtt",
+    ".srt": "srt",
+    ".txt": "transcript",
+    ".text": "transcript",
+    ".md": "transcript",
+}
+
+
+def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None = None) -> Read:
+    """The conversations of one file in one of the :data:`FORMATS`, a problem for what is none.
+
+    Parameters
+    ----------
+    stream
+        Opened in binary mode, at its beginning; read once.
+    format
+        With ``auto`` it is guessed, by the name and the first bytes.
+    name
+        Of the file; what has no id is named by it.
+    how
+        Columns and roles that a person has chosen.
+    """
+    stream = seekable(stream)
+    if format == AUTO:
+        format = guess_format(name, head_of(stream))
+    return READERS[format](stream, name, how or HowToRead())
+
+
+def guess_format(name: str, head: bytes) -> str:
+    """How a file is probably written.
+
+    Examples
+    --------
+    >>> guess_format("a.vtt", b""), guess_format("a", b"PAR1"), guess_format("a", b"WEBVTT")
+    ('vtt', 'parquet', 'vtt')
+    >>> guess_format("a.jsonl", b'{"conversations": [{"from": "human", "value": "Hi"}]}')
+    'sharegpt'
+    >>> guess_format("a.json", b'[{"messages": [{"role": "user", "content": "Hi"}]}]')
+    'openai'
+    """
+    text = head.removeprefix(BOM_UTF8).lstrip()
+    if text.startswith(b"PAR1"):
+        return "parquet"
+    if text.startswith(b"WEBVTT"):
+        return "vtt"
+    ending = PurePath(name).suffix.casefold()
+    if ending in BY_ENDING:
+        return BY_ENDING[ending]
+    if text[:1] in (b"{", b"["):
+        return _guess_json(chatlogs.first_of(text), text)
+    return "transcript" if text and ending not in (".json", ".jsonl", ".ndjson") else "native"
+
+
+def _guess_json(first: object, text: bytes) -> str:
+    if not isinstance(first, dict):  # longer than the beginning
+        named = [name for name in (b'"conversations"', b'"messages"') if name in text]
+        return {b'"conversations"': "sharegpt"}.get(named[0], "native") if named else "native"
+    if "data" in first and ("annotations" in first or "predictions" in first or "id" in first):
+        return "labelstudio"
+    if "text" in first and first.keys() & {"entities", "label", "labels", "external_id"}:
+        return "doccano"
+    if not chatlogs.is_document(first):
+        return "native"
+    if not isinstance(first.get("messages"), list):
+        return "sharegpt"
+    is_native = first.keys() <= {*CONVERSATION_KEYS, *PASSED_OVER} and "id" in first
+    messages = [message for message in first["messages"] if isinstance(message, dict)]
+    fits = all(message.keys() <= set(MESSAGE_KEYS) for message in messages)
+    has_texts = all(isinstance(message.get("content"), str) for message in messages)
+    is_talk = not any(message.get("role") in MACHINES for message in messages)
+    return "native" if is_native and fits and has_texts and is_talk else "openai"

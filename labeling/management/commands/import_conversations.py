@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
-from labeling.domain.formats.conversations import READERS
+from labeling.domain.formats import conversations as formats
+from labeling.domain.formats.talks import HowToRead
 from labeling.management import refusals
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
@@ -22,7 +24,7 @@ from labeling.services import near_duplicates
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
-FORMATS = (*READERS, *CHAT_FORMATS)
+FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 
 class Command(BaseCommand):
@@ -43,6 +45,20 @@ class Command(BaseCommand):
             default="native",
             metavar="NAME",
             help=f"How the files are written: {', '.join(FORMATS)} (default: native).",
+        )
+        parser.add_argument(
+            "--columns",
+            default="",
+            metavar="WHAT=COLUMN,…",
+            help="Of a table: conversation, speaker, role, text, time and order, where their names "
+            "do not say it. A column of “-” is none.",
+        )
+        parser.add_argument(
+            "--roles",
+            default="",
+            metavar="NAME=ROLE,…",
+            help="Who is the user and who the analyst: “Ana=analyst,*=user”. A role of “-” leaves "
+            "the messages out, “text” says that the name is none.",
         )
         parser.add_argument(
             "--split",
@@ -81,7 +97,12 @@ class Command(BaseCommand):
             if options["format"] in CHAT_FORMATS:
                 waive = waivers_in(options["waive"])
                 return chats.import_chats(format=options["format"], waive=waive, **arguments)
-            return chats.Outcome(conversations.import_files(format=options["format"], **arguments))
+            try:
+                how = HowToRead.written(options["columns"], options["roles"])
+            except FileFault as fault:
+                raise CommandError(in_english(fault.fact)) from None
+            arguments |= {"format": options["format"], "how": how}
+            return chats.Outcome(conversations.import_files(**arguments))
 
     def _say(
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float
@@ -92,6 +113,8 @@ class Command(BaseCommand):
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"
         )
+        if report.left_out:
+            self.stdout.write(f"{report.left_out} messages left out: no text, or nobody's")
         if report.inherited or report.given:
             self.stdout.write(
                 f"Splits: {len(report.inherited)} inherited from the same conversation, "

@@ -22,7 +22,8 @@ from labeling.domain.exchange.importing import Fingerprint, Problem, Record, con
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint as Sketch
 from labeling.domain.fingerprints import fingerprints
-from labeling.domain.formats.conversations import READERS
+from labeling.domain.formats.conversations import read
+from labeling.domain.formats.talks import HowToRead
 from labeling.domain.gold.release import text_sha256
 from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, projects
@@ -59,7 +60,8 @@ class BadProjectSlug(RuleError):
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did, or on a dry run would do. ``messages`` counts those of new ones.
+    """What an import did, or on a dry run would do. ``messages`` counts those of new ones,
+    ``left_out`` those of the files that no conversation shows.
 
     ``inherited`` has the splits of new conversations that are those of stored copies, ``given``
     those of stored ones that had none. ``notes`` says why, of the first; they may name projects
@@ -70,6 +72,7 @@ class ImportReport:
     new: int = 0
     unchanged: int = 0
     messages: int = 0
+    left_out: int = 0
     project_created: bool = False
     inherited: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
@@ -109,13 +112,15 @@ def import_files(
     dry_run: bool = False,
     actor: Any = None,
     format: str = "native",
+    how: HowToRead | None = None,
 ) -> ImportReport:
     """Store the conversations of files that are not stored yet.
 
-    ``files`` are names (without folders, for messages) and binary streams, each read once and
-    forwards, so an iterable may open them one at a time. ``split`` is for conversations that name
-    none. A stored conversation with the same content is left alone, except that it gets a split if
-    it had none; one with other content refuses the whole import. A missing project is created.
+    ``files`` are names (without folders, for messages) and binary streams, each read once, so an
+    iterable may open them one at a time. ``how`` says which columns and roles they have, ``split``
+    is for conversations that name none. A stored conversation with the same content is left alone,
+    except that it gets a split if it had none; one with other content refuses the whole import. A
+    missing project is created.
 
     Everything is read, checked and decided before a lock is taken; what was decided is published
     in one transaction if nothing has changed meanwhile, and else decided again. A dry run writes
@@ -124,7 +129,7 @@ def import_files(
     splits.require_fingerprints()
     planned_project(project_slug)  # refuses what no project can be called
     with Staged() as staged:
-        importing = _ConversationImport(staged, split=split, format=format, actor=actor)
+        importing = _ConversationImport(staged, split=split, format=format, how=how, actor=actor)
         names = list(importing.take(files))
         for attempt in range(ATTEMPTS):
             before = _state()
@@ -237,11 +242,13 @@ class _ConversationImport:
         *,
         split: str,
         format: str = "native",
+        how: HowToRead | None = None,
         actor: Any = None,
         proposed: bool = False,
     ) -> None:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
+        self._how, self._left_out = how, 0
         self._actor, self._proposed = actor, proposed
         self._names: list[str] = []
         self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
@@ -255,7 +262,7 @@ class _ConversationImport:
         """Read all files, yielding their names; ends early when there are too many problems."""
         for order, (name, stream) in enumerate(files):
             yield name
-            for entry in READERS[self._format](stream):
+            for entry in read(stream, format=self._format, name=name, how=self._how):
                 if isinstance(entry, Problem):
                     place = _RecordPlace(order, entry.line or 0, name)
                     self._faults.append((place, entry.reason))
@@ -281,6 +288,7 @@ class _ConversationImport:
             )
             self._faults.append((place, reason))
             return
+        self._left_out += record.left_out
         self._batch.append((place, record))
         self._characters += record.size
         if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
@@ -301,7 +309,7 @@ class _ConversationImport:
 
         Writes nothing, and may be repeated.
         """
-        self.report, self._refusals = ImportReport(), []
+        self.report, self._refusals = ImportReport(left_out=self._left_out), []
         self._staged.forget_decisions()
         if len(self._faults) < MAX_PROBLEMS:
             for batch in self._staged.entries(BATCH_CONVERSATIONS):

@@ -1,0 +1,158 @@
+"""Chat logs of language models: the JSON of OpenAI, and that of ShareGPT.
+
+A file is JSON Lines, one JSON list, or one object. What only a machine reads (system prompts, calls
+of tools and their results) is left out and counted, unless roles ask for it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+from labeling.domain.errors import FileFault
+from labeling.domain.exchange.importing import SPLITS, Problem
+from labeling.domain.facts import Fact
+from labeling.domain.formats.answers import LineFault
+from labeling.domain.formats.reading import json_lines, json_list
+from labeling.domain.formats.talks import MAX_BYTES, SaidTurn, Talk, head_of, id_by_content
+
+IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
+TIMES = ("time", "timestamp", "created_at", "create_time", "date")
+MESSAGES = ("messages", "conversations", "conversation")
+WHO = ("role", "from", "author")
+WHAT = ("content", "value", "text")
+PARTS: Mapping[str, str] = {
+    "image_url": "[image]",
+    "input_image": "[image]",
+    "image": "[image]",
+    "input_audio": "[audio]",
+    "audio": "[audio]",
+    "file": "[file]",
+    "input_file": "[file]",
+}
+"""What stands in a message where a part of it is no text, so that its answer can be understood."""
+
+
+def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
+    for entry in _documents(stream):
+        if isinstance(entry, LineFault):
+            yield Problem(entry.line, entry.reason)
+            continue
+        line, document = entry
+        try:
+            yield talk_of(line, document, name=name)
+        except FileFault as fault:
+            yield Problem(line, fault.fact)
+
+
+def _documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
+    """The conversations of any of the three forms, with the line on which each begins."""
+    start = head_of(stream).removeprefix(BOM_UTF8).lstrip()
+    if start.startswith(b"["):
+        return json_list(stream, limit=MAX_BYTES)
+    if start.split(b"\n", 1)[0].strip() == b"{":  # over several lines, so it is one object
+        return _one(stream)
+    return json_lines(stream, limit=MAX_BYTES)
+
+
+def _one(stream: BinaryIO) -> Iterator[tuple[int, Any] | LineFault]:
+    raw = stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        yield LineFault(None, Fact("file.too_long", limit=MAX_BYTES))
+        return
+    listed = b"[" + raw.removeprefix(BOM_UTF8) + b"]"
+    yield from json_list(io.BytesIO(listed), limit=MAX_BYTES)
+
+
+def talk_of(line: int, document: Any, *, name: str) -> Talk:
+    """One conversation of a chat log; also of a table whose rows hold whole conversations."""
+    if not isinstance(document, dict):
+        raise FileFault("file.must_be_object", path=Fact("place.line"))
+    key = next((key for key in MESSAGES if isinstance(document.get(key), list)), None)
+    if key is None:
+        raise FileFault("file.no_messages", names=list(MESSAGES))
+    turns, left_out = [], 0
+    for index, message in enumerate(document[key]):
+        turn = _turn(message, f"{key}[{index}]")
+        if turn.text.strip():
+            turns.append(turn)
+        else:
+            left_out += 1
+    split = document.get("split")
+    return Talk(
+        line=line,
+        id=_id(document) or id_by_content(name, turns),
+        turns=turns,
+        left_out=left_out,
+        domain=document["domain"] if isinstance(document.get("domain"), str) else "",
+        split=split if split in SPLITS else "",
+    )
+
+
+def _id(document: Mapping[str, Any]) -> str:
+    values = (document.get(key) for key in IDS)
+    return next((str(value) for value in values if _names_it(value)), "")
+
+
+def _names_it(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _turn(message: Any, path: str) -> SaidTurn:
+    if not isinstance(message, dict):
+        raise FileFault("file.must_be_object", path=path)
+    who = next((message[key] for key in WHO if key in message), None)
+    if isinstance(who, dict):  # as chats are exported: {"role": "user", "name": null}
+        who = who.get("role")
+    if not isinstance(who, str) or not who.strip():
+        raise FileFault("file.missing", path=f'"{path}.role"')
+    named = message.get("name")
+    is_person = isinstance(named, str) and named.strip() and who in ("user", "assistant", "human")
+    content = next((message[key] for key in WHAT if key in message), None)
+    time = next((message[key] for key in TIMES if message.get(key) not in (None, "")), "")
+    return SaidTurn(
+        name=str(named) if is_person else who,
+        text=_text(content, f"{path}.content"),
+        time=str(time) if isinstance(time, str | int | float) else "",
+        role={"human": "user"}.get(who, who) if is_person else "",
+    )
+
+
+def _text(content: Any, path: str) -> str:
+    match content:
+        case None:
+            return ""  # a message that only calls tools
+        case str():
+            return content
+        case list():
+            return "\n".join(filter(None, (_part(part, path) for part in content)))
+        case {"parts": list() as parts}:
+            return "\n".join(part for part in parts if isinstance(part, str) and part)
+    raise FileFault("file.must_be_text", path=f'"{path}"')
+
+
+def _part(part: Any, path: str) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        raise FileFault("file.must_be_object", path=f'"{path}"')
+    text = part.get("text", part.get("refusal"))
+    return text if isinstance(text, str) else PARTS.get(str(part.get("type")), "[…]")
+
+
+def is_document(value: Any) -> bool:
+    """Whether a JSON value looks like a conversation of a chat log."""
+    return isinstance(value, dict) and any(isinstance(value.get(key), list) for key in MESSAGES)
+
+
+def first_of(head: bytes) -> Any:
+    """The first JSON value of a file, by its beginning; None where it does not end in there."""
+    text = head.decode("utf-8-sig", errors="ignore").lstrip()
+    text = text.removeprefix("[").lstrip() if text.startswith("[") else text
+    try:
+        return json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None

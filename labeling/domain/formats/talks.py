@@ -1,0 +1,327 @@
+"""What every reader of somebody else's conversations yields, and how people and times become ours.
+
+A reader gives the names of a file as they stand there; who is the user and who the analyst is
+decided here, by what the person who imports says, else by names that say it themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from labeling.domain.errors import FileFault
+from labeling.domain.exchange.importing import MAX_LENGTHS, Problem, Record, Turn, record_of
+from labeling.domain.facts import Fact
+
+MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native file
+MAX_SPEAKERS = 10_000  # counted for a preview
+EVERYBODY_ELSE = "*"
+PARTICIPANT = "participant"
+LEFT_OUT, NOT_A_SPEAKER = "-", "text"
+"""What a role may say instead: leave the messages out, or read the lines as text."""
+
+_USERS = """
+    user client customer interviewee human patient caller respondent requester
+    kunde kundin nutzer nutzerin befragter befragte
+"""
+_ANALYSTS = """
+    analyst interviewer moderator agent consultant engineer
+    analystin interviewerin moderatorin berater beraterin
+"""
+_ASSISTANTS = "assistant gpt chatgpt bot ai model chatbot assistent assistentin"
+USERS, ANALYSTS, ASSISTANTS = (
+    frozenset(names.split()) for names in (_USERS, _ANALYSTS, _ASSISTANTS)
+)
+ROLES = USERS | ANALYSTS | ASSISTANTS
+MACHINES = frozenset(("system", "developer", "tool", "function", "ipython"))
+"""Nobody in the conversation reads what they say, so it is left out unless asked for."""
+
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+"""Where a file counts time from the start of a recording, its times are on this day."""
+
+
+class SaidTurn(NamedTuple):
+    """One message as a file has it; ``role`` only where a file has both name and role."""
+
+    name: str
+    text: str
+    time: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation of a file and where it begins; ``left_out`` messages had no text."""
+
+    line: int
+    id: str
+    turns: Sequence[SaidTurn]
+    left_out: int = 0
+    domain: str = ""
+    split: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRead:
+    """What the person who imports says of a file: which columns, and who has which role.
+
+    ``names`` counts the messages of everybody by the names in the file, for a preview.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    names: Counter[str] | None = None
+
+    @classmethod
+    def written(cls, columns: str = "", roles: str = "") -> HowToRead:
+        """From ``text=Body,time=Sent`` and ``Ana=analyst,*=user``, as commands and programs say.
+
+        Raises
+        ------
+        FileFault
+            A part is no such pair, or names what a column cannot be.
+        """
+        known = {"conversation", "speaker", "role", "text", "time", "order"}
+        chosen = _pairs(columns, "columns")
+        unknown = next((what for what in chosen if what not in known), None)
+        if unknown is not None:
+            raise FileFault("file.unknown_use", what=unknown[:60], known=sorted(known))
+        return cls(chosen, _pairs(roles, "roles"))
+
+    def role_of(self, name: str) -> str:
+        """The role that was chosen; empty where nothing was said."""
+        chosen = self.roles.get(name, "")
+        return chosen or ("" if name.casefold() in MACHINES else self.roles.get(EVERYBODY_ELSE, ""))
+
+    def is_no_speaker(self, name: str) -> bool:
+        return self.roles.get(name) == NOT_A_SPEAKER
+
+    def count(self, name: str) -> None:
+        if self.names is not None and (name in self.names or len(self.names) < MAX_SPEAKERS):
+            self.names[name] += 1
+
+
+def _pairs(written: str, what: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in written.split(","))):
+        name, sign, value = (side.strip() for side in part.rpartition("="))
+        if not (name and sign and value):
+            raise FileFault("file.no_pair", what=what, part=part[:60])
+        pairs[name] = value
+    return pairs
+
+
+def role_by_name(name: str) -> str:
+    """The role that a name says by itself.
+
+    Examples
+    --------
+    >>> [role_by_name(name) for name in ("Interviewer", "human", "GPT", "tool", "Dana")]
+    ['analyst', 'user', 'assistant', '-', 'participant']
+    """
+    word = name.casefold().strip().rstrip("0123456789 ")
+    if word in USERS:
+        return "user"
+    if word in ANALYSTS:
+        return "analyst"
+    if word in ASSISTANTS:
+        return "assistant"
+    return LEFT_OUT if word in MACHINES else PARTICIPANT
+
+
+def records(
+    talks: Iterable[Talk | Problem], how: HowToRead
+) -> Iterator[tuple[int, Record] | Problem]:
+    """Each conversation with its people in their roles, checked as a native line is."""
+    for talk in talks:
+        yield talk if isinstance(talk, Problem) else _record(talk, how)
+
+
+def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
+    """The role of each name: of a user and an analyst, who says of one says of the other."""
+    roles = {}
+    for turn in talk.turns:
+        if turn.name not in roles:
+            roles[turn.name] = how.role_of(turn.name) or turn.role or role_by_name(turn.name)
+    taken = set(roles.values())
+    if "user" in taken:
+        others = PARTICIPANT if taken & {"analyst", "assistant"} else "analyst"
+    else:
+        others = "user" if taken & {"analyst", "assistant"} else PARTICIPANT
+    return {
+        name: others if role == PARTICIPANT and not how.role_of(name) else role
+        for name, role in roles.items()
+    }
+
+
+def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
+    roles = _roles_in(talk, how)
+    messages: list[dict[str, str | None]] = []
+    left_out = talk.left_out
+    try:
+        for turn in talk.turns:
+            how.count(turn.name)
+            role = how.role_of(turn.name) or turn.role or roles[turn.name]
+            if role == LEFT_OUT:
+                left_out += 1
+                continue
+            says_more = turn.name.casefold() not in (
+                role.casefold(),
+                *ASSISTANTS,
+                *USERS,
+                *ANALYSTS,
+            )
+            messages.append(
+                {
+                    "role": role,
+                    "content": turn.text,
+                    "speaker": turn.name if says_more else "",
+                    "time": time_in(turn.time),
+                }
+            )
+    except FileFault as fault:
+        return Problem(talk.line, fault.fact)
+    document: dict[str, Any] = {"id": talk.id, "messages": messages}
+    document |= {"domain": talk.domain, "split": talk.split}
+    entry = record_of(talk.line, document)
+    if isinstance(entry, Problem) or not left_out:
+        return entry
+    line, record = entry
+    return line, replace(record, left_out=left_out)
+
+
+def with_roles(
+    entries: Iterable[tuple[int, Record] | Problem], how: HowToRead
+) -> Iterator[tuple[int, Record] | Problem]:
+    """Records of formats that say roles themselves, with those that the person chose instead."""
+    for entry in entries:
+        if isinstance(entry, Problem):
+            yield entry
+            continue
+        line, record = entry
+        turns, changed = [], False
+        for turn in record.turns:
+            name = turn.speaker or turn.role
+            how.count(name)
+            role = how.role_of(name) or turn.role
+            changed |= role != turn.role
+            if role != LEFT_OUT:
+                turns.append(turn._replace(role=role))
+        yield entry if not changed else _rechecked(line, record, turns)
+
+
+def _rechecked(line: int, record: Record, turns: list[Turn]) -> tuple[int, Record] | Problem:
+    least = 2
+    if len(turns) < least:
+        return Problem(line, Fact("file.few_messages", least=least, messages=len(turns)))
+    for turn in turns:
+        if len(turn.role) > MAX_LENGTHS["role"]:
+            return Problem(
+                line,
+                Fact("file.longer_than", path='"role"', most=MAX_LENGTHS["role"]),
+            )
+    left_out = len(record.turns) - len(turns)
+    return line, replace(record, turns=tuple(turns), written_sha256="", left_out=left_out)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+HEAD_BYTES = 64 * 1024
+
+
+def seekable(stream: BinaryIO) -> BinaryIO:
+    """The stream, or a copy of it on disk: some formats are read from their end."""
+    if stream.seekable():
+        return stream
+    copy = TemporaryFile()  # noqa: SIM115 - closed when nobody reads it any more
+    shutil.copyfileobj(stream, copy)
+    copy.seek(0)
+    return cast(BinaryIO, copy)
+
+
+def head_of(stream: BinaryIO) -> bytes:
+    """The beginning of a file, which is then read from there again."""
+    head = stream.read(HEAD_BYTES)
+    stream.seek(0)
+    return head
+
+
+# --- ids ------------------------------------------------------------------------------------------
+
+
+def stem_of(name: str) -> str:
+    """The name of a file as the id of what is in it.
+
+    Examples
+    --------
+    >>> stem_of("Interview 3.vtt"), stem_of(""), stem_of("a" * 300)[:3]
+    ('Interview 3', 'conversation', 'aaa')
+    """
+    stem = PurePath(name.replace("\\", "/")).stem
+    stem = "".join(character if character.isprintable() else "_" for character in stem)
+    return stem.strip()[:150].strip() or "conversation"
+
+
+def id_by_content(name: str, turns: Iterable[SaidTurn]) -> str:
+    """An id for a conversation that has none: the same text in a file of the same name, the same.
+
+    Examples
+    --------
+    >>> id_by_content("chats.jsonl", [SaidTurn("user", "Hi"), SaidTurn("assistant", "Yes?")])
+    'chats-f17f279785'
+    """
+    digest = hashlib.sha256()
+    for turn in turns:
+        digest.update(turn.text.encode(errors="replace") + b"\0")
+    return f"{stem_of(name)}-{digest.hexdigest()[:10]}"
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+OFFSET = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,6}))?")
+EUROPEAN = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?")
+MILLISECONDS_FROM = 1e11  # a number of seconds that large lies in the year 5138
+
+
+def time_in(written: str) -> str | None:
+    """A time as files write it, in the form of ISO 8601: dates, seconds since 1970, offsets.
+
+    Raises
+    ------
+    FileFault
+        It is none of these.
+
+    Examples
+    --------
+    >>> time_in("2026-01-31 14:05"), time_in("1767225600"), time_in("31.1.2026 14:05")
+    ('2026-01-31T14:05:00', '2026-01-01T00:00:00+00:00', '2026-01-31T14:05:00')
+    >>> time_in("01:02:03.5"), time_in("")
+    ('1970-01-01T01:02:03.500000+00:00', None)
+    """
+    text = written.strip()
+    if not text:
+        return None
+    try:
+        if match := OFFSET.fullmatch(text):
+            hours, minutes, seconds, part = match.groups()
+            whole = timedelta(hours=int(hours or 0), minutes=int(minutes), seconds=int(seconds))
+            return (BEGINNING + whole + timedelta(seconds=float(f"0.{part or 0}"))).isoformat()
+        if match := EUROPEAN.fullmatch(text):
+            day, month, year, *clock = (int(part or 0) for part in match.groups())
+            return datetime(year, month, day, *clock).isoformat()  # noqa: DTZ001 - as it is written
+        if len(text) <= 20 and re.fullmatch(r"\d{9,14}(?:\.\d+)?", text):
+            number = float(text)
+            since = number / 1000 if number > MILLISECONDS_FROM else number
+            return datetime.fromtimestamp(since, UTC).isoformat()
+        return datetime.fromisoformat(text.replace("/", "-")).isoformat()
+    except (ValueError, OverflowError, OSError):
+        shown = text if len(text) <= 60 and text.isprintable() else ascii(text[:60])[1:-1]
+        raise FileFault("file.no_time_known", value=shown) from None

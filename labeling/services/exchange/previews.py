@@ -1,0 +1,84 @@
+"""Conversations of files as they will look, before anything is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import BinaryIO
+
+from labeling.domain.exchange.importing import Problem, Record, Turn
+from labeling.domain.formats import conversations, tables
+from labeling.domain.formats.talks import HowToRead, head_of, role_by_name, seekable
+
+SHOWN_CONVERSATIONS, SHOWN_MESSAGES = 3, 6
+SHOWN_NAMES = 12
+LOOKED_AT = 1_000
+"""Conversations of each file whose names are counted: a preview is faster than an import."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConversation:
+    file: str
+    record: Record
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        return self.record.turns[:SHOWN_MESSAGES]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.record.turns) - SHOWN_MESSAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSpeaker:
+    """Somebody by the name in the files, how much they say, and the role they get."""
+
+    name: str
+    messages: int
+    role: str
+
+
+@dataclass(slots=True)
+class Preview:
+    """The first conversations, who speaks in them, and the columns if the first file is a table."""
+
+    conversations: list[ShownConversation] = field(default_factory=list)
+    speakers: list[NamedSpeaker] = field(default_factory=list)
+    n_speakers: int = 0
+    formats: list[str] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRead) -> Preview:
+    """What files hold, as far as it is shown; what is wrong in them, the import says."""
+    preview, names = Preview(), Counter[str]()
+    counting = replace(how, names=names)
+    roles: dict[str, str] = {}
+    for file, stream in files:
+        stream = seekable(stream)
+        known = format
+        if format == conversations.AUTO:
+            known = conversations.guess_format(file, head_of(stream))
+        if known not in preview.formats:
+            preview.formats.append(known)
+        if known in conversations.TABLES and not preview.header:
+            preview.header = tables.header_of(stream, known)
+            preview.columns = {**tables.guess_columns(preview.header), **how.columns}
+        entries = conversations.read(stream, format=known, name=file, how=counting)
+        for entry in islice(entries, LOOKED_AT):
+            if isinstance(entry, Problem):
+                continue
+            record = entry[1]
+            roles |= {turn.speaker or turn.role: turn.role for turn in record.turns}
+            if len(preview.conversations) < SHOWN_CONVERSATIONS:
+                preview.conversations.append(ShownConversation(file, record))
+    preview.n_speakers = len(names)
+    preview.speakers = [
+        NamedSpeaker(name, number, how.roles.get(name) or roles.get(name) or role_by_name(name))
+        for name, number in names.most_common(SHOWN_NAMES)
+    ]
+    return preview

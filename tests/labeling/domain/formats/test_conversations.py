@@ -1,0 +1,261 @@
+"""Conversations of other kinds of files: each as it is documented, and what of it is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from labeling.domain.exchange.importing import Problem, Record
+from labeling.domain.formats import tables
+from labeling.domain.formats.conversations import READERS, read
+from labeling.domain.formats.talks import HowToRead
+
+pytestmark = pytest.mark.no_database
+PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
+SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
+NEW = ("openai", "sharegpt", "csv", "tsv", "parquet", "transcript", "vtt", "srt")
+
+
+def records(
+    data: bytes | str, format: str = "auto", name: str = "talk", **how: Any
+) -> list[Record]:
+    entries = everything(data, format, name, **how)
+    assert not [entry for entry in entries if isinstance(entry, Problem)]
+    return [entry[1] for entry in entries if not isinstance(entry, Problem)]
+
+
+def everything(
+    data: bytes | str, format: str = "auto", name: str = "talk", **how: Any
+) -> list[Any]:
+    raw = data.encode() if isinstance(data, str) else data
+    return list(read(BytesIO(raw), format=format, name=name, how=HowToRead(**how)))
+
+
+def problems(data: bytes | str, format: str, **how: Any) -> list[tuple[int | None, str]]:
+    entries = everything(data, format, **how)
+    return [(entry.line, entry.reason.code) for entry in entries if isinstance(entry, Problem)]
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """The code after each heading that names a format."""
+    for match in re.finditer(r"^### (\w+)\n.*?^```\w+\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+        yield match[1], match[2]
+
+
+EXAMPLES = dict(examples())
+
+
+@pytest.mark.parametrize("format", EXAMPLES)
+def test_each_example_of_the_docs_is_the_same_conversation(format):
+    ending = {"openai": "jsonl", "sharegpt": "json", "transcript": "txt"}.get(format, format)
+
+    [record] = records(EXAMPLES[format], name=f"talk.{ending}")  # guessed by name and content
+
+    said = [turn.content.replace("evening. After", "evening.\nAfter") for turn in record.turns]
+    assert said == SAID
+    roles = [turn.role for turn in record.turns]
+    assert roles[0] == roles[2] == "user"
+    assert roles[1] in ("analyst", "assistant")
+    assert record.id.startswith("talk")
+    assert {turn.speaker for turn in record.turns} == {""}
+
+
+def test_the_docs_have_an_example_of_each_new_format():
+    assert set(EXAMPLES) | {"tsv", "parquet"} == set(NEW)
+    assert set(READERS) - set(NEW) == {"native", "labelstudio", "doccano"}
+
+
+def test_times_are_dates_or_how_far_into_a_recording():
+    for format, first in (("csv", "2026-01-31T14:05"), ("vtt", "1970-01-01T00:00:05")):
+        [record] = records(EXAMPLES[format], format)
+        assert record.turns[0].time is not None
+        assert record.turns[0].time.isoformat().startswith(first)
+    [record] = records(EXAMPLES["transcript"], "transcript")
+    assert [turn.time.second for turn in record.turns if turn.time] == [5, 12, 20]
+
+
+def test_an_id_that_is_made_stays_the_same_and_tells_texts_apart():
+    first, other = (EXAMPLES["openai"].replace("online", word) for word in ("online", "here"))
+
+    ids = [record.id for record in records(first + other + first, "openai", "chats.jsonl")]
+
+    assert ids[0] == ids[2] != ids[1]
+    assert re.fullmatch(r"chats-[0-9a-f]{10}", ids[0])
+
+
+def test_rows_of_a_conversation_may_lie_apart_and_be_ordered_by_a_column():
+    rows = [
+        ("b", "Ana", "b2", "10"),
+        ("a", "Ana", "a1", "1"),
+        ("b", "Ben", "b1", "9"),
+        ("a", "Ben", "a2", "2"),
+    ]
+    text = "chat_id\tspeaker\ttext\tturn\n" + "\n".join("\t".join(row) for row in rows)
+
+    got = {record.id: [turn.content for turn in record.turns] for record in records(text, "tsv")}
+
+    assert got == {"b": ["b1", "b2"], "a": ["a1", "a2"]}
+    unordered = records(text, "tsv", columns={"order": tables.NO_COLUMN})
+    assert [turn.content for turn in unordered[0].turns] == ["b2", "b1"]
+
+
+def test_parquet_holds_messages_or_whole_chats():
+    messages = {"role": ["user", "assistant"], "text": ["Hi", "Yes?"], "n": [1, 2]}
+    chats = {
+        "messages": [[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]]
+    }
+    for content in (messages, chats):
+        written = BytesIO()
+        parquet.write_table(pyarrow.table(content), written)
+
+        [record] = records(written.getvalue(), name="a.bin")
+
+        assert [(turn.role, turn.content) for turn in record.turns] == [
+            ("user", "Hi"), ("assistant", "Yes?"),
+        ]  # fmt: skip
+
+
+def test_who_is_who_can_be_said_by_name_and_for_everybody_else():
+    text = "Note: all of it\nDana: Hello\nZoé: Hi\nNote: that\nمنى: نعم\n"
+
+    [record] = records(text, "transcript", roles={"Note": "text", "Dana": "analyst", "*": "user"})
+
+    assert [(turn.role, turn.speaker, turn.content) for turn in record.turns] == [
+        ("analyst", "Dana", "Hello"),
+        ("user", "Zoé", "Hi\nNote: that"),
+        ("user", "منى", "نعم"),
+    ]
+    assert record.left_out == 1  # the note before anybody spoke
+    [other] = records(text, "transcript", roles={"Note": "-"})
+    assert [turn.content for turn in other.turns] == ["Hello", "Hi", "نعم"]
+
+
+def test_roles_hold_for_native_files_too():
+    line = {"id": "a", "messages": [{"role": "x", "content": "1"}, {"role": "y", "content": "2"}]}
+
+    [record] = records(json.dumps(line), "native", roles={"x": "user"})
+
+    assert [turn.role for turn in record.turns] == ["user", "y"]
+
+
+def test_what_machines_read_is_left_out_unless_it_is_asked_for():
+    messages = [
+        {"role": "user", "content": "Look", "name": "Dana"},
+        {"role": "assistant", "content": None, "tool_calls": []},
+        {"role": "tool", "content": "{}"},
+        {
+            "role": "assistant",
+            "content": [{"type": "image_url"}, {"type": "text", "text": "A cat"}],
+        },
+    ]
+    line = json.dumps({"messages": messages})
+
+    [record], [asked] = records(line, "openai"), records(line, "openai", roles={"tool": "tool"})
+
+    assert [turn.content for turn in record.turns] == ["Look", "[image]\nA cat"]
+    assert (record.turns[0].role, record.turns[0].speaker, record.left_out) == ("user", "Dana", 2)
+    assert [turn.role for turn in asked.turns] == ["user", "tool", "assistant"]
+
+
+def test_subtitles_without_names_are_a_message_a_cue():
+    cues = ["<i>Hello</i> &amp; welcome", "{\\an8}Bye"]
+    text = "\n\n".join(f"1\n00:00:0{n},000 --> 00:00:09,000\n{cue}" for n, cue in enumerate(cues))
+
+    [record] = records(text, "srt")
+
+    assert [(turn.role, turn.content) for turn in record.turns] == [
+        ("participant", "Hello & welcome"), ("participant", "Bye"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "line", "code"),
+    [
+        ("openai", '{"messages": [{"role": "user", "content": 5}]}', 1, "file.must_be_text"),
+        ("openai", '{"messages": [{"content": "Hi"}]}', 1, "file.missing"),
+        ("openai", '\n{"turns": []}', 2, "file.no_messages"),
+        ("openai", '{"messages": []}', 1, "file.few_messages"),
+        ("openai", '[{"messages": [', 1, "file.not_json"),
+        ("sharegpt", "[" * 100_000, 1, "file.not_json"),
+        ("csv", "", None, "file.empty"),
+        ("csv", "speaker,words\nA,b", 1, "file.column_not_guessed"),
+        ("csv", "text,text,speaker\nA,b,c", 1, "file.column_twice"),
+        ("csv", "speaker,text\nA,b,c", 2, "file.other_width"),
+        ("csv", 'speaker,text\nA,"b\n' + "x\n" * 600_000, None, "file.line_is_no_row"),
+        ("csv", "speaker,text,time\nA,b,yesterday", 2, "file.no_time_known"),
+        ("csv", "chat_id,speaker,text\n,A,b", 2, "file.row_of_no_conversation"),
+        ("csv", b"speaker,text\nA,\xff", None, "file.line_no_utf8"),
+        ("parquet", b"PAR1 and no more PAR1", None, "file.not_parquet"),
+        ("transcript", "No one\nspeaks here.", None, "file.no_speaker_lines"),
+        ("transcript", "Ana: alone", 1, "file.few_messages"),
+        ("vtt", "00:01.000 --> 00:02.000\nHi", None, "file.not_webvtt"),
+        ("vtt", "WEBVTT\n\nsoon --> later\nHi", None, "file.bad_cue_time"),
+        ("srt", "1\nHello", None, "file.no_cues"),
+        ("srt", b"\xff\xfe1\x00", None, "file.not_utf8_at"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(format, data, line, code):
+    assert (line, code) in problems(data, format)
+
+
+def test_a_column_that_is_not_there_is_refused():
+    assert problems("speaker,text\nA,b", "csv", columns={"time": "When"}) == [
+        (1, "file.no_such_column")
+    ]
+
+
+@pytest.mark.parametrize("format", [*NEW, "auto"])
+def test_no_file_makes_a_reader_fail(format):
+    """Pieces of files, shuffled: problems or conversations, and never an exception."""
+    draw = random.Random(17)
+    pieces = [text.encode() for text in EXAMPLES.values()]
+    pieces += [
+        b"\0",
+        b"\xff",
+        b'"',
+        b"{",
+        b"]",
+        b"-->",
+        b"PAR1",
+        b"WEBVTT\n\n",
+        b"<v ",
+        b"\r",
+        b",",
+    ]
+    for _ in range(60):
+        parts = [draw.choice(pieces) for _ in range(draw.randint(1, 4))]
+        data = b"".join(part[draw.randint(0, len(part)) :] for part in parts)
+        for entry in everything(data, format):
+            assert isinstance(entry, Problem | tuple)
+
+
+@pytest.mark.parametrize(
+    ("format", "unit"),
+    [
+        ("transcript", "Ana: a: b: c (00:01\n"),
+        ("transcript", "a" * 200 + "\n"),
+        ("vtt", "00:01.000 --> 00:02.000\n<v <v <i><<b>&amp;\n\n"),
+        ("csv", "Ana,b,c\n"),
+    ],
+)
+def test_time_grows_with_the_size_of_a_file(format, unit):
+    """Twice the text takes about twice the time, whatever the text is."""
+    begin = {"csv": "speaker,text,chat\n", "vtt": "WEBVTT\n\n"}.get(format, "Ana: Hi\n")
+
+    def seconds(times: int) -> float:
+        started = time.process_time()
+        everything(begin + unit * times, format)
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(4_000) < 8 * seconds(1_000) + 0.2
