@@ -13,12 +13,20 @@ from typing import Protocol
 import numpy as np
 
 from labeling.domain.encoding import shared
-from labeling.domain.encoding.network import DIMENSIONS, MODEL, Network, packaged_folder
+from labeling.domain.encoding.network import (
+    DIMENSIONS,
+    MODEL,
+    Network,
+    multiplies_short,
+    packaged_folder,
+)
 from labeling.domain.encoding.shared import Remote
 from pipelines.errors import WrongWeights
 from pipelines.types import Vectors
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+SHORT = multiplies_short()
+"""Whether pipelines multiply in bfloat16; their vectors have another name then."""
 CACHED_VECTORS = 50_000  # about 77 MB
 
 
@@ -56,7 +64,7 @@ class MemoryCache:
 class MiniLM:
     """all-MiniLM-L6-v2; the weights are loaded for the first text that isn't cached."""
 
-    id = f"{MODEL}@{WEIGHTS_SHA256[:12]}"
+    id = f"{MODEL}@{WEIGHTS_SHA256[:12]}{'~bfloat16' if SHORT else ''}"
 
     def __init__(self, cache: VectorCache | None = None, *, folder: Path | None = None) -> None:
         self.cache = cache if cache is not None else MemoryCache()
@@ -88,7 +96,7 @@ class MiniLM:
         return self._network().sentences(texts).astype("<f4", copy=False)
 
     def _network(self) -> Network | Remote:
-        return shared.get(checked(self.folder))
+        return shared.get(checked(self.folder), short=SHORT)
 
 
 @cache

@@ -154,7 +154,8 @@ class Service:
             return {"silent": self._jobs.silent()}, b""
         changes = _changes(request, raw) if request["changes"] else None
         try:
-            network = self._networks.get((request["folder"], request["key"]), changes)
+            name = (request["folder"], request["key"], request["short"])
+            network = self._networks.get(name, changes)
         except ChangesMissing:
             return {"unknown": True}, b""
         except Exception as error:  # the caller says it; the next request may be sound

@@ -39,12 +39,14 @@ class EncoderFailed(ConnectionError):
     """The process of the encoder died or was silent, again and again; worth trying again later."""
 
 
-def get(folder: Path, key: str = "", changes: Changes | None = None) -> Network | Remote:
+def get(
+    folder: Path, key: str = "", changes: Changes | None = None, *, short: bool = False
+) -> Network | Remote:
     """The network in ``folder``; ``key`` names ``changes`` of its matrices."""
     at = place.current()
     if at is None:
-        return _here.get((str(folder), key), changes)
-    return Remote(at, folder, key, changes)
+        return _here.get((str(folder), key, short), changes)
+    return Remote(at, folder, key, changes, short)
 
 
 class ChangesMissing(LookupError):
@@ -55,15 +57,16 @@ class Networks:
     """Those used last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], Network] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, bool], Network] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, name: tuple[str, str], changes: Changes | None = None) -> Network:
+    def get(self, name: tuple[str, str, bool], changes: Changes | None = None) -> Network:
+        """By folder, key and whether it multiplies in bfloat16."""
         with self._lock:
             if name not in self._kept:
                 if name[1] and changes is None:
                     raise ChangesMissing(name[1])
-                self._kept[name] = Network(Path(name[0]), changes)
+                self._kept[name] = Network(Path(name[0]), changes, short=name[2])
             self._kept.move_to_end(name)
             while len(self._kept) > AT_HAND:
                 self._kept.popitem(last=False)
@@ -81,6 +84,7 @@ class Remote:
     folder: Path
     key: str = ""
     changes: Changes | None = None
+    short: bool = False
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
@@ -104,7 +108,12 @@ class Remote:
         for part in _parts(texts):
             wanted = [network.sound(texts[at]) for at in part]
             request = wire.Request(
-                what=what, folder=str(self.folder), key=self.key, texts=wanted, changes=[]
+                what=what,
+                folder=str(self.folder),
+                key=self.key,
+                short=self.short,
+                texts=wanted,
+                changes=[],
             )
             yield part, self._answer(request)
 
@@ -174,7 +183,7 @@ def connected(at: Place) -> socket.socket:
 
 def _is_alive(at: Place) -> bool:
     """It answers, and others got vectors meanwhile: whoever waits longer has to wait for them."""
-    request = wire.Request(what="alive", folder="", key="", texts=[], changes=[])
+    request = wire.Request(what="alive", folder="", key="", short=False, texts=[], changes=[])
     try:
         connection = _connection(at, ALIVE_SECONDS)
         if connection is None:

@@ -26,6 +26,8 @@ class Request(TypedDict):
     what: What
     folder: str
     key: str
+    short: bool
+    """Whether the network multiplies in bfloat16."""
     texts: list[str]
     changes: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
     """Name and the two shapes of each change whose numbers follow."""

@@ -19,7 +19,7 @@ import numpy as np
 from labeling.domain.encoding import shared
 from labeling.domain.encoding.network import Network
 from labeling.domain.encoding.shared import Remote
-from pipelines.encoder import MiniLM, VectorCache, checked
+from pipelines.encoder import SHORT, MiniLM, VectorCache, checked
 from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
 
@@ -64,7 +64,7 @@ class Adapted(MiniLM):
 
     def _network(self) -> Network | Remote:
         digest, changes = self._adapter.digest, self._adapter.changes
-        return shared.get(checked(self.folder), digest, changes)
+        return shared.get(checked(self.folder), digest, changes, short=SHORT)
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:

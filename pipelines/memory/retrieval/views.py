@@ -10,6 +10,7 @@ from datetime import date, datetime
 from functools import cache, partial
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from pipelines.memory import text
@@ -21,8 +22,9 @@ from pipelines.memory.retrieval.speakers import Speakers
 from pipelines.memory.times import moment
 from pipelines.types import Encoder, Message, Store, Vectors
 
-FORMAT = "1"  # of the stored format; changes with what is computed
+FORMAT = "2"  # of the stored format; changes with what is computed
 WIDTHS = (2, 3, 5)  # of windows: messages in a row
+PAIR = 2  # the width that is encoded; wider windows are means of pairs
 BURST_GAP = 1800  # seconds of silence after which another burst begins
 
 
@@ -88,11 +90,20 @@ def windows(texts: Sequence[str], width: int) -> list[str]:
 
 
 def encode_windows(texts: Sequence[str], encoder: Encoder, single: Vectors) -> dict[int, Vectors]:
-    """Vectors by width; width 1 are the messages themselves, which are encoded already."""
-    by_width = {width: windows(texts, width) for width in WIDTHS}
-    rows = encoder.encode([text for width in WIDTHS for text in by_width[width]])
-    ends = np.cumsum([len(by_width[width]) for width in WIDTHS])[:-1]
-    return {1: single, **dict(zip(WIDTHS, np.split(rows, ends), strict=True))}
+    """Vectors by width; width 1 are the messages themselves, which are encoded already.
+
+    Encoding windows of 3 and 5 took three quarters of the time and ranked no better.
+    """
+    pairs = encoder.encode(windows(texts, PAIR))
+    return {1: single, **{width: mean_of_pairs(pairs, width) for width in WIDTHS}}
+
+
+def mean_of_pairs(pairs: Vectors, width: int) -> Vectors:
+    """For every window of ``width`` messages the mean of its pairs, of length 1."""
+    among = min(width - PAIR + 1, len(pairs))
+    sums = sliding_window_view(pairs, among, axis=0).sum(axis=-1)
+    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return unit.astype(np.float32, copy=False)
 
 
 def _halved(tokens: Tokens) -> Tokens:

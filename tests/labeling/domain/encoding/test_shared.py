@@ -251,14 +251,16 @@ def test_what_has_waited_long_comes_before_what_is_smaller() -> None:
 
 
 def request(text: str, key: str = "") -> wire.Request:
-    return wire.Request(what="sentences", folder="", key=key, texts=[text], changes=[])
+    return wire.Request(what="sentences", folder="", key=key, short=False, texts=[text], changes=[])
 
 
 def test_a_waiting_request_is_answered_by_its_network_though_others_pushed_that_out(
     at: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Fake:
-        def __init__(self, folder: Path, changes: network.Changes | None = None) -> None:
+        def __init__(
+            self, folder: Path, changes: network.Changes | None = None, *, short: bool
+        ) -> None:
             self.number = 0.0 if changes is None else float(changes["m"][0][0])
 
         def both(self, texts: list[str]) -> list[network.Encoded]:
@@ -273,7 +275,7 @@ def test_a_waiting_request_is_answered_by_its_network_though_others_pushed_that_
 
     def pushed_out(job: service.Job) -> None:
         for number in range(shared.AT_HAND):
-            asked._networks.get((f"other {number}", ""))
+            asked._networks.get((f"other {number}", "", False))
         asked._encode([job])
 
     monkeypatch.setattr(asked._jobs, "do", pushed_out)
@@ -289,7 +291,7 @@ def test_a_request_that_fails_is_answered_and_ends_nothing(
     at: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken:
-        def __init__(self, *_: object) -> None:
+        def __init__(self, *_: object, short: bool) -> None:
             """Loaded without an error."""
 
     monkeypatch.setattr(os, "cpu_count", lambda: 1)  # so the thread that failed goes on

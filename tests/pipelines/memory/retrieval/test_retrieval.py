@@ -130,6 +130,17 @@ def test_a_message_is_worth_its_best_window() -> None:
     assert result.tolist() == [0.1, 0.9, 0.9]
 
 
+def test_wider_windows_are_means_of_their_pairs() -> None:
+    pairs = np.eye(4, dtype=np.float32)  # of five messages
+
+    three, five = views.mean_of_pairs(pairs, 3), views.mean_of_pairs(pairs, 5)
+
+    assert three == pytest.approx(np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]) / 2**0.5)
+    assert five.tolist() == [[0.5, 0.5, 0.5, 0.5]]
+    assert views.mean_of_pairs(pairs, 2) == pytest.approx(pairs)
+    assert views.mean_of_pairs(pairs[:1], 5) == pytest.approx(pairs[:1])  # of two messages
+
+
 def test_windows_wider_than_the_talk_are_one_window() -> None:
     assert views.windows(["a", "b"], 5) == ["a\nb"]
     assert features.to_messages(np.array([0.5]), width=5, count=2).tolist() == [0.5, 0.5]
