@@ -15,6 +15,7 @@ from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
 from labeling.services import audit_chain, near_duplicates, outbox, pending
+from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
 
@@ -73,3 +74,4 @@ def sweep() -> None:
     outbox.wake_unattended()
     audit_chain.sweep()
     publishing.sweep()
+    drafts.sweep()

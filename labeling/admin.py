@@ -28,6 +28,7 @@ from labeling.models import (
     Comment,
     Conversation,
     ConversationAgreement,
+    ConversationDraft,
     Disagreement,
     Dispute,
     DisputeOutcome,
@@ -514,6 +515,7 @@ read_only(EventLink, "position event previous sha256", search="event__object_id 
 read_only(Pseudonym, "__str__ project user", "project", "user__username")
 read_only(ReleaseCheck, "at release by n_faults", "release")
 read_only(GoldDraft, "id state alive_at", "state")
+read_only(ConversationDraft, "first last slug state alive_at", "state")
 read_only(LogCheck, "at position event n_faults sha256")
 read_only(LintReport, "project layer items by at", "project layer")
 read_only(

@@ -2,7 +2,12 @@ from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
-from labeling.models.conversations import Conversation, ConversationState, Transcript
+from labeling.models.conversations import (
+    Conversation,
+    ConversationDraft,
+    ConversationState,
+    Transcript,
+)
 from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
@@ -34,6 +39,7 @@ __all__ = [
     "Comment",
     "Conversation",
     "ConversationAgreement",
+    "ConversationDraft",
     "ConversationFingerprint",
     "ConversationState",
     "Disagreement",

@@ -1,15 +1,49 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q
+from django.db.models.functions import Now
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain import transcripts
 from labeling.domain.transcripts import Message
 from labeling.models.projects import Membership, Project
+
+
+class ConversationDraft(models.Model):
+    """Conversations on their way in: inserted a few at a time, so that nobody waits for it.
+
+    They have the keys from ``first`` to ``last``, and nothing shows them while the draft is there:
+    who deletes it publishes all of them at once. If the process ends on the way, they are swept.
+    """
+
+    INSERTING, GIVEN_UP = "inserting", "given_up"
+
+    first = models.BigIntegerField(primary_key=True)
+    last = models.BigIntegerField()
+    slug = models.SlugField(
+        unique=True, help_text="Of the project: imports into one project take turns"
+    )
+    state = models.CharField(max_length=9, default=INSERTING)
+    alive_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.slug}: {self.state}"
+
+
+class IsPublished(Func):
+    """Whether a key is in no draft. Mostly there is no draft, so that one comparison says it."""
+
+    template = (
+        "(%(expressions)s < COALESCE((SELECT MIN(first) FROM labeling_conversationdraft),"
+        " 9223372036854775807) OR NOT EXISTS (SELECT 1 FROM labeling_conversationdraft AS draft"
+        " WHERE %(expressions)s BETWEEN draft.first AND draft.last))"
+    )
+    arity = 1
+    output_field = models.BooleanField()
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -21,6 +55,14 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(
             Q(project__in=reading) | Q(pk__in=user.assignments.with_checks().values("conversation"))
         )
+
+
+class ConversationManager(models.Manager.from_queryset(ConversationQuerySet)):  # type: ignore[misc]
+    """Of all that reaches conversations from elsewhere than from rows about them."""
+
+    def get_queryset(self) -> ConversationQuerySet:
+        rows: ConversationQuerySet = super().get_queryset()
+        return rows.filter(IsPublished("pk"))
 
 
 class Conversation(models.Model):
@@ -40,7 +82,10 @@ class Conversation(models.Model):
         COLLECTED = "collected", _("Collected")
         SYNTHETIC = "synthetic", _("Synthetic")
 
-    project = models.ForeignKey(Project, models.PROTECT, related_name="conversations")
+    # without a constraint: an import publishes the project that it creates with its conversations
+    project = models.ForeignKey(
+        Project, models.PROTECT, related_name="conversations", db_constraint=False
+    )
     external_id = models.CharField(max_length=200)
     domain = models.CharField(max_length=100, blank=True)
     difficulty = models.CharField(max_length=6, choices=Difficulty, blank=True)
@@ -55,7 +100,8 @@ class Conversation(models.Model):
     content_sha256 = models.CharField(max_length=64)
     imported_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ConversationQuerySet.as_manager()
+    objects = ConversationManager()
+    with_drafts: ClassVar[models.Manager[Conversation]] = ConversationQuerySet.as_manager()
 
     class Meta:
         ordering = ["external_id"]
@@ -97,6 +143,13 @@ class Conversation(models.Model):
     def messages(self) -> list[Message]:
         """To read those of many conversations, prefetch ``transcript``."""
         return transcripts.read(self.transcript.messages)
+
+
+class PublishedStates(models.Manager["ConversationState"]):
+    """Without those of conversations on their way in, which triggers write like all others."""
+
+    def get_queryset(self) -> models.QuerySet[ConversationState]:
+        return super().get_queryset().filter(IsPublished("pk"))
 
 
 class ConversationState(models.Model):
@@ -146,6 +199,9 @@ class ConversationState(models.Model):
     changes = models.PositiveIntegerField(
         default=0, help_text="How often its answers have changed: a merge says which it has seen"
     )
+
+    objects = PublishedStates()
+    with_drafts: ClassVar[models.Manager[ConversationState]] = models.Manager()
 
     class Meta:
         indexes = [

@@ -141,6 +141,21 @@ def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
             )
 
 
+def forget(conversations: tuple[int, int]) -> None:
+    """The fingerprints of conversations from one key to another, which nothing shows yet."""
+    first, last = conversations
+    rows = ConversationFingerprint.objects.filter(conversation__gte=first, conversation__lte=last)
+    keys = [
+        (value, pk)
+        for pk, sketch in rows.values_list("pk", "sketch")
+        for value in Fingerprint.from_bytes(bytes(sketch)).keys
+    ]
+    table = FingerprintKey._meta.db_table
+    with connection.cursor() as cursor:  # the index of keys begins with the value
+        cursor.executemany(f"DELETE FROM {table} WHERE value = %s AND conversation_id = %s", keys)
+    rows._raw_delete(rows.db)
+
+
 def are_missing() -> bool:
     """Whether conversations are stored that have no fingerprint, from before there were any."""
     return _without().exists()

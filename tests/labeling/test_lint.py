@@ -494,3 +494,36 @@ def test_another_projects_conversation_is_not_named(
     assert report.items == 2
     assert "c-001: the same words as a conversation of another project" in shown
     assert "secret-name" not in shown
+
+
+def test_findings_are_stored_a_few_at_a_time_and_shown_at_once(
+    transactional_db: None, project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A waiver that is given meanwhile covers them; a report that was never finished is removed."""
+    monkeypatch.setattr(lint, "CHUNK", 2)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    own = factories.make_conversations(project, 1)[0]
+    findings = lint.Findings()
+    for n in range(3):
+        fact = {"code": "lint.open_comment", "values": {"item": str(n)}}
+        row = lint.StoredFinding("open_comment", json.dumps(fact), own.pk, None)
+        findings.by_key[f"k{n}"] = row
+    lint.store(project, "extraction", findings)
+    LintReport.objects.create(project=project, layer="~dead", items=1)
+    LintReport.objects.filter(layer="~dead").update(at="2026-01-01T00:00Z")
+    insert, stored = LintFinding.objects.bulk_create, []
+
+    def watched(rows: Any) -> Any:
+        assert LintReport.objects.get(layer="extraction").findings.count() == 3
+        stored.append(len(rows := list(rows)))
+        if len(stored) == 1:
+            lint.waive(project, "extraction", "open_comment", reason="Asked", by=rita, key="k2")
+        return insert(rows)
+
+    monkeypatch.setattr(LintFinding.objects, "bulk_create", watched)
+    report = lint.store(project, "extraction", findings)
+
+    assert stored == [2, 1]
+    assert list(LintReport.objects.all()) == [report]
+    assert LintFinding.objects.count() == 3
+    assert [row.key for row in report.findings.exclude(waiver=None)] == ["k2"]

@@ -15,7 +15,13 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling.domain.fingerprints import fingerprint
-from labeling.models import Conversation, ConversationFingerprint, Event, Project
+from labeling.models import (
+    Conversation,
+    ConversationFingerprint,
+    Event,
+    FingerprintKey,
+    Project,
+)
 from labeling.services import near_duplicates
 from labeling.services.exchange import conversations, splits
 from labeling.services.exchange.conversations import ImportRefused, import_files
@@ -203,35 +209,29 @@ def test_a_request_waits_for_the_fingerprints_of_older_conversations(
     assert "a worker is computing the fingerprints" in page.content.decode()
 
 
-@pytest.fixture
-def load_unfinished(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """An import whose fingerprints cannot be stored."""
+def load_unfinished(project: str, *rows: tuple[str, list[Line], str]) -> Any:
+    """As it was stored before there were fingerprints."""
+    report = load(project, *rows)
+    ConversationFingerprint.objects.filter(conversation__project__slug=project).delete()
+    FingerprintKey.objects.filter(conversation__project__slug=project).delete()
+    return report
 
+
+def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fail(prints: Any) -> None:
         raise OperationalError("database is locked")
 
-    def load_unfinished(project: str, *rows: tuple[str, list[Line], str]) -> Any:
-        with monkeypatch.context() as patched:
-            patched.setattr(near_duplicates, "store", fail)
-            return load(project, *rows)
+    monkeypatch.setattr(near_duplicates, "store", fail)
+    with pytest.raises(OperationalError), transaction.atomic():
+        load("one", ("a", CHAT, "test"))
 
-    return load_unfinished
-
-
-def test_an_import_is_stored_although_its_fingerprints_have_to_follow(
-    load_unfinished: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    woken: list[bool] = []
-    monkeypatch.setattr(near_duplicates, "wake", lambda: woken.append(True))
-
-    assert load_unfinished("one", ("a", CHAT, "test")).new == 1
-
-    assert split_of("a") == "test"
-    assert woken == [True]
-    assert near_duplicates.are_missing()
+    assert not Conversation.objects.exists()
+    assert not Project.objects.exists()
 
 
-def test_what_comes_in_while_files_are_read_is_recognised(load_unfinished: Any) -> None:
+def test_what_comes_in_while_files_are_read_is_recognised() -> None:
     def files() -> Iterator[tuple[str, BytesIO]]:
         load_unfinished("one", ("a", CHAT, "test"))
         yield "talks.jsonl", native(("b", CHAT, ""))
@@ -241,7 +241,7 @@ def test_what_comes_in_while_files_are_read_is_recognised(load_unfinished: Any) 
     assert split_of("b") == "test"
 
 
-def test_a_dry_run_computes_no_fingerprints_of_what_came_in(load_unfinished: Any) -> None:
+def test_a_dry_run_computes_no_fingerprints_of_what_came_in() -> None:
     def files() -> Iterator[tuple[str, BytesIO]]:
         load_unfinished("one", ("a", CHAT, "test"))
         yield "talks.jsonl", native(("b", CHAT, ""))
@@ -252,20 +252,20 @@ def test_a_dry_run_computes_no_fingerprints_of_what_came_in(load_unfinished: Any
 
 
 @pytest.mark.parametrize("attempts", [1, 2])
-def test_what_comes_in_after_the_decision_is_recognised_or_waited_for(
-    attempts: int, load_unfinished: Any, monkeypatch: pytest.MonkeyPatch
+def test_what_comes_in_after_the_decision_is_recognised_or_refused(
+    attempts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decide = conversations._ConversationImport.decide
+    decide = conversations.Importing.decide
 
     def overtaken(self: Any, project: Any) -> None:
         decide(self, project)
-        monkeypatch.setattr(conversations._ConversationImport, "decide", decide)
+        monkeypatch.setattr(conversations.Importing, "decide", decide)
         load_unfinished("one", ("a", CHAT, "test"))
 
-    monkeypatch.setattr(conversations._ConversationImport, "decide", overtaken)
+    monkeypatch.setattr(conversations.Importing, "decide", overtaken)
     monkeypatch.setattr(conversations, "ATTEMPTS", attempts)
-    if attempts == 1:  # under the lock nothing is computed
-        with pytest.raises(splits.NotFingerprinted):
+    if attempts == 1:
+        with pytest.raises(conversations.ImportOvertaken):
             load("two", ("b", CHAT, ""))
         assert not Conversation.objects.filter(external_id="b").exists()
     else:

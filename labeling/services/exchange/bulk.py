@@ -8,12 +8,14 @@ from typing import Any
 from django.db import connection, models
 
 
-def insert(model: type[models.Model], values: Iterable[tuple[Any, ...]]) -> None:
-    """Rows of all columns in the order of the model, without a key that the database counts.
+def insert(
+    model: type[models.Model], values: Iterable[tuple[Any, ...]], *, with_key: bool = False
+) -> None:
+    """Rows of all columns in the order of the model; the database counts the key, or it is given.
 
     Values are what the database takes: JSON as text, times as its adapter writes them.
     """
-    fields = [field for field in model._meta.concrete_fields if not is_counted(field)]
+    fields = [field for field in model._meta.concrete_fields if with_key or not is_counted(field)]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     table = f'"{model._meta.db_table}"'
     with connection.cursor() as cursor:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, BinaryIO, NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, Max, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain import transcripts
@@ -25,19 +24,19 @@ from labeling.domain.fingerprints import fingerprints
 from labeling.domain.formats.conversations import read
 from labeling.domain.formats.talks import HowToRead
 from labeling.domain.gold.release import text_sha256
-from labeling.models import Conversation, Project, Transcript
+from labeling.models import Conversation, Project
 from labeling.services import events, near_duplicates, projects
-from labeling.services.exchange import bulk, splits
-from labeling.services.exchange.staging import Entry, New, Staged
+from labeling.services.exchange import drafts, splits
+from labeling.services.exchange.staging import Entry, Staged
+from labeling.services.short_writes import short_write
 
 BATCH_CONVERSATIONS = 500
 BATCH_CHARACTERS = 4_000_000
-BATCH_TEXTS = 100
-ATTEMPTS = 3  # the last one decides under the lock
+ATTEMPTS = 5
+"""Of decisions, while others keep coming in: only what is inserted first takes long."""
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
 ADVISORY_LOCK = 4711002
-logger = logging.getLogger(__name__)
 
 
 class ImportRefused(RuleError):
@@ -56,6 +55,12 @@ class ImportRefused(RuleError):
 
 class BadProjectSlug(RuleError):
     code = "bad_project_slug"
+
+
+class ImportOvertaken(RuleError):
+    """Others kept importing while this import was decided."""
+
+    code = "import_overtaken"
 
 
 @dataclass(slots=True)
@@ -122,49 +127,35 @@ def import_files(
     except that it gets a split if it had none; one with other content refuses the whole import. A
     missing project is created.
 
-    Everything is read, checked and decided before a lock is taken; what was decided is published
-    in one transaction if nothing has changed meanwhile, and else decided again. A dry run writes
-    nothing at all.
+    Nothing is computed while anything is locked: what was read and decided is inserted a few at a
+    time, where nothing shows it, and published at once if nothing has come in meanwhile; else it
+    is decided again. A dry run writes nothing at all.
     """
     splits.require_fingerprints()
     planned_project(project_slug)  # refuses what no project can be called
     with Staged() as staged:
-        importing = _ConversationImport(staged, split=split, format=format, how=how, actor=actor)
+        importing = Importing(staged, split=split, format=format, how=how, actor=actor)
         names = list(importing.take(files))
-        for attempt in range(ATTEMPTS):
-            before = _state()
-            # Only then: what comes in later, with or without fingerprints, is another state.
-            if dry_run:
-                splits.require_fingerprints()
-            else:
-                near_duplicates.catch_up()  # another import may still be storing its own
-            project = planned_project(project_slug)
-            importing.decide(project)
-            importing.report.project_created = project.pk is None
-            if dry_run:
-                return importing.report
-            with transaction.atomic():
-                project, created = open_project(project_slug, actor)
-                if importing.is_overtaken(before):
-                    if attempt < ATTEMPTS - 1:
-                        transaction.set_rollback(True)
+        if dry_run:
+            return importing.foretell(project_slug)
+        with Storing(importing, project_slug) as storing:
+            for _ in storing.attempts():
+                with transaction.atomic():
+                    project = storing.publish()
+                    if project is None:
                         continue
-                    splits.require_fingerprints()
-                    importing.decide(project)
-                importing.publish(project)
-                report = replace(importing.report, project_created=created)
-                if report.has_changes:
-                    events.record(
-                        "conversations.imported",
-                        project,
-                        project=project,
-                        actor=actor,
-                        files=names,
-                        **report.as_json(),
-                    )
-            break
-        importing.store_fingerprints_or_leave_them(project)
-    return report
+                    report = importing.report
+                    if report.has_changes:
+                        events.record(
+                            "conversations.imported",
+                            project,
+                            project=project,
+                            actor=actor,
+                            files=names,
+                            **report.as_json(),
+                        )
+                    return report
+    raise ImportOvertaken("import.overtaken")
 
 
 def store_records(
@@ -182,11 +173,14 @@ def store_records(
     """
     splits.require_fingerprints()
     with Staged() as staged:
-        importing = _ConversationImport(staged, split=split, actor=actor, proposed=proposed)
+        importing = Importing(staged, split=split, actor=actor, proposed=proposed)
         importing.keep(records)
         importing.decide(project)
-        importing.publish(project)
-        importing.store_fingerprints(project)
+        if importing.report.new:
+            with drafts.Draft(project, importing.report.new) as draft:
+                importing.insert(draft)
+                draft.publish()
+        importing.give_splits()
     return importing.report
 
 
@@ -195,9 +189,7 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
 
     One import at a time publishes, in all projects: copies are recognised wherever they lie.
     """
-    if connection.vendor == "postgresql":  # SQLite has one writer anyway
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
+    lock_imports()
     project = planned_project(slug, layers=layers)
     created = project.pk is None
     if created:
@@ -206,6 +198,13 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
     if created:
         events.record("project.created", project, project=project, actor=actor, name=slug)
     return projects.lock(project), created
+
+
+def lock_imports() -> None:
+    """Until the transaction ends; nothing is computed under this lock."""
+    if connection.vendor == "postgresql":  # SQLite has one writer anyway
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
 
 
 def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
@@ -219,7 +218,7 @@ def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
     return stored or Project(slug=slug, name=slug, **({"layers": list(layers)} if layers else {}))
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """What decisions rest on: a conversation only comes in, goes, or gets the split it had not."""
 
     newest: int | None
@@ -227,14 +226,14 @@ class _State(NamedTuple):
     without_split: int
 
 
-def _state() -> _State:
+def state() -> State:
     without_split = Count("pk", filter=Q(split=""))
     figures = {"newest": Max("pk"), "conversations": Count("pk"), "without_split": without_split}
-    return _State(**Conversation.objects.aggregate(**figures))
+    return State(**Conversation.objects.aggregate(**figures))
 
 
-class _ConversationImport:
-    """One import on its way: a batch at a time, so that memory does not grow with the files."""
+class Importing:
+    """One import on its way, a batch at a time, so that memory does not grow with the files."""
 
     def __init__(
         self,
@@ -249,7 +248,7 @@ class _ConversationImport:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
         self._how, self._left_out = how, 0
-        self._actor, self._proposed = actor, proposed
+        self.actor, self._proposed = actor, proposed
         self._names: list[str] = []
         self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
         self._refusals: list[tuple[_RecordPlace, Fact]] = []  # by what is stored
@@ -320,10 +319,18 @@ class _ConversationImport:
         if problems:
             raise ImportRefused([place.says(reason) for place, reason in problems])
 
-    def is_overtaken(self, before: _State) -> bool:
+    def foretell(self, slug: str) -> ImportReport:
+        """What would be stored; nothing is."""
+        splits.require_fingerprints()
+        project = planned_project(slug)
+        self.decide(project)
+        self.report.project_created = project.pk is None
+        return self.report
+
+    def is_overtaken(self, before: State | None) -> bool:
         """Whether something has come in since, or a split can no longer be given."""
         given = dict(self._staged.given)
-        return before != _state() or bool(splits.are_frozen(given))
+        return before != state() or bool(splits.are_frozen(given))
 
     def _decide_batch(self, project: Project, batch: Sequence[tuple[int, Entry]]) -> None:
         new, without_split = self._sorted(project, batch)
@@ -397,7 +404,7 @@ class _ConversationImport:
         decisions = splits.decide(
             proposals,
             project=project,
-            actor=self._actor,
+            actor=self.actor,
             before=self._staged.copies(prints),
             given=dict(self._staged.given),
         )
@@ -417,7 +424,7 @@ class _ConversationImport:
         names = dict(rows.values_list("pk", "external_id"))
         wishes = {pk: entries[name].split for pk, name in names.items()}
         refusals = splits.refusals_to_give(
-            wishes, project=project, actor=self._actor, given=dict(self._staged.given)
+            wishes, project=project, actor=self.actor, given=dict(self._staged.given)
         )
         for pk, name in names.items():
             if pk in refusals:
@@ -439,15 +446,21 @@ class _ConversationImport:
 
     # --- publishing -----------------------------------------------------------------------------
 
-    def publish(self, project: Project) -> None:
-        """Rows as they are, without models: all writers of SQLite wait for it."""
-        at = connection.ops.adapt_datetimefield_value(timezone.now())
-        for batch in batches(self._staged.rows(), BATCH_CONVERSATIONS):
-            bulk.insert(Conversation, (_columns(project, new, at) for new in batch))
-            pks = self._pks(project, [new.id for new in batch])
-            for part in batches(pks, BATCH_TEXTS):
-                texts = self._staged.texts(part)
-                bulk.insert(Transcript, ((pks[name], text) for name, text in texts))
+    def insert(self, draft: drafts.Draft) -> None:
+        draft.insert(self._staged.rows(), connection.ops.adapt_datetimefield_value(timezone.now()))
+        self._staged.mark_inserted()
+
+    @property
+    def is_inserted(self) -> bool:
+        """Whether what shall be stored is what was inserted last."""
+        return self._staged.is_inserted()
+
+    @property
+    def given(self) -> dict[int, str]:
+        """The splits of stored conversations that have none yet."""
+        return dict(self._staged.given)
+
+    def give_splits(self) -> None:
         by_split: dict[str, list[int]] = defaultdict(list)
         for pk, split in self._staged.given:
             by_split[split].append(pk)
@@ -455,28 +468,108 @@ class _ConversationImport:
             for some in batches(conversations, BATCH_CONVERSATIONS):
                 Conversation.objects.filter(pk__in=some).update(split=split)
 
-    def store_fingerprints(self, project: Project) -> None:
-        """A transaction a batch: until all are there, imports ask to wait, as for older rows."""
-        for batch in batches(self._staged.rows(), BATCH_CONVERSATIONS):
-            names = [new.id for new in batch]
-            pks = self._pks(project, names)
-            sketches = self._staged.sketches(names)
-            with transaction.atomic():
-                near_duplicates.store(
-                    [(pks[name], Sketch.from_bytes(sketch)) for name, sketch in sketches]
-                )
 
-    def store_fingerprints_or_leave_them(self, project: Project) -> None:
-        """The conversations are stored: an error must not say that the import failed."""
+class Storing:
+    """Puts what an import has decided into the database, and publishes it.
+
+    ``opened`` is the project as it will be: with its key, whether it is stored already or not.
+    """
+
+    def __init__(self, importing: Importing, slug: str, *, layers: Sequence[str] = ()) -> None:
+        self._importing, self._slug, self._layers = importing, slug, layers
+        self._draft: drafts.Draft | None = None
+        self._before: State | None = None
+        self._planned: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        self._give_up(*failure)
+
+    def attempts(self) -> Iterator[None]:
+        """Each leaves everything ready for :meth:`publish`; there is another one if that fails."""
+        for _ in range(ATTEMPTS):
+            self._before = state()
+            # Only then: what comes in later, with or without fingerprints, is another state.
+            near_duplicates.catch_up()
+            self.opened = planned_project(self._slug, layers=self._layers)
+            self._planned = self.opened.pk
+            self._importing.decide(self.opened)
+            self._insert()
+            yield
+
+    def _insert(self) -> None:
+        is_created = self._planned is None
+        number = self._importing.report.new
+        self._importing.report.project_created = is_created
+        draft = self._draft
+        if draft is None or not self._importing.is_inserted or self._is_elsewhere(draft):
+            self._give_up()
+            if number or is_created:
+                self._draft = draft = drafts.Draft(self.opened, number)
+                self._importing.insert(draft)
+        if draft is not None:
+            self.opened.pk = draft.project
+
+    def _is_elsewhere(self, draft: drafts.Draft) -> bool:
+        """Whether somebody else has created the project, or removed it."""
+        is_created = not Project.objects.filter(pk=draft.project).exists()
+        return is_created != (self._planned is None) or self._planned not in (None, draft.project)
+
+    @property
+    def splits(self) -> Mapping[int, str]:
+        """What stored conversations will have that have none yet."""
+        return self._importing.given
+
+    @property
+    def conversations(self) -> QuerySet[Conversation]:
+        """Those of the project as they will be."""
+        if self._draft is None:
+            return Conversation.objects.filter(project=self.opened)
+        return self._draft.conversations
+
+    def stay_alive(self) -> None:
+        """To be called several times a minute between the attempt and the end."""
+        if self._draft is not None:
+            with short_write():
+                self._draft.stay_alive()
+
+    def publish(self) -> Project | None:
+        """Show everything, in the transaction of the caller; None if that is decided no more.
+
+        The project is locked then. One import at a time publishes, in all projects.
+        """
+        lock_imports()
+        stored = Project.objects.filter(slug=self._slug).first()
+        if (stored.pk if stored else None) != self._planned:
+            return None
+        if self._importing.is_overtaken(self._before):
+            return None
+        if stored is None and not self._create():
+            return None
+        project = projects.lock(self.opened)
+        if self._draft is not None:
+            self._draft.publish()
+        self._importing.give_splits()
+        return project
+
+    def _create(self) -> bool:
+        """Unless somebody else has just done so."""
+        project = self.opened
         try:
-            self.store_fingerprints(project)
-        except DatabaseError:
-            logger.exception("Fingerprints of an import are left to a worker.")
-            near_duplicates.wake()
+            with transaction.atomic():
+                project.save(force_insert=True)
+        except IntegrityError:
+            return False
+        actor = self._importing.actor
+        events.record("project.created", project, project=project, actor=actor, name=self._slug)
+        return True
 
-    def _pks(self, project: Project, names: Sequence[str]) -> dict[str, int]:
-        found = project.conversations.filter(external_id__in=names).order_by()
-        return dict(found.values_list("external_id", "pk"))
+    def _give_up(self, *failure: Any) -> None:
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            draft.__exit__(*(failure or (None, None, None)))
 
 
 def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> Entry:
@@ -491,8 +584,8 @@ def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> E
         split=split,
         origin=record.origin,
         generator=record.generator,
-        priority=record.priority,
         speakers=json.dumps(record.speakers),
+        priority=record.priority,
         messages=len(record.turns),
         sha256=text_sha256(text),
         written_sha256=record.written_sha256,
@@ -503,21 +596,3 @@ def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> E
 
 def _place(entry: Entry) -> _RecordPlace:
     return _RecordPlace(entry.file, entry.line, entry.name)
-
-
-def _columns(project: Project, new: New, at: Any) -> tuple[Any, ...]:
-    """In the order of the model's fields, without its key."""
-    return (
-        project.pk,
-        new.id,
-        new.domain,
-        new.difficulty,
-        new.split,
-        new.origin or Conversation.Origin.COLLECTED.value,
-        new.generator,
-        new.speakers,
-        new.priority,
-        new.messages,
-        new.sha256,
-        at,
-    )

@@ -42,8 +42,9 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
-from labeling.services.exchange import chats, conversations
-from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
+from labeling.services.exchange import chats, conversations, splits
+from labeling.services.exchange.gold_imports import Freezing, Imported, Source, Wish
+from labeling.services.exchange.staging import Staged
 from labeling.services.gold.gold import AnswersChanged
 from labeling.services.gold.staging import Spool
 
@@ -130,14 +131,7 @@ def import_gold(
         importing.take(file, format)
     if importing.problems:
         raise conversations.ImportRefused(importing.problems)
-    with transaction.atomic():
-        opened, created = conversations.open_project(project_slug, actor, layers=layers)
-        if opened.event_schema != project.event_schema:
-            raise AnswersChanged("gold.answers_changed")
-        importing.project, importing.outcome.project_created = opened, created
-        importing.store(name=name, message=message, waive=waive or {}, actor=actor)
-        if dry_run:
-            transaction.set_rollback(True)
+    importing.store(name=name, message=message, waive=waive or {}, dry_run=dry_run, actor=actor)
     return importing.outcome
 
 
@@ -181,22 +175,54 @@ class _GoldImport:
         except FileFault as refused:
             self._refuse(file.source.file, refused.fact)
 
-    def store(self, *, name: str, message: str, waive: Mapping[str, str], actor: Any) -> None:
-        stored = conversations.store_records(
-            project=self.project, records=self.records, actor=actor
-        )
+    def store(
+        self, *, name: str, message: str, waive: Mapping[str, str], dry_run: bool, actor: Any
+    ) -> None:
+        """Conversations and items are inserted where nobody sees them, and published together.
+
+        A dry run takes them out again.
+        """
+        splits.require_fingerprints()
+        slug, layers = self.project.slug, stages_of(self.layer)
+        name = name or f"{slug}-{self.layer}"
+        wish = Wish(self.layer, self.imported, name, message, waive, actor)
+        with Staged() as staged:
+            importing = conversations.Importing(staged, split="", actor=actor)
+            importing.keep(self.records)
+            with conversations.Storing(importing, slug, layers=layers) as storing:
+                for _ in storing.attempts():
+                    with (
+                        Freezing(
+                            wish,
+                            storing.opened,
+                            storing.conversations,
+                            splits=storing.splits,
+                            stay_alive=storing.stay_alive,
+                        ) as freezing,
+                        transaction.atomic(),
+                    ):
+                        opened = storing.publish()
+                        if opened is not None and freezing.is_next():
+                            self._publish(freezing, opened, importing.report, actor)
+                            transaction.set_rollback(dry_run)
+                            return
+                        transaction.set_rollback(True)
+        raise conversations.ImportOvertaken("import.overtaken")
+
+    def _publish(
+        self,
+        freezing: Freezing,
+        project: Project,
+        stored: conversations.ImportReport,
+        actor: Any,
+    ) -> None:
+        if project.event_schema != self.project.event_schema:
+            raise AnswersChanged("gold.answers_changed")
+        self.outcome.project_created = stored.project_created
         self.outcome.new, self.outcome.notes = stored.new, stored.notes
-        self.outcome.release = freeze_imported(
-            project=self.project,
-            layer=self.layer,
-            imported=self.imported,
-            name=name,
-            message=message,
-            waive=waive,
-            by=actor,
-        )
+        self.outcome.release = freezing.publish(project)
         self.outcome.report = chats.store_report(
-            project=self.project,
+            project=project,
             format=self.layer,
             sources=list(self.sources),
             counts=self.outcome.counts,

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self, cast
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from labeling.domain.batches import batches
 from labeling.domain.chats import natural_bytes
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
 from labeling.domain.gold.release import text_sha256
-from labeling.domain.gold.statement import OwnStatement, Waiver
+from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit_chain, events, projects
-from labeling.services.exchange.conversations import ImportRefused
+from labeling.services.exchange import conversations
 from labeling.services.gold import lint, publishing, releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 from labeling.services.settling.corrections import MADE_ELSEWHERE
+from labeling.services.short_writes import can_tidy_up
 
 
 class Source(NamedTuple):
@@ -58,7 +60,6 @@ class Imported(NamedTuple):
     canonical: str = ""
 
 
-@transaction.atomic
 def freeze_imported(
     *,
     project: Project,
@@ -76,42 +77,154 @@ def freeze_imported(
     this already. What lint finds is refused unless it was accepted (``waive``: by kind, with the
     reason) or stays as it was published; gold that a program generated is not looked at.
     """
-    projects.lock(project)  # one version after the other
-    name = name or f"{project.slug}-{layer}"
-    _check_name(project, layer, name, {labels.source.how for labels in imported})
-    draft = releases.draft(project, layer, name, by=by)
-    with StagedItems() as items:
-        _stage(draft, imported, items)
-        if draft.repeats(items):
+    wish = Wish(layer, imported, name or f"{project.slug}-{layer}", message, waive or {}, by)
+    for _ in range(conversations.ATTEMPTS):
+        before = conversations.state()
+        with (
+            Freezing(wish, project, project.conversations.all()) as freezing,
+            transaction.atomic(),
+        ):
+            locked = projects.lock(project)  # one version after the other
+            if conversations.state() == before and freezing.is_next():
+                return freezing.publish(locked)
+    raise conversations.ImportOvertaken("import.overtaken")
+
+
+class Wish(NamedTuple):
+    """What somebody wants to freeze; ``imported`` may be read any number of times."""
+
+    layer: str
+    imported: Iterable[Imported]
+    name: str
+    message: str
+    waive: Mapping[str, str]
+    by: Any
+
+
+class Freezing:
+    """Imported labels as the items of the next version, checked and inserted where nobody sees.
+
+    Nothing is computed, then, in the transaction that publishes them. ``about`` are the
+    conversations of the project as they will be, and ``splits`` what they will have by then.
+    """
+
+    def __init__(
+        self,
+        wish: Wish,
+        project: Project,
+        about: QuerySet[Conversation],
+        *,
+        splits: Mapping[int, str] | None = None,
+        stay_alive: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._wish, self._project, self._about = wish, project, about
+        self._splits, self._stay_alive = splits or {}, stay_alive
+        self._inserted: publishing.ItemDraft | None = None
+        self._release: GoldRelease | None = None
+        self._items = StagedItems()
+
+    def __enter__(self) -> Self:
+        try:
+            self._prepare()
+        except BaseException as failure:
+            self._close(type(failure))
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._close(kind)
+        release = self._release
+        if release is not None and GoldRelease.objects.filter(pk=release.pk).exists():
+            publishing.finish(release.pk)  # unless the caller has rolled it back
+
+    def _close(self, kind: type[BaseException] | None) -> None:
+        """What was inserted goes, unless it was published."""
+        self._items.__exit__()
+        if self._inserted is not None and can_tidy_up(kind):
+            self._inserted.give_up()
+
+    def _prepare(self) -> None:
+        wish, items = self._wish, self._items
+        self._sources = sorted({labels.source for labels in wish.imported})
+        _check_name(self._project, wish.layer, wish.name, {each.how for each in self._sources})
+        self._draft = releases.draft(self._project, wish.layer, wish.name, by=wish.by)
+        self._stage()
+        self._repeats = self._draft.repeats(items)
+        if self._repeats:
+            return
+        self._findings = self._looked_at()
+        lint.check(self._findings, self._project, wish.layer, waive=wish.waive)
+        self._counts = _counts(self._about, items)
+        self._proposal = self._draft.proposal(items.splits(), guideline=None)
+        self._inserted = publishing.ItemDraft()
+        self._inserted.insert(items, stay_alive=self._stay_alive)
+
+    def _stage(self) -> None:
+        """The new items and the unchanged ones, in the natural order of their ids."""
+        for kept in _kept(self._draft.parent) if self._draft.parent else []:
+            self._items.add(kept)
+        for batch in batches(self._wish.imported, BATCH):
+            wanted = {labels.conversation: labels for labels in batch}
+            rows = self._about.filter(external_id__in=wanted).select_related("transcript")
+            for conversation in rows:
+                conversation.split = self._splits.get(conversation.pk, conversation.split)
+                labels = wanted[conversation.external_id]
+                self._items.add(_item(conversation, self._wish.layer, labels))
+            self._stay_alive()
+        self._items.sort(natural_bytes)
+
+    def _looked_at(self) -> lint.Findings:
+        linter = lint.Linter(
+            self._project,
+            self._wish.layer,
+            name=self._wish.name,
+            is_published=True,
+            conversations=self._about,
+        )
+        for number, item in enumerate(self._items):
+            if item.how != GoldItem.How.GENERATED:
+                linter.look(item.conversation_id, json.loads(item.canonical))
+            if number % BATCH == 0:
+                self._stay_alive()
+        return linter.findings()
+
+    def is_next(self) -> bool:
+        """Whether the newest version under the name is still the one that this follows."""
+        newest = releases.draft(self._project, self._wish.layer, self._wish.name, by=None)
+        return newest.parent == self._draft.parent
+
+    def publish(self, project: Project) -> GoldRelease | None:
+        """In the transaction of the caller, who holds the project; None if nothing is new."""
+        if self._repeats or self._inserted is None:
             return None
-        waivers = _looked_at(draft, items, waive or {})
-        sources = sorted({labels.source for labels in imported})
-        total = len(items)
-        with publishing.ItemDraft() as inserted:
-            inserted.insert(items)
-            release = _store(draft, items, inserted, sources, message, waivers)
-        publishing.finish(release.pk)
-    events.record(
-        "gold.imported",
-        release,
-        project=project,
-        actor=by,
-        release=str(release),
-        items=total,
-        files=[source.file for source in sources],
-        sha256=release.sha256,
-    )
-    transaction.on_commit(audit_chain.link_events, robust=True)
-    return release
-
-
-def _looked_at(draft: releases.Draft, items: StagedItems, waive: Mapping[str, str]) -> list[Waiver]:
-    linter = lint.Linter(draft.project, draft.layer, name=draft.name, is_published=True)
-    for item in items:
-        if item.how != GoldItem.How.GENERATED:
-            linter.look(item.conversation_id, json.loads(item.canonical))
-    findings = linter.findings()
-    return lint.settle(findings, draft.project, draft.layer, waive=waive, by=draft.by)
+        wish = self._wish
+        _check_name(project, wish.layer, wish.name, {each.how for each in self._sources})
+        waivers = lint.settle(self._findings, project, wish.layer, waive=wish.waive, by=wish.by)
+        own: OwnStatement = {
+            "imported_from": [source.as_json() for source in self._sources],
+            **self._counts,
+        }
+        first, named = self._sources[0], _named(self._sources)
+        release = self._draft._replace(project=project).store(
+            self._inserted,
+            self._proposal,
+            own,
+            message=wish.message or f"{first.how.capitalize()} from {named}",
+            waivers=waivers,
+        )
+        events.record(
+            "gold.imported",
+            release,
+            project=project,
+            actor=wish.by,
+            release=str(release),
+            items=self._inserted.size,
+            files=[source.file for source in self._sources],
+            sha256=release.sha256,
+        )
+        transaction.on_commit(audit_chain.link_events, robust=True)
+        self._release = release
+        return release
 
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
@@ -122,18 +235,6 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
     in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
     if hows and in_another_way.exists():
         raise NameTaken("gold.name_of_other_origin", name=name)
-
-
-def _stage(draft: releases.Draft, imported: Iterable[Imported], items: StagedItems) -> None:
-    """The new items and the unchanged ones, in the natural order of their ids."""
-    for kept in _kept(draft.parent) if draft.parent else []:
-        items.add(kept)
-    for batch in batches(imported, BATCH):
-        wanted = {labels.conversation: labels for labels in batch}
-        conversations = draft.project.conversations.filter(external_id__in=wanted)
-        for conversation in conversations.select_related("transcript"):
-            items.add(_item(conversation, draft.layer, wanted[conversation.external_id]))
-    items.sort(natural_bytes)
 
 
 def _kept(parent: GoldRelease) -> Iterator[FrozenItem]:
@@ -163,7 +264,9 @@ def _taken_over(conversation: Conversation, labels: Imported) -> FrozenItem:
             split=split,
             stored=conversation.split,
         )
-        raise ImportRefused([Fact("import.problem", place=labels.source.file, why=why)])
+        raise conversations.ImportRefused(
+            [Fact("import.problem", place=labels.source.file, why=why)]
+        )
     return FrozenItem(
         conversation.external_id,
         conversation.pk,
@@ -193,26 +296,9 @@ def _provenance(labels: Imported) -> Provenance:
     return provenance
 
 
-def _store(
-    draft: releases.Draft,
-    items: StagedItems,
-    inserted: publishing.ItemDraft,
-    sources: Sequence[Source],
-    message: str,
-    waivers: Sequence[Waiver],
-) -> GoldRelease:
-    own: OwnStatement = {
-        "imported_from": [source.as_json() for source in sources],
-        **_counts(draft.project, items),
-    }
-    shown_message = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
-    proposal = draft.proposal(items.splits(), guideline=None)
-    return draft.store(inserted, proposal, own, message=shown_message, waivers=waivers)
-
-
-def _counts(project: Project, items: StagedItems) -> releases.SyntheticCounts:
+def _counts(about: QuerySet[Conversation], items: StagedItems) -> releases.SyntheticCounts:
     counts = {
-        "synthetic": releases.n_synthetic(project, items),
+        "synthetic": releases.n_synthetic(about, items),
         "generated": items.count(GoldItem.How.GENERATED),
     }
     present = {name: number for name, number in counts.items() if number}

@@ -12,6 +12,7 @@ import numpy as np
 from labeling.domain.batches import batches
 from labeling.domain.exchange.importing import Fingerprint
 from labeling.domain.fingerprints import Fingerprint as Sketch
+from labeling.models import Conversation
 from labeling.services.near_duplicates import COMMON, MOST
 
 BITS = 1 << 24
@@ -22,11 +23,12 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE entry (
   number INTEGER PRIMARY KEY, file INTEGER, line INTEGER, name TEXT, id TEXT, domain TEXT,
-  difficulty TEXT, split TEXT, origin TEXT, generator TEXT, priority INTEGER, speakers TEXT,
+  difficulty TEXT, split TEXT, origin TEXT, generator TEXT, speakers TEXT, priority INTEGER,
   messages INTEGER, sha256 TEXT, written_sha256 TEXT, text TEXT, sketch BLOB
 );
 CREATE TABLE new (id TEXT PRIMARY KEY, entry INTEGER, split TEXT) WITHOUT ROWID;
 CREATE TABLE key (value INTEGER, entry INTEGER, PRIMARY KEY (value, entry)) WITHOUT ROWID;
+CREATE TABLE inserted (id TEXT PRIMARY KEY, entry INTEGER, split TEXT) WITHOUT ROWID;
 CREATE TABLE given (conversation INTEGER PRIMARY KEY, split TEXT);
 """
 _ADD_KEY = f"""
@@ -47,8 +49,8 @@ class Entry(NamedTuple):
     split: str
     origin: str
     generator: str
-    priority: int
     speakers: str
+    priority: int
     messages: int
     sha256: str
     written_sha256: str
@@ -68,7 +70,7 @@ class Entry(NamedTuple):
 
 
 class New(NamedTuple):
-    """What is decided to be stored, without its text."""
+    """What is decided to be stored: the columns of its table, its text and its fingerprint."""
 
     id: str
     domain: str
@@ -76,10 +78,17 @@ class New(NamedTuple):
     split: str
     origin: str
     generator: str
-    priority: int
     speakers: str
+    priority: int
     messages: int
     sha256: str
+    text: str
+    sketch: bytes
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """In the order of the model's fields, from the id to the hash."""
+        return self[:-2]
 
 
 class Copy(NamedTuple):
@@ -183,24 +192,29 @@ class Staged:
     def given(self) -> list[tuple[int, str]]:
         return self._db.execute("SELECT conversation, split FROM given").fetchall()
 
+    def number(self) -> int:
+        """Of conversations that shall be stored."""
+        (number,) = self._db.execute("SELECT COUNT(*) FROM new").fetchone()
+        return int(number)
+
     def rows(self) -> Iterator[New]:
-        columns = "new.id, domain, difficulty, new.split, origin, generator, priority, speakers"
-        rows = self._db.execute(
-            f"SELECT {columns}, messages, sha256"
-            " FROM new JOIN entry ON number = entry ORDER BY number"
+        """In the order of the files."""
+        collected = Conversation.Origin.COLLECTED.value
+        origin = f"CASE origin WHEN '' THEN '{collected}' ELSE origin END"
+        columns = f"new.id, domain, difficulty, new.split, {origin}, generator, speakers, priority"
+        rows = self._db.execute(  # from entry to entry: texts are not sorted
+            f"SELECT {columns}, messages, sha256, text, sketch"
+            " FROM entry CROSS JOIN new ON new.id = entry.id AND new.entry = number ORDER BY number"
         )
-        return (New(*row) for row in rows)
+        return map(New._make, rows)
 
-    def texts(self, ids: Sequence[str]) -> list[tuple[str, str]]:
-        return self._of(ids, "text")
+    def mark_inserted(self) -> None:
+        self._db.executescript("DELETE FROM inserted; INSERT INTO inserted SELECT * FROM new;")
 
-    def sketches(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
-        return self._of(ids, "sketch")
-
-    def _of(self, ids: Sequence[str], column: str) -> list[tuple[str, Any]]:
-        rows = self._db.execute(
-            f"SELECT new.id, {column} FROM new JOIN entry ON number = entry"
-            " WHERE new.id IN (SELECT value FROM json_each(?))",
-            [json.dumps(ids)],
-        )
-        return rows.fetchall()
+    def is_inserted(self) -> bool:
+        """Whether what shall be stored is what was marked."""
+        (differs,) = self._db.execute(
+            "SELECT EXISTS (SELECT * FROM new EXCEPT SELECT * FROM inserted)"
+            " OR EXISTS (SELECT * FROM inserted EXCEPT SELECT * FROM new)"
+        ).fetchone()
+        return not differs

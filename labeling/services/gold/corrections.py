@@ -17,7 +17,7 @@ from labeling.domain.schema import LAYERS
 from labeling.models import Dispute, GoldItem, GoldRelease
 from labeling.services import audit_chain, events, projects, pseudonyms
 from labeling.services.gold import publishing, releases
-from labeling.services.gold.gold import NothingChanged
+from labeling.services.gold.gold import AnswersChanged, NothingChanged
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
 from labeling.services.settling.corrections import (
     MADE_ELSEWHERE,
@@ -48,7 +48,6 @@ def waiting_for(release: GoldRelease) -> list[Correction]:
     ]
 
 
-@transaction.atomic
 def freeze_corrections(
     release: GoldRelease, *, message: str = "", by: User | None = None
 ) -> GoldRelease:
@@ -57,11 +56,13 @@ def freeze_corrections(
     Of the newest version, whichever is asked about. Gold that was labelled here is frozen again
     instead: settling knows its corrections.
     """
-    projects.lock(release.project)  # one version after the other
     return copy_with(release, _by_item(release), message=message, by=by)
 
 
-@transaction.atomic
+ATTEMPTS = 3
+"""Somebody else may release under the name meanwhile."""
+
+
 def copy_with(
     release: GoldRelease,
     by_item: Mapping[str, Sequence[Correction]],
@@ -69,38 +70,71 @@ def copy_with(
     message: str = "",
     by: User | None = None,
 ) -> GoldRelease:
-    """The next version with these corrections; the project is locked."""
-    project = release.project
-    draft = releases.draft(project, release.layer, release.name, by=by)
-    newest = draft.parent or release
+    """The next version with these corrections, put together before anything is locked."""
+    for _ in range(ATTEMPTS):
+        draft = releases.draft(release.project, release.layer, release.name, by=by)
+        with StagedItems() as items:
+            applied = _stage(items, draft.parent or release, by_item)
+            with publishing.ItemDraft() as inserted:
+                inserted.insert(items)
+                proposal = draft.proposal(
+                    items.splits(), guideline=(draft.parent or release).guideline
+                )
+                stored = _publish(draft, release, inserted, proposal, applied, message)
+                if stored is None:
+                    inserted.give_up()
+                    continue
+        publishing.finish(stored.pk)
+        return stored
+    raise AnswersChanged("gold.answers_changed")
+
+
+def _stage(
+    items: StagedItems, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]
+) -> int:
+    """All items of the newest version; returns how many corrections they got."""
     if not is_corrected_by_copy(newest):
         raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
     applied = 0
+    project = newest.project
     names = {} if project.publish_names else pseudonyms.assign(project)
-    with StagedItems() as items:
-        rows = newest.items.select_related("conversation").order_by("position")
-        for item in rows.iterator(chunk_size=BATCH):
-            missing = _missing(item, by_item.get(item.item_id, []))
-            applied += len(missing)
-            items.add(_corrected(item, missing, names) if missing else _kept(item))
-        if not applied:
-            raise NothingChanged("gold.nothing_to_correct", release=str(newest))
-        with publishing.ItemDraft() as inserted:
-            inserted.insert(items)
-            stored = draft.store(
-                inserted,
-                draft.proposal(items.splits(), guideline=newest.guideline),
-                _carried(newest),
-                message=message or f"Labels corrected: {applied}",
-                guideline=newest.guideline,
-                waivers=newest.waivers,
-            )
-        publishing.finish(stored.pk)
+    rows = newest.items.select_related("conversation").order_by("position")
+    for item in rows.iterator(chunk_size=BATCH):
+        missing = _missing(item, by_item.get(item.item_id, []))
+        applied += len(missing)
+        items.add(_corrected(item, missing, names) if missing else _kept(item))
+    if not applied:
+        raise NothingChanged("gold.nothing_to_correct", release=str(newest))
+    return applied
+
+
+@transaction.atomic
+def _publish(
+    draft: releases.Draft,
+    release: GoldRelease,
+    inserted: publishing.ItemDraft,
+    proposal: releases.Proposal,
+    applied: int,
+    message: str,
+) -> GoldRelease | None:
+    """None if there is a newer version by now."""
+    project = projects.lock(release.project)  # one version after the other
+    if releases.draft(project, draft.layer, draft.name, by=None).parent != draft.parent:
+        return None
+    newest = draft.parent or release
+    stored = draft.store(
+        inserted,
+        proposal,
+        _carried(newest),
+        message=message or f"Labels corrected: {applied}",
+        guideline=newest.guideline,
+        waivers=newest.waivers,
+    )
     events.record(
         "gold.corrected",
         stored,
         project=project,
-        actor=by,
+        actor=draft.by,
         release=str(stored),
         parent=str(newest),
         corrections=applied,

@@ -422,7 +422,7 @@ def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
 
 def _counted(chosen: Chosen, items: StagedItems) -> releases.SyntheticCounts:
     """How many are synthetic, if any are; raises if they may not be frozen."""
-    synthetic, total = releases.n_synthetic(chosen.project, items), len(items)
+    synthetic, total = releases.n_synthetic(chosen.project.conversations.all(), items), len(items)
     if synthetic and not chosen.with_synthetic:
         raise SyntheticItems(
             "gold.synthetic_items",

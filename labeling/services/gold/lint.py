@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import islice
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Now
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -50,6 +53,7 @@ from labeling.models import (
 )
 from labeling.services import events, guidelines, near_duplicates, projects
 from labeling.services.gold.staging import StagedItems
+from labeling.services.short_writes import short_write
 
 CHUNK = 500
 SAME = 0.99
@@ -148,8 +152,15 @@ class Linter:
     """Looks at the items of one release, one after the other."""
 
     def __init__(
-        self, project: Project, layer: str, *, name: str, is_published: bool = False
+        self,
+        project: Project,
+        layer: str,
+        *,
+        name: str,
+        is_published: bool = False,
+        conversations: QuerySet[Conversation] | None = None,
     ) -> None:
+        """``conversations`` are those that the items may be about, where not all are published."""
         self.project, self.layer, self.name = project, layer, name
         self.is_published = is_published
         self._newest = None if is_published else project.guidelines.defer("body").first()
@@ -160,6 +171,7 @@ class Linter:
         if near_duplicates.are_missing():
             near_duplicates.catch_up()
         self._conversations: set[int] = set()
+        self._own = conversations
 
     def look(self, conversation: int, content: GoldContent) -> None:
         item = LintItem(conversation, content)
@@ -211,13 +223,16 @@ class Linter:
         known: dict[int, Conversation] = {}
         gold: set[int] = set()
         for part in batches(sorted(others), CHUNK):
-            known |= Conversation.objects.only("external_id", "split", "project", "origin").in_bulk(
-                part
-            )
-            rows = GoldItem.objects.published().filter(conversation__in=part).order_by()
-            gold |= set(rows.values_list("conversation", flat=True).distinct())
+            for rows in (Conversation.objects.all(), self._own):
+                if rows is not None:
+                    columns = rows.only("external_id", "split", "project", "origin")
+                    known |= columns.in_bulk(part)
+            released = GoldItem.objects.published().filter(conversation__in=part).order_by()
+            gold |= set(released.values_list("conversation", flat=True).distinct())
         for item, match in matches:
-            other = known[match.conversation]
+            other = known.get(match.conversation)
+            if other is None:
+                continue  # on its way in by another import, which will notice
             if other.is_synthetic and item.conversation in synthetic:
                 continue  # made from the same templates
             is_here = other.project_id == self.project.pk
@@ -520,29 +535,69 @@ def withdraw(waiver: LintWaiver, *, reason: str, by: Any) -> LintWaiver:
 # --- reports --------------------------------------------------------------------------------------
 
 
-@transaction.atomic
 def store(project: Project, layer: str, findings: Findings, *, by: Any = None) -> LintReport:
-    """Keep what was found in place of the last report of this layer."""
-    projects.lock(project)
-    before = LintReport.objects.filter(project=project, layer=layer)
-    LintFinding.objects.filter(report__in=before).delete()
-    before.delete()
-    report = LintReport.objects.create(project=project, layer=layer, items=findings.items, by=by)
+    """Keep what was found in place of the last report of this layer.
+
+    Findings are inserted a few at a time, in a report of no layer, which takes the place of the
+    last one when it is complete.
+    """
+    _remove(LintReport.objects.filter(layer__startswith=OF_NO_LAYER, at__lt=Now() - DEAD_AFTER))
+    report = LintReport.objects.create(
+        project=project, layer=_no_layer(), items=findings.items, by=by
+    )
     covering = _covering(project, layer)
     for rows in batches(findings.by_key.items(), CHUNK):
-        LintFinding.objects.bulk_create(
-            LintFinding(
-                report=report,
-                kind=row.kind,
-                key=key,
-                fact=Fact.from_json(json.loads(row.fact)),
-                conversation_id=row.conversation,
-                other_id=row.other,
-                waiver=covering.get(key),
+        with short_write():
+            LintFinding.objects.bulk_create(
+                LintFinding(
+                    report=report,
+                    kind=row.kind,
+                    key=key,
+                    fact=Fact.from_json(json.loads(row.fact)),
+                    conversation_id=row.conversation,
+                    other_id=row.other,
+                    waiver=covering.get(key),
+                )
+                for key, row in rows
             )
-            for key, row in rows
-        )
+    with transaction.atomic():
+        projects.lock(project)
+        _cover_again(report, {waiver.pk for waiver in covering.values()}, project, layer)
+        replaced = LintReport.objects.filter(project=project, layer=layer).first()
+        if replaced is not None:
+            LintReport.objects.filter(pk=replaced.pk).update(layer=_no_layer())
+        report.layer = layer
+        report.save(update_fields=["layer"])
+    if replaced is not None:
+        _remove([replaced])
     return report
+
+
+OF_NO_LAYER = "~"
+DEAD_AFTER = timedelta(minutes=10)
+
+
+def _no_layer() -> str:
+    return OF_NO_LAYER + token_hex(8)
+
+
+def _cover_again(report: LintReport, before: set[int], project: Project, layer: str) -> None:
+    """By waivers that were given or withdrawn while findings were inserted."""
+    now = {waiver.pk: waiver for waiver in active_waivers(project, layer) if waiver.keys}
+    if ended := before - now.keys():
+        report.findings.filter(waiver__in=ended).update(waiver=None)
+    for pk in sorted(now.keys() - before):
+        for keys in batches(now[pk].keys, CHUNK):
+            report.findings.filter(key__in=keys).update(waiver=now[pk])
+
+
+def _remove(reports: Iterable[LintReport]) -> None:
+    for report in reports:
+        rows = report.findings.order_by()
+        while part := list(rows.values_list("pk", flat=True)[:CHUNK]):
+            with short_write():
+                LintFinding.objects.filter(pk__in=part).delete()
+        report.delete()
 
 
 class KindCount(NamedTuple):

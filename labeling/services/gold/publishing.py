@@ -7,12 +7,11 @@ process that ends on the way leaves them, and its draft, to the sweep.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import timedelta
 from typing import Self
 
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 
@@ -20,6 +19,7 @@ from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.tree import Tree
 from labeling.models import Annotation, GoldDraft, GoldItem, GoldRelease
+from labeling.services import keys
 from labeling.services.gold.staging import FrozenItem
 from labeling.services.settling.corrections import MADE_ELSEWHERE
 from labeling.services.short_writes import short_write
@@ -51,9 +51,16 @@ class ItemDraft:
     def __exit__(self, kind: object, *_: object) -> None:
         """What was inserted goes, unless it was published or the caller rolls back anyway."""
         if kind is not None and not connection.in_atomic_block:
-            _sweep(GoldDraft.objects.filter(pk=self.pk, state=GoldDraft.INSERTING))
+            self.give_up()
 
-    def insert(self, items: Iterable[FrozenItem]) -> None:
+    def give_up(self) -> None:
+        """Remove what was inserted, unless it was published."""
+        _sweep(GoldDraft.objects.filter(pk=self.pk, state=GoldDraft.INSERTING))
+
+    def insert(
+        self, items: Iterable[FrozenItem], *, stay_alive: Callable[[], None] = lambda: None
+    ) -> None:
+        """``stay_alive`` tells others who wait for the caller."""
         tree = Tree()
         for batch in _batches(enumerate(items)):
             rows = [
@@ -63,6 +70,7 @@ class ItemDraft:
             with short_write():
                 self._stay_alive()
                 GoldItem.objects.bulk_create(rows)
+            stay_alive()
             for _, item in batch:
                 tree.add(item.sha256)
         self.size, self.root = tree.size, tree.root
@@ -102,24 +110,9 @@ def _reserve() -> int:
 
     Who comes back after the sweep would take another's draft of the same key for their own.
     """
-    with connection.cursor() as cursor:
-        key = _next_key(cursor)
-    GoldDraft.objects.create(pk=key)
-    return key
-
-
-def _next_key(cursor: CursorWrapper) -> int:
-    table = GoldRelease._meta.db_table
-    if connection.vendor == "postgresql":
-        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
-        return int(cursor.fetchone()[0])
-    # one transaction at a time
-    cursor.execute("SELECT MAX(seq) FROM sqlite_sequence WHERE name = %s", [table])
-    (last,) = cursor.fetchone()
     of_drafts = GoldDraft.objects.aggregate(newest=Max("pk"))["newest"]
-    key = max(last or 0, of_drafts or 0) + 1
-    cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table])
-    cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, key])
+    key = keys.reserve(GoldRelease, above=of_drafts or 0)
+    GoldDraft.objects.create(pk=key)
     return key
 
 

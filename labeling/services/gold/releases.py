@@ -199,9 +199,9 @@ def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     return Draft(project, layer, name, by, newest)
 
 
-def n_synthetic(project: Project, items: StagedItems) -> int:
+def n_synthetic(conversations: QuerySet[Conversation], items: StagedItems) -> int:
     """How many items are about a synthetic conversation."""
-    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     if not synthetic.exists():
         return 0
     return sum(synthetic.filter(pk__in=part).count() for part in items.conversations())

@@ -1,0 +1,201 @@
+"""Putting conversations into the database a few at a time, and showing all of them at once.
+
+Whoever inserts ten thousand conversations in one transaction keeps everybody else from writing. So
+they are inserted under keys that a draft hides (:class:`labeling.models.ConversationDraft`), with
+their fingerprints, and the draft goes in the transaction that publishes them. A process that ends
+on the way leaves them to the sweep.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any, Self
+
+from django.db import connection, transaction
+from django.db.models import Max, Q, QuerySet
+from django.db.models.functions import Now
+
+from labeling.domain.errors import RuleError
+from labeling.domain.fingerprints import Fingerprint
+from labeling.models import (
+    Conversation,
+    ConversationDraft,
+    ConversationState,
+    GoldItem,
+    Project,
+    Transcript,
+)
+from labeling.models.conversations import IsPublished
+from labeling.services import keys, near_duplicates
+from labeling.services.exchange import bulk
+from labeling.services.exchange.staging import New
+from labeling.services.short_writes import can_tidy_up, short_write
+
+ROWS, CHARACTERS = 200, 500_000
+"""Of one transaction: it takes some 20 ms."""
+
+DEAD_AFTER = timedelta(minutes=1)
+"""A process gives a sign several times a second."""
+
+PATIENCE, POLL = 20.0, 0.2
+"""Seconds that an import waits for another one into the same project."""
+
+ADVISORY_LOCK = 4711003
+
+
+class DraftGivenUp(RuleError):
+    """The process stood still for so long that its conversations were swept."""
+
+    code = "import_given_up"
+
+
+class ImportUnderWay(RuleError):
+    """Another import into the project has not ended yet, or its process died just now."""
+
+    code = "import_under_way"
+
+
+class Draft:
+    """Keys for ``number`` conversations of a project, which may be yet to be created."""
+
+    def __init__(self, project: Project, number: int) -> None:
+        self.number = number
+        self.first, self.project = _reserve(project, number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """What was inserted goes, unless it was published."""
+        if can_tidy_up(kind):
+            _sweep(ConversationDraft.objects.filter(pk=self.first))
+
+    @property
+    def conversations(self) -> QuerySet[Conversation]:
+        """Those of the project as everybody sees them, and what was inserted here."""
+        rows = Conversation.with_drafts.filter(project=self.project)
+        return rows.filter(Q(IsPublished("pk")) | Q(pk__range=self.keys))
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        return self.first, self.first + self.number - 1
+
+    def insert(self, rows: Iterable[New], at: object) -> None:
+        key = self.first
+        for batch in _batches(rows):
+            pks = range(key, key + len(batch))
+            with short_write():
+                self.stay_alive()
+                bulk.insert(
+                    Conversation,
+                    (
+                        (pk, self.project, *row.columns, at)
+                        for pk, row in zip(pks, batch, strict=True)
+                    ),
+                    with_key=True,
+                )
+                bulk.insert(
+                    Transcript, ((pk, row.text) for pk, row in zip(pks, batch, strict=True))
+                )
+                near_duplicates.store(
+                    [
+                        (pk, Fingerprint.from_bytes(row.sketch))
+                        for pk, row in zip(pks, batch, strict=True)
+                    ]
+                )
+            key += len(batch)
+
+    def stay_alive(self) -> None:
+        """To be called several times a minute."""
+        if not self._inserting().update(alive_at=Now()):
+            raise DraftGivenUp("import.given_up")
+
+    def publish(self) -> None:
+        """In the transaction that stores all that belongs to it."""
+        if not self._inserting().delete()[0]:
+            raise DraftGivenUp("import.given_up")
+
+    def _inserting(self) -> QuerySet[ConversationDraft]:
+        return ConversationDraft.objects.filter(pk=self.first, state=ConversationDraft.INSERTING)
+
+
+def _reserve(project: Project, number: int) -> tuple[int, int]:
+    """The first key of the conversations, and the key of the project that is or will be."""
+    until = time.monotonic() + PATIENCE
+    others = ConversationDraft.objects.filter(slug=project.slug)
+    while True:
+        if not others.exists():
+            with transaction.atomic():
+                _lock()
+                if not others.exists():
+                    return _reserved(project, number)
+        if connection.in_atomic_block or time.monotonic() > until:
+            raise ImportUnderWay("import.under_way", slug=project.slug)
+        sweep()
+        time.sleep(POLL)
+
+
+def _lock() -> None:
+    if connection.vendor == "postgresql":  # SQLite has one writer anyway
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
+
+
+def _reserved(project: Project, number: int) -> tuple[int, int]:
+    newest = ConversationDraft.objects.aggregate(newest=Max("last"))["newest"]
+    first = keys.reserve(Conversation, max(number, 1), above=newest or 0)
+    last = first + number - 1
+    ConversationDraft.objects.create(first=first, last=last, slug=project.slug)
+    return first, project.pk or keys.reserve(Project)
+
+
+def _batches(rows: Iterable[New]) -> Iterator[list[New]]:
+    batch: list[New] = []
+    characters = 0
+    for row in rows:
+        batch.append(row)
+        characters += len(row.text)
+        if len(batch) == ROWS or characters >= CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def sweep() -> None:
+    """Remove what processes that ended have left."""
+    _sweep(ConversationDraft.objects.filter(alive_at__lt=Now() - DEAD_AFTER))
+
+
+def _sweep(drafts: QuerySet[ConversationDraft]) -> None:
+    """First nothing more is inserted; what was is removed a few at a time, and the draft last."""
+    firsts = list(drafts.values_list("pk", flat=True))
+    if not firsts:
+        return
+    drafts.update(state=ConversationDraft.GIVEN_UP)
+    given_up = ConversationDraft.objects.filter(state=ConversationDraft.GIVEN_UP)
+    for draft in list(given_up.filter(pk__in=firsts)):
+        if _of(GoldItem.objects.all(), (draft.first, draft.last)).exists():
+            continue  # of gold on its way, which has a sweep of its own and goes first
+        for first in range(draft.first, draft.last + 1, ROWS):
+            _remove((first, min(first + ROWS - 1, draft.last)))
+        draft.delete()
+
+
+def _of(rows: QuerySet[Any], keys: tuple[int, int]) -> QuerySet[Any]:
+    first, last = keys
+    return rows.filter(conversation__gte=first, conversation__lte=last).order_by()
+
+
+def _remove(keys: tuple[int, int]) -> None:
+    rows = Conversation.with_drafts.filter(pk__range=keys)
+    if not rows.exists():
+        return
+    with short_write():
+        near_duplicates.forget(keys)
+        for of_them in (Transcript.objects.all(), ConversationState.with_drafts.all()):
+            part = _of(of_them, keys)
+            part._raw_delete(part.db)  # without asking each table that could refer to them
+        rows._raw_delete(rows.db)

@@ -1,0 +1,235 @@
+"""Imports in short transactions: seen as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from labeling.models import (
+    Conversation,
+    ConversationDraft,
+    ConversationFingerprint,
+    ConversationState,
+    FingerprintKey,
+    GoldDraft,
+    GoldItem,
+    GoldRelease,
+    Project,
+    Transcript,
+)
+from labeling.services import near_duplicates
+from labeling.services.exchange import conversations, drafts, gold_files, gold_imports
+from labeling.services.gold import lint, publishing
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def said(name: str) -> list[dict[str, str]]:
+    """No two names say the same."""
+    return [
+        {"role": "user", "content": " ".join(f"{name}{n}{word}" for word in range(9))}
+        for n in range(4)
+    ]
+
+
+class Killed(BaseException):
+    pass
+
+
+def talks(*names: str) -> list[tuple[str, BytesIO]]:
+    lines = [json.dumps({"id": name, "messages": said(name)}) for name in names]
+    return [("talks.jsonl", BytesIO("\n".join(lines).encode()))]
+
+
+def gold_lines(*names: str) -> list[tuple[str, BytesIO]]:
+    lines = [
+        json.dumps(
+            {
+                "item_id": name,
+                "conversation": said(name),
+                "layer": "extraction",
+                "gold": {"requirements": [factories.requirement()]},
+            }
+        )
+        for name in names
+    ]
+    return [("gold.jsonl", BytesIO("\n".join(lines).encode()))]
+
+
+def load(*names: str) -> conversations.ImportReport:
+    return conversations.import_files(project_slug="shop", files=talks(*names))
+
+
+def load_gold(*names: str, **options: Any) -> gold_files.GoldOutcome:
+    return gold_files.import_gold(
+        project_slug="shop", layer="extraction", files=gold_lines(*names), **options
+    )
+
+
+def seen() -> tuple[int, ...]:
+    items = GoldItem.objects.published().count()
+    models = (Project, Conversation, GoldRelease)
+    return (*(model.objects.count() for model in models), items)
+
+
+def inserted() -> tuple[int, ...]:
+    models = (Transcript, ConversationFingerprint, GoldItem, ConversationDraft, GoldDraft)
+    return (
+        Conversation.with_drafts.count(),
+        ConversationState.with_drafts.count(),
+        *(model.objects.count() for model in models),
+    )
+
+
+@pytest.fixture
+def kill(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A process that ends at its second batch, and cannot tidy up."""
+
+    def kill(on: Any, name: str, action: Any) -> None:
+        real, calls = getattr(on, name), []
+
+        def second_time(*args: Any, **kwargs: Any) -> Any:
+            calls.append(1)
+            if len(calls) == 2:
+                raise Killed
+            return real(*args, **kwargs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(on, name, second_time)
+            for module, limit in ((drafts, "ROWS"), (publishing, "ROWS")):
+                patch.setattr(module, limit, 1)
+            patch.setattr(drafts, "can_tidy_up", lambda kind: False)
+            patch.setattr(gold_imports, "can_tidy_up", lambda kind: False)
+            with pytest.raises(Killed):
+                action()
+
+    return kill
+
+
+def test_an_import_that_is_killed_leaves_nothing_to_be_seen_and_is_swept(kill: Any) -> None:
+    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+
+    assert seen() == (0, 0, 0, 0)
+    assert not ConversationState.objects.exists()
+    assert inserted()[0] > 0  # else this tests nothing
+    drafts.sweep()
+    with pytest.raises(drafts.ImportUnderWay):  # its process may still be alive
+        load("a", "b", "c")
+
+    ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    drafts.sweep()
+    assert inserted() == (0, 0, 0, 0, 0, 0, 0)
+    assert not FingerprintKey.objects.exists()
+    assert load("a", "b", "c").new == 3
+    assert seen() == (1, 3, 0, 0)
+
+
+def test_gold_that_is_killed_leaves_neither_items_nor_conversations(kill: Any) -> None:
+    kill(GoldItem.objects, "bulk_create", lambda: load_gold("a", "b"))
+
+    assert seen() == (0, 0, 0, 0)
+    assert inserted()[:4] == (2, 2, 2, 2)
+    ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    drafts.sweep()
+    assert inserted()[0] == 2  # items of theirs are on their way, for all that is known
+    GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    publishing.sweep()
+    drafts.sweep()
+
+    assert inserted() == (0, 0, 0, 0, 0, 0, 0)
+    assert str(load_gold("a", "b").release) == "shop-extraction@1"
+    assert seen() == (1, 2, 1, 2)
+
+
+def test_a_dry_run_of_gold_says_the_release_and_leaves_nothing() -> None:
+    outcome = load_gold("a", "b", dry_run=True)
+
+    assert (str(outcome.release), outcome.new) == ("shop-extraction@1", 2)
+    assert seen() == (0, 0, 0, 0)
+    assert inserted() == (0, 0, 0, 0, 0, 0, 0)
+
+
+def test_an_import_that_was_given_up_publishes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    insert = drafts.Draft.insert
+
+    def sleep_afterwards(draft: drafts.Draft, *args: Any) -> None:
+        insert(draft, *args)
+        ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
+        drafts.sweep()
+
+    monkeypatch.setattr(drafts.Draft, "insert", sleep_afterwards)
+    with pytest.raises(drafts.DraftGivenUp):
+        load("a")
+
+    assert seen() == (0, 0, 0, 0)
+
+
+def test_nothing_is_computed_in_a_transaction_and_none_takes_many_rows(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So whoever saves waits for some rows of an import, however large it is."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(drafts, "ROWS", 2)
+    monkeypatch.setattr(publishing, "ROWS", 2)
+    computed: set[str] = set()
+    stored: list[int] = []
+
+    def outside(on: Any, name: str) -> None:
+        real = getattr(on, name)
+
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            assert not connection.in_atomic_block
+            computed.add(name)
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(on, name, watched)
+
+    for on, name in (
+        (conversations.Importing, "take"),
+        (conversations.Importing, "decide"),
+        (conversations.Importing, "keep"),
+        (gold_imports.Freezing, "_stage"),
+        (lint.Linter, "look"),
+        (lint.Linter, "findings"),
+    ):
+        outside(on, name)
+    for on, name in ((near_duplicates, "store"), (GoldItem.objects, "bulk_create")):
+        real = getattr(on, name)
+        monkeypatch.setattr(
+            on, name, lambda rows, real=real: (stored.append(len(rows)), real(rows))[1]
+        )
+
+    load("a", "b", "c")
+    load_gold("d", "e", "f")
+
+    assert stored == [2, 1, 2, 1, 2, 1]
+    assert computed == {"take", "decide", "keep", "_stage", "look", "findings"}
+    assert seen() == (1, 6, 1, 3)
+    assert inserted() == (6, 6, 6, 6, 3, 0, 0)
+
+
+def test_what_another_import_publishes_meanwhile_is_inserted_no_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Gold is decided and made once more when the conversation has come in, and got its split."""
+    stage = gold_imports.Freezing._stage
+
+    def overtaken(freezing: gold_imports.Freezing) -> None:
+        stage(freezing)
+        monkeypatch.setattr(gold_imports.Freezing, "_stage", stage)
+        line = json.dumps({"id": "other", "messages": said("a")})
+        files = [("t", BytesIO(line.encode()))]
+        conversations.import_files(project_slug="another", files=files, split="test")
+
+    monkeypatch.setattr(gold_imports.Freezing, "_stage", overtaken)
+    outcome = load_gold("a")
+
+    assert outcome.release is not None
+    assert [item.split for item in outcome.release.items.all()] == ["test"]
+    assert Conversation.objects.get(external_id="a").split == "test"
+    assert inserted()[:4] == (2, 2, 2, 2)
