@@ -20,6 +20,7 @@ from labeling.forms.accounts import AccountForm, MembersFormSet
 from labeling.forms.projects import ProjectSetup
 from labeling.models import (
     Adjudication,
+    Admission,
     Annotation,
     ApiToken,
     Assignment,
@@ -543,8 +544,14 @@ read_only(
 )
 read_only(
     Qualification,
-    "user project state tries value decided_at",
-    "project state",
+    "user project kind state tries value decided_at",
+    "project kind state",
+    "user__username",
+)
+read_only(
+    Admission,
+    "user project layer how let_in_by at calibrated_at",
+    "project layer how",
     "user__username",
 )
 read_only(

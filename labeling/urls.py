@@ -81,6 +81,7 @@ from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
 from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
+from labeling.views.newcomers import another_try, calibrate, let_in
 from labeling.views.progress import progress, targets
 from labeling.views.projects import (
     project,
@@ -126,6 +127,9 @@ of_a_project = [
     path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
     path("members/<int:pk>/password/", password_link, name="password-link"),
+    path("people/<int:pk>/let-in/", let_in, name="let-in"),
+    path("people/<int:pk>/another-try/", another_try, name="another-try"),
+    path("calibrate/", calibrate, name="calibrate"),
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),

@@ -46,6 +46,19 @@ WORDS: dict[str, Text] = {
         "Only you have labelled this conversation, so somebody else has to decide about it."
     ),
     "adjudication.wrong_count": _("There are {clusters} labels to decide about, not {labels}."),
+    "admission.calibration_failed": _(
+        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
+    ),
+    "admission.calibration_first": _(
+        "{project} calibrates newcomers before full labeling: begin on your first page."
+    ),
+    "admission.calibration_not_passed": _(
+        "You did not pass the calibration of {project} yet: try again on your first page."
+    ),
+    "admission.calibration_unfinished": _(
+        "Finish the calibration of {project} first. When all is answered, the result is on your "
+        "first page within a minute."
+    ),
     "admission.paused": _(
         "You get no new work in {project} for now: several of your last answers differ from what "
         "was decided about these conversations. Ask {leads} to go through them with you; they "
@@ -135,6 +148,24 @@ WORDS: dict[str, Text] = {
         "The link of event {event:d}, position {position:d}, does not follow the link before it"
     ),
     "audit.links_missing": _("Links {first:d} to {last:d} were removed, with what they linked"),
+    "calibration.incomplete": _(
+        "{answered} of {parts} conversations were answered and are settled: without all of them "
+        "there is no figure"
+    ),
+    "calibration.no_reason": _("Write why this person may label without calibration."),
+    "calibration.nothing_to_do": _("You have nothing to calibrate on in {project}."),
+    "calibration.nothing_to_let_in": _("{user} may do full labeling already, or is not annotator."),
+    "calibration.over": _(
+        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
+    ),
+    "calibration.reads_labels": _(
+        "You may read the labels of this project, so calibrating would show nothing: ask {leads} "
+        "to let you in with a reason."
+    ),
+    "calibration.too_few": _(
+        "Calibrating takes {wanted} settled conversations of closed rounds that you have not seen, "
+        "and there are {settled}. Ask {leads}: a lead can settle more, or let you in with a reason."
+    ),
     "canonical.bad_character": _("{path}: the text holds a character that cannot be stored"),
     "canonical.key_not_text": _("{path}: the key {key} is not text"),
     "canonical.not_a_number": _("{path}: {number} is not a JSON number"),

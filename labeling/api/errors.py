@@ -24,6 +24,7 @@ STATUS = {
     "look_reason_needed": 403,
     "looks_spent": 403,
     "not_an_annotator": 403,
+    "not_calibrated": 409,
     "not_measured": 409,
     "not_merged": 409,
     "not_qualified": 409,

@@ -51,6 +51,12 @@ class PlanForm(forms.ModelForm):
     show_labels = forms.BooleanField(
         label=_("Show what was missed once the test is over"), required=False
     )
+    calibrate_on = forms.IntegerField(
+        label=_("Conversations that newcomers calibrate on"),
+        min_value=1,
+        max_value=MOST,
+        help_text=_("Settled conversations of closed rounds; they get as many tries as the test."),
+    )
 
     class Meta:
         model = CheckPlan
@@ -62,6 +68,7 @@ class PlanForm(forms.ModelForm):
             "pass_at",
             "tries",
             "show_labels",
+            "calibrate_on",
         )
 
     def clean_every(self) -> int:

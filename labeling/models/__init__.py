@@ -1,4 +1,5 @@
 from labeling.models.adjudications import Adjudication
+from labeling.models.admissions import Admission
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
@@ -30,6 +31,7 @@ from labeling.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "Adjudication",
+    "Admission",
     "Annotation",
     "AnnotationRevision",
     "ApiToken",

@@ -60,14 +60,16 @@ class Assignment(models.Model):
     the database lets each place be taken once, so a conversation never gets more annotators than
     wanted. A lease that ran out, or a skip that requeues, gives the place back (``slot`` NULL).
 
-    A check has gold already: a honeypot among the work of a round, or a part of the qualification
-    test. It takes no place from anybody, and ``objects.labelling()`` leaves it out.
+    A check has an outcome already: a honeypot among the work of a round, a part of the
+    qualification test, or of a newcomer's calibration. It takes no place from anybody, and
+    ``objects.labelling()`` leaves it out.
     """
 
     class Purpose(models.TextChoices):
         LABELLING = "labelling", _("labelling")
         HONEYPOT = "honeypot", _("hidden check")
         QUALIFICATION = "qualification", _("qualification")
+        CALIBRATION = "calibration", _("Calibration")  # of a newcomer
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="assignments")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="assignments")
@@ -111,7 +113,7 @@ class Assignment(models.Model):
             ),
             models.CheckConstraint(
                 name="assignment_purpose_known",
-                condition=Q(purpose__in=["labelling", "honeypot", "qualification"]),
+                condition=Q(purpose__in=["labelling", "honeypot", "qualification", "calibration"]),
             ),
         ]
         indexes = [

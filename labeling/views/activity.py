@@ -24,6 +24,7 @@ from labeling.words import is_fact, words_of
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
     "adjudication.decided": _("decided the labels of {conversation}"),
+    "admission.let_in": _("let {user} do full labeling of {layers} without calibration: {reason}"),
     "annotation.first_pass": _("finished the first pass over {conversation} and sees suggestions"),
     "annotation.reopened": _("took back the submission of {conversation}"),
     "annotation.returned": _("returned {conversation}: {reason}"),
@@ -31,6 +32,10 @@ WORDS = {
     "annotation.skipped": _("skipped {conversation}: {reason}"),
     "annotation.submitted": _("submitted {conversation}"),
     "annotation.unskipped": _("took back the skip of {conversation}"),
+    "calibration.allowed": _("allowed {user} another try to calibrate"),
+    "calibration.begun": _("began try {tries} to calibrate"),
+    "calibration.failed": _("{user} did not pass calibration in try {tries}"),
+    "calibration.passed": _("{user} passed calibration in try {tries}"),
     "checks.changed": _("changed how people are checked: {fields}"),
     "checks.chosen": _("chose {conversations} conversations with gold to check people by"),
     "checks.dropped": _("took {conversation} away from what people are checked by"),

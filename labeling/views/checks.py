@@ -137,7 +137,7 @@ def _chosen(project: Project, after: str | None) -> Page:
 
 
 def _people(project: Project) -> list[CheckedPerson]:
-    tests = {row.user_id: row for row in project.qualifications.select_related("waived_by")}
+    tests = {row.user_id: row for row in _tests(project)}
     pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
     figures = check_scores.by_person(project)
     nothing = check_scores.GoldAgreement(None, 0)
@@ -145,6 +145,11 @@ def _people(project: Project) -> list[CheckedPerson]:
         CheckedPerson(user, tests.get(user.pk), figures.get(user.pk, nothing), pauses.get(user.pk))
         for user in assignments.annotators(project)
     ]
+
+
+def _tests(project: Project) -> QuerySet[Qualification]:
+    kind = Qualification.Kind.TEST
+    return project.qualifications.filter(kind=kind).select_related("waived_by")
 
 
 @require_GET
@@ -170,7 +175,7 @@ def _person_page(
             Part(_("Qualification test"), "tests", tests, request),
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
-        "test": project.qualifications.filter(user=person).select_related("waived_by").first(),
+        "test": _tests(project).filter(user=person).first(),
         "plan": check_turns.plan_of(project),
         "form": form,
         "enough": check_scores.ENOUGH,

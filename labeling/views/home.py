@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from labeling.forms.projects import ProjectForm
 from labeling.models import Assignment, Membership, Project, Round
 from labeling.services import projects
-from labeling.services.quality import qualification
+from labeling.services.quality import newcomers, qualification
 from labeling.services.work import assignments
 from labeling.views.comments import mentions_of
 from labeling.views.context import READERS, roles_of
@@ -46,6 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
     tab = _tab(request, counts)
     annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
     standings = qualification.statuses(request.user)  # type: ignore[arg-type]
+    to_calibrate = newcomers.of(request.user)  # type: ignore[arg-type]
     context = {
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],
@@ -53,7 +54,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "ever_given": any(counts.values()),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
         "standings": standings,
-        "before_test": any(standing.state in qualification.COMES_FIRST for standing in standings),
+        "calibrations": to_calibrate,
+        "before_test": bool(to_calibrate)
+        or any(standing.state in qualification.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions_of(request.user),
         "annotates": annotates,

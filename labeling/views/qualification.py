@@ -26,7 +26,9 @@ OVER = (Qualification.State.PASSED, Qualification.State.FAILED)
 def test_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.any_role(request.user, slug)
     user = cast(User, request.user)
-    test = Qualification.objects.filter(project=project, user=user).first()
+    test = Qualification.objects.filter(
+        project=project, user=user, kind=Qualification.Kind.TEST
+    ).first()
     plan = check_turns.plan_of(project)
     over = test is not None and test.state in OVER
     has_results = over or (test is not None and test.state == Qualification.State.BETWEEN)

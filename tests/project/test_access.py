@@ -88,6 +88,7 @@ EXPECTED = {
     "guideline": MEMBERS,
     "qualification": MEMBERS,
     "qualification-begin": Row(302, 404, 302, 302, 302, post=True),
+    "calibrate": Row(302, 404, 302, 302, 302, post=True),
     "disagreements": MEMBERS,  # annotators: those of the round
     "disagreement-comment": Row(302, 404, 302, 403, 302, post=True),
     # read by researchers and leads
@@ -196,6 +197,8 @@ EXPECTED = {
     "layer-off": Row(302, 404, 404, 403, 200),
     "layer-empty-withdraw": Row(302, 404, 404, 403, 302, post=True),
     "work-move": Row(302, 404, 404, 403, 200),
+    "let-in": Row(302, 404, 404, 403, 200),
+    "another-try": Row(302, 404, 404, 403, 302, post=True),
     "disagreement-decide": Row(302, 404, 403, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 403, 403, 302, post=True),
     "suggestions": READERS,

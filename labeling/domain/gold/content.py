@@ -85,13 +85,24 @@ class LabelCorrection(TypedDict):
     file: NotRequired[SourceFile]
 
 
+class WithoutCalibration(TypedDict):
+    """Why somebody did full labeling without having calibrated: ``how`` they were admitted."""
+
+    how: str
+    reason: str
+
+
 class AnsweredBy(TypedDict):
-    """An annotator whose answer counted, and the reviewer who corrected it, if one did."""
+    """An annotator whose answer counted, and the reviewer who corrected it, if one did.
+
+    ``without_calibration``: by layer, why the person labelled without having calibrated on it.
+    """
 
     username: str
     guideline_version: int
     submitted_at: NotRequired[str]  # in items of the first format alone
     fixed_by: NotRequired[str]
+    without_calibration: NotRequired[dict[str, WithoutCalibration]]
 
 
 class SkippedBy(TypedDict):

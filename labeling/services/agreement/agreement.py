@@ -64,19 +64,35 @@ def measure(measured: Round, layer: str, *, selection: Selection = EVERYTHING) -
     """
     added = conversations.each(measured, layer, selection)
     figures = _figures(measured, layer, added, selection)
-    records = _records(layer, added) if LAYERS[layer].has_records else None
-    if records is not None:
-        content = content_agreement(
-            records, threshold=measured.label_f1_threshold, statistic=figures.statistic
-        )
-        figures = judged_by_content(figures, content, layer)
-    if figures.value is None and not _is_used(added):
-        figures = without_use(figures)
+    figures, records = _judged(layer, added, figures, measured.label_f1_threshold)
     if not selection.origin and is_assisted(measured):
         figures = replace(figures, by_origin=_by_origin(measured, layer, selection))
     return LayerAgreement(
         figures, None if records is None else [pair.as_json() for pair in records]
     )
+
+
+def compare(
+    layer: str, added: Sequence[Added], rules: Bar, *, label_f1_threshold: float
+) -> Agreement:
+    """What the gate would say of these answers, of a round or not."""
+    figures = _compared(layer, added, rules, {})
+    return _judged(layer, added, figures, label_f1_threshold)[0]
+
+
+def _judged(
+    layer: str, added: Sequence[Added], figures: Agreement, label_f1_threshold: float
+) -> tuple[Agreement, list[RecordAgreement] | None]:
+    """By the content of the labels, too; and whether anybody has used the layer."""
+    records = _records(layer, added) if LAYERS[layer].has_records else None
+    if records is not None:
+        content = content_agreement(
+            records, threshold=label_f1_threshold, statistic=figures.statistic
+        )
+        figures = judged_by_content(figures, content, layer)
+    if figures.value is None and not _is_used(added):
+        figures = without_use(figures)
+    return figures, records
 
 
 def parts_of(measured: Round, selection: Selection) -> list[Selection]:
@@ -122,13 +138,20 @@ def is_assisted(measured: Round) -> bool:
 def _figures(
     measured: Round, layer: str, added: Sequence[Added], selection: Selection
 ) -> Agreement:
-    rules, excluded = bar(measured), excluded_answers(measured, selection)
+    result = _compared(layer, added, bar(measured), excluded_answers(measured, selection))
+    if not LAYERS[layer].has_units:
+        return result
+    return replace(result, excluded=[*result.excluded, *_missing(added, layer, selection)])
+
+
+def _compared(
+    layer: str, added: Sequence[Added], rules: Bar, excluded: Mapping[str, Mapping[str, Fact]]
+) -> Agreement:
     if not LAYERS[layer].has_units:
         submitted = _conversations_of(added)
         return summed_events(submitted, _counts(added), excluded=excluded, **rules)
     ordinal = LAYERS[layer].is_ordinal
-    result = compute(_ratings(added), ordinal=ordinal, excluded=excluded, **rules)
-    return replace(result, excluded=[*result.excluded, *_missing(added, layer, selection)])
+    return compute(_ratings(added), ordinal=ordinal, excluded=excluded, **rules)
 
 
 def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:

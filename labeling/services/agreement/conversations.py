@@ -287,6 +287,26 @@ def _row(
     return row
 
 
+def added_by(
+    layer: str, name: str, payloads: Mapping[str, Payload], *, size: int, rules: Rules
+) -> Added:
+    """What a conversation with these answers adds; ``size`` is the number of its messages."""
+    compared = Units([], {})
+    pairs = {people: each.counts for people, each in _records(layer, payloads, rules).items()}
+    if LAYERS[layer].has_units:
+        compared, _ = _units(layer, payloads, size, rules)
+    else:
+        pairs = pairs or _events(layer, payloads)
+    return Added(
+        name,
+        list(payloads),
+        dict(compared.labels),
+        compared.names,
+        pairs,
+        any(payload.get(LAYERS[layer].key) for payload in payloads.values()),
+    )
+
+
 def _narrowed(
     layer: str, submitted: Mapping[str, tuple[Payload, bool]], selection: Selection
 ) -> dict[str, Payload]:

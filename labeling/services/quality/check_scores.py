@@ -1,8 +1,9 @@
-"""Answers to checks against gold: scored by a worker, reported by person."""
+"""Answers to checks: scored by a worker against gold or an outcome, reported by person."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from labeling.domain.gold.gold_checks import CheckFigures, compare, kappa_of, me
 from labeling.domain.matching.matchers import Rules, texts_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload
 from labeling.domain.targets import END_TO_END
 from labeling.models import (
     Annotation,
@@ -27,7 +29,8 @@ from labeling.models import (
 )
 from labeling.services import events
 from labeling.services.projects import synonyms_of
-from labeling.services.quality import qualification
+from labeling.services.quality import newcomers, qualification
+from labeling.services.work.admission import calibrated_layers
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
@@ -59,14 +62,18 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
         return None
     known = GoldCheck.objects.filter(assignment=assignment, version=answer.version).first()
-    figures: CheckColumns = {} if known else _against_gold(assignment, answer, ruler)
+    figures: CheckColumns = {} if known else _compared(assignment, answer, ruler)
     with transaction.atomic():  # a worker that dies here leaves both steps to the next one
         check = known or _store(assignment, answer, figures)
         _act_on_result(assignment)
+    if assignment.purpose == Purpose.CALIBRATION:  # that takes longer, and may be repeated
+        newcomers.decide(assignment.round.project, assignment.annotator, ruler=ruler)
     return check
 
 
 def _act_on_result(assignment: Assignment) -> None:
+    if assignment.purpose == Purpose.CALIBRATION:
+        return
     if assignment.purpose == Purpose.QUALIFICATION:
         qualification.decide(assignment.round.project, assignment.annotator)
     else:
@@ -89,26 +96,49 @@ def _store(assignment: Assignment, answer: Annotation, figures: CheckColumns) ->
     return check
 
 
-def _against_gold(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
+def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
+    if assignment.purpose == Purpose.CALIBRATION:
+        return _against_outcome(assignment, answer, ruler)
+    items = gold_of(assignment.round.project, assignment.conversation_id)
+    right = {
+        layer: {**item.content.get("given", {}), **item.content["gold"]}
+        for layer, item in items.items()
+    }
+    releases = {layer: str(item.release) for layer, item in items.items()}
+    return _against(assignment, answer, right, ruler, releases)
+
+
+def _against_outcome(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
+    """Of a newcomer, against what the conversation came to in its round."""
+    project, pk = assignment.round.project, assignment.conversation_id
+    layers = calibrated_layers(project)
+    right = newcomers.outcomes(project, layers, [pk]).get(pk, {})
+    return _against(assignment, answer, right, ruler, {})
+
+
+def _against(
+    assignment: Assignment,
+    answer: Annotation,
+    right: Mapping[str, Payload],
+    ruler: Ruler,
+    releases: dict[str, str],
+) -> CheckColumns:
     project = assignment.round.project
-    items = gold_of(project, assignment.conversation_id)
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
     layers = {}
-    for layer, item in items.items():
-        content = item.content
-        gold = {**content.get("given", {}), **content["gold"]}
+    for layer, gold in right.items():
         ruler.prime(
             text
             for payload in (gold, answer.payload)
             for name in (layer, *LAYERS[layer].needs)
             for text in texts_of(name, payload.get(LAYERS[name].key, []))
         )
-        messages = len(content["conversation"])
+        messages = assignment.conversation.n_messages
         layers[layer] = compare(layer, gold, answer.payload, message_count=messages, rules=rules)
     return {
-        "releases": {layer: str(item.release) for layer, item in items.items()},
+        "releases": releases,
         "layers": layers,
         "value": mean(layer_figures["f1"] for layer_figures in layers.values()),
         "reason": None if layers else Fact("check.no_gold"),

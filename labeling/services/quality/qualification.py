@@ -30,6 +30,7 @@ from labeling.services.work.annotations import try_again
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
+TEST = Qualification.Kind.TEST
 NOT_PASSED = (State.BETWEEN, State.FAILED)
 COMES_FIRST = ("", State.TRYING, State.BETWEEN)  # "" before its begin
 DONE = Q(annotation__status__in=["submitted", "skipped"])
@@ -83,7 +84,7 @@ def statuses(user: User) -> list[QualificationStatus]:
     projects = list(with_test.order_by("name"))
     if not projects:
         return []
-    tried = Qualification.objects.filter(user=user, project__in=projects)
+    tried = Qualification.objects.filter(user=user, project__in=projects, kind=TEST)
     known = {test.project_id: test for test in tried}
     parts, leads = _parts(user, projects), leads_by_project(projects)
     return [
@@ -139,7 +140,7 @@ def begin(project: Project, user: User) -> Qualification:
     annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
     if not plan.test or not annotates.exists():
         raise TestImpossible("qualification.no_test")
-    test = Qualification.objects.filter(project=project, user=user).first()
+    test = Qualification.objects.filter(project=project, user=user, kind=TEST).first()
     if test is None:
         test = Qualification(project=project, user=user)
     elif test.state == State.BETWEEN:
@@ -172,7 +173,7 @@ def _hand_out(project: Project, user: User) -> None:
     if not wanted:
         raise TestImpossible("qualification.nothing_left", leads=leads_of(project))
     had.exclude(conversation__in=wanted).update(slot=None)
-    round_ = _round_of(project)
+    round_ = round_of(project)
     for position, pk in enumerate(wanted):
         part, _ = Assignment.objects.with_checks().update_or_create(
             round=round_,
@@ -183,7 +184,7 @@ def _hand_out(project: Project, user: User) -> None:
         try_again(part)
 
 
-def _round_of(project: Project) -> Round:
+def round_of(project: Project) -> Round:
     """The round that holds a project's tests; not for labeling, and so numbered 0."""
     guideline = project.guidelines.first()
     if guideline is None:
@@ -201,7 +202,7 @@ def _round_of(project: Project) -> Round:
 def decide(project: Project, user: User) -> None:
     """Once every part of a try is answered and scored, decide whether it is passed."""
     projects.lock(project)  # or its plan may change
-    tried = Qualification.objects.filter(project=project, user=user, state=State.TRYING)
+    tried = Qualification.objects.filter(project=project, user=user, kind=TEST, state=State.TRYING)
     test = tried.first()
     if test is None:
         return
@@ -228,7 +229,7 @@ def _decided(test: Qualification, state: Qualification.State, by: User | None) -
 
 def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
     """Judge finished tests by a changed plan. Anyone who has passed keeps their access."""
-    for test in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
+    for test in project.qualifications.select_for_update().filter(kind=TEST, state__in=NOT_PASSED):
         state = _judged(test, plan)
         if state != test.state:
             _decided(test, state, by)
@@ -265,7 +266,7 @@ def waive(project: Project, user: User, *, by: User, reason: str) -> Qualificati
     if not reason:
         raise WaiverImpossible("qualification.no_waiver_reason")
     projects.lock(project)
-    test = Qualification.objects.filter(project=project, user=user).first()
+    test = Qualification.objects.filter(project=project, user=user, kind=TEST).first()
     test = test or Qualification(project=project, user=user, tries=0)
     if test.state in ADMITTED:
         raise WaiverImpossible("qualification.nothing_to_waive", user=user.get_username())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, cast
 
 from labeling.domain.exchange.origins import is_assisted, is_same
@@ -19,7 +19,15 @@ from labeling.domain.matching.consensus import Settled, Settlement
 from labeling.domain.matching.references import Base, ResolvedLabels, in_terms_of
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
-from labeling.models import Adjudication, Annotation, Assignment, Conversation, Review, Round
+from labeling.models import (
+    Adjudication,
+    Admission,
+    Annotation,
+    Assignment,
+    Conversation,
+    Review,
+    Round,
+)
 
 Labels = list[StoredLabel]
 WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
@@ -82,7 +90,7 @@ def of_agreed(
         "labels": {str(each.label["uid"]): _agreed(each, labels) for each in settlement.agreed},
         "adjudicated_by": None,
         "reason": None,
-        **_who(answers),
+        **_who(answers, settlement.layer),
     }
     _add_lost(provenance, resolved)
     if accepted:
@@ -96,7 +104,7 @@ def of_decided(
     decided: Labels = decision.payload.get(LAYERS[layer].key, [])
     labels = {name: of_person.labels for name, of_person in resolved.items()}
     provenance: Provenance = {
-        **_who(answers),
+        **_who(answers, layer),
         "how": "adjudicated",
         "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
@@ -167,9 +175,9 @@ class Who(TypedDict):
     round: int | None
 
 
-def _who(answers: Answers) -> Who:
+def _who(answers: Answers, layer: str) -> Who:
     return {
-        "annotators": [_answered_by(assignment) for assignment in answers.submitted],
+        "annotators": [_answered_by(assignment, layer) for assignment in answers.submitted],
         "skipped": [
             {
                 "username": assignment.annotator.get_username(),
@@ -182,14 +190,29 @@ def _who(answers: Answers) -> Who:
     }
 
 
-def _answered_by(assignment: Assignment) -> AnsweredBy:
+def _answered_by(assignment: Assignment, layer: str) -> AnsweredBy:
     row: AnsweredBy = {
         "username": assignment.annotator.get_username(),
         "guideline_version": assignment.annotation.guideline.version,
     }
     if fix := fix_of(assignment.annotation):
         row["fixed_by"] = fix.reviewer.get_username()
+    if let_in := _not_calibrated(assignment, layer):
+        row["without_calibration"] = {layer: {"how": let_in.how, "reason": let_in.reason}}
     return row
+
+
+def _not_calibrated(assignment: Assignment, layer: str) -> Admission | None:
+    """Why the annotator did full labeling on the layer without having calibrated on it."""
+    if assignment.round.kind != Round.Kind.FULL:
+        return None
+    rows: list[Admission] = assignment.annotator.not_calibrated  # type: ignore[attr-defined]
+    at = assignment.annotation.submitted_at
+    for row in rows:
+        if (row.project_id, row.layer) == (assignment.round.project_id, layer):
+            is_earlier = row.calibrated_at is None or (at is not None and at < row.calibrated_at)
+            return row if is_earlier else None
+    return None
 
 
 def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
@@ -215,7 +238,19 @@ def of_stages(origins: Mapping[str, Provenance]) -> Provenance:
         "reason": "; ".join(o["reason"] for o in decided if o["reason"]) or None,
         "stages": cast(dict[str, Decided], stages),
         "guideline_version": max(versions, default=None),
-        "annotators": first["annotators"],
+        "annotators": _of_all_stages(origins.values()),
         "skipped": first["skipped"],
         "round": first["round"],
     }
+
+
+def _of_all_stages(origins: Iterable[Provenance]) -> list[AnsweredBy]:
+    """The same people answered each stage; on which they had not calibrated differs."""
+    first, *others = [origin["annotators"] for origin in origins]
+    people = {row["username"]: row for row in first}
+    for row in (row for rows in others for row in rows if "without_calibration" in row):
+        known = people.get(row["username"])
+        if known is not None:
+            layers = {**known.get("without_calibration", {}), **row["without_calibration"]}
+            people[row["username"]] = {**known, "without_calibration": layers}
+    return list(people.values())

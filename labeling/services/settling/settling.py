@@ -24,6 +24,7 @@ from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.targets import END_TO_END, stages_of
 from labeling.models import (
     Adjudication,
+    Admission,
     Annotation,
     Assignment,
     Conversation,
@@ -34,6 +35,7 @@ from labeling.models import (
 from labeling.services.projects import synonyms_of
 from labeling.services.settling import corrections, provenance
 from labeling.services.settling.provenance import Answers, resolved_by
+from labeling.services.work.admission import CALIBRATED
 
 BATCH = 200
 
@@ -181,11 +183,15 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
     """Those with answers, ready for :func:`answers_of`, ordered by their id."""
     needed = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
+    let_in = Admission.objects.exclude(how__in=CALIBRATED).filter(layer__in=needed)
     assignments = (
         Assignment.objects.labelling()
         .with_answered()
         .select_related("annotation__guideline", "annotator", "round")
-        .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
+        .prefetch_related(
+            Prefetch("annotation__reviews", verdicts, to_attr="verdicts"),
+            Prefetch("annotator__admissions", let_in, to_attr="not_calibrated"),
+        )
         .order_by("-round__number", "annotator__username")
     )
     decisions = Adjudication.objects.filter(layer__in=needed).select_related(

@@ -1,19 +1,34 @@
-"""Who may get work: everybody, unless they must pass a test first or a lead has to look."""
+"""Who may get work: everybody, unless they must pass a test or calibrate first, or are paused."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Assignment, Membership, Pause, Project, Qualification, Round
+from labeling.models import (
+    Admission,
+    Assignment,
+    CheckPlan,
+    Membership,
+    Pause,
+    Project,
+    Qualification,
+    Round,
+)
 from labeling.services.statements import Prepared
 
 State = Qualification.State
+Kind = Qualification.Kind
 ADMITTED = (State.PASSED, State.WAIVED)
+CALIBRATED = (Admission.How.ROUND, Admission.How.CALIBRATED)
+FIRST = (Assignment.Purpose.QUALIFICATION, Assignment.Purpose.CALIBRATION)
+"""What people may label before they may do anything else."""
 
 
 class NotQualified(RuleError):
@@ -28,45 +43,132 @@ class Paused(RuleError):
     code = "paused"
 
 
-def shut_to(user: User) -> list[int]:
-    """The projects that give the user no work except their test."""
-    return _SHUT.rows(user.pk)
+class NotCalibrated(RuleError):
+    """Full labeling waits until the user has calibrated, or a lead lets them in."""
+
+    code = "not_calibrated"
+
+
+class Shut(NamedTuple):
+    """The projects that give the user no work: at all, or no full labeling."""
+
+    whole: list[int]
+    full: list[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.whole or self.full)
+
+    def of_pools(self) -> list[int]:
+        return [*self.whole, *self.full]
+
+
+def shut_to(user: User) -> Shut:
+    """The projects that give the user nothing but their test or calibration."""
+    return _sorted(user, _SHUT.rows(user.pk))
+
+
+def is_shut(user: User, round_: Round) -> bool:
+    """Whether the user begins nothing in the round now."""
+    shut = _sorted(user, _SHUT_HERE.rows(user.pk, round_.project_id))
+    return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
+
+
+def _sorted(user: User, rows: list[tuple[int, int]]) -> Shut:
+    """A layer that the project no longer labels is nothing to calibrate on."""
+    full = [pk for pk, whole in rows if not whole]
+    if full:
+        projects = Project.objects.filter(pk__in=full)
+        full = [project.pk for project in projects if not_calibrated_on(project, user)]
+    return Shut([pk for pk, whole in rows if whole], full)
 
 
 def _shut(user: User | int) -> QuerySet[Project]:
     here = {"project": OuterRef("pk"), "user": user}
     paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
-    admitted = Exists(Qualification.objects.filter(**here, state__in=ADMITTED))
+    tests = Qualification.objects.filter(**here, kind=Qualification.Kind.TEST, state__in=ADMITTED)
+    whole = paused | (Q(check_plan__test=True) & ~Exists(tests))
+    theirs = Admission.objects.filter(
+        project=OuterRef("project"), user=user, layer=OuterRef("layer")
+    )
+    calibrated = Admission.objects.filter(project=OuterRef("pk"), how=Admission.How.ROUND)
     mine = Project.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
-    return mine.filter(paused | (Q(check_plan__test=True) & ~admitted)).order_by("pk")
+    shut = mine.filter(whole | Exists(calibrated.filter(~Exists(theirs))))
+    return shut.annotate(whole=Case(When(whole, then=Value(1)), default=Value(0))).order_by("pk")
 
 
-_SHUT = Prepared(lambda user: _shut(user).values_list("pk", flat=True))
+_SHUT = Prepared(lambda user: _shut(user).values_list("pk", "whole"))
 _SHUT_HERE = Prepared(
-    lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", flat=True)
+    lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", "whole")
 )
 
 
-def is_shut(user: User, round_: Round) -> bool:
-    """Whether the user gets no work of the round now."""
-    return bool(_SHUT_HERE.rows(user.pk, round_.project_id))
+# --- calibration, layer by layer ------------------------------------------------------------------
 
 
-def not_begun_in(shut: Sequence[int]) -> Q:
+def calibrated_layers(project: Project) -> list[str]:
+    """The layers on which a calibration round of the project has passed."""
+    passed = project.admissions.filter(how=Admission.How.ROUND).order_by()
+    known = set(passed.values_list("layer", flat=True).distinct())
+    return [layer for layer in project.layers if layer in known]
+
+
+def not_calibrated_on(project: Project, user: User) -> list[str]:
+    """The layers that keep the user from full labeling."""
+    theirs = set(project.admissions.filter(user=user).values_list("layer", flat=True))
+    return [layer for layer in calibrated_layers(project) if layer not in theirs]
+
+
+def admit_those_who_calibrated(passed: Round, layers: Collection[str]) -> None:
+    """Everybody who submitted in a passed calibration round, on the layers that were measured."""
+    submitted = passed.assignments.labelling().filter(annotation__status="submitted").order_by()
+    for user in User.objects.filter(pk__in=submitted.values("annotator")):
+        admit(passed.project, user, dict.fromkeys(layers, Admission.How.ROUND), passed)
+
+
+def admit(
+    project: Project,
+    user: User,
+    layers: Mapping[str, Admission.How],
+    passed: Round | None = None,
+    **let_in: Any,
+) -> None:
+    """From now on, by layer. Somebody who was let in before is calibrated from now on."""
+    now = timezone.now()
+    calibrated = {layer for layer, how in layers.items() if how in CALIBRATED}
+    Admission.objects.bulk_create(
+        [
+            Admission(
+                project=project,
+                user=user,
+                layer=layer,
+                how=how,
+                round=passed,
+                calibrated_at=now if layer in calibrated else None,
+                **let_in,
+            )
+            for layer, how in layers.items()
+        ],
+        ignore_conflicts=True,
+    )
+    known = project.admissions.filter(user=user, layer__in=calibrated, calibrated_at=None)
+    known.update(calibrated_at=now)
+
+
+def not_begun_in(shut: Shut) -> Q:
     """Work of these projects that must wait. Work already begun may be finished."""
-    waits = Q(round__project__in=shut, annotation__isnull=True)
-    return waits & ~Q(purpose=Assignment.Purpose.QUALIFICATION)
+    waits = Q(round__project__in=shut.whole)
+    waits |= Q(round__project__in=shut.full, round__kind=Round.Kind.FULL)
+    return waits & Q(annotation__isnull=True) & ~Q(purpose__in=FIRST)
 
 
 def refuse_unless_admitted(assignment: Assignment) -> None:
-    """Called before an answer is begun; the test itself is open to everybody who has it."""
-    if assignment.purpose == Assignment.Purpose.QUALIFICATION:
+    """Called before an answer is begun; tests are open to everybody who has one."""
+    if assignment.purpose in FIRST:
         return
-    project = assignment.round.project_id
-    if _SHUT_HERE.rows(assignment.annotator_id, project):
-        raise why_shut(assignment.annotator, [project])
+    if is_shut(assignment.annotator, assignment.round):
+        raise why_shut(assignment.annotator, [assignment.round.project_id])
 
 
 def why_shut(user: User, shut: Sequence[int]) -> RuleError:
@@ -74,18 +176,23 @@ def why_shut(user: User, shut: Sequence[int]) -> RuleError:
     project = Project.objects.filter(pk__in=shut).order_by("pk")[0]
     if Pause.objects.filter(project=project, user=user, lifted_at__isnull=True).exists():
         return Paused("admission.paused", project=project.name, leads=leads_of(project))
-    test = Qualification.objects.filter(project=project, user=user).first()
-    return NotQualified(_what_to_do(project, test))
+    tries = {row.kind: row for row in Qualification.objects.filter(project=project, user=user)}
+    test, calibration = tries.get(Kind.TEST), tries.get(Kind.CALIBRATION)
+    if CheckPlan.objects.filter(project=project, test=True).exists() and (
+        test is None or test.state not in ADMITTED
+    ):
+        return NotQualified(_what_to_do("test", project, test))
+    return NotCalibrated(_what_to_do("calibration", project, calibration))
 
 
-def _what_to_do(project: Project, test: Qualification | None) -> Fact:
-    if test is None:
-        return Fact("admission.test_first", project=project.name)
-    if test.state == State.BETWEEN:
-        return Fact("admission.test_not_passed", project=project.name)
-    if test.state == State.FAILED:
-        return Fact("admission.test_failed", project=project.name, leads=leads_of(project))
-    return Fact("admission.test_unfinished", project=project.name)
+def _what_to_do(what: str, project: Project, tried: Qualification | None) -> Fact:
+    if tried is None or tried.state == State.PASSED:  # passed before there was another layer
+        return Fact(f"admission.{what}_first", project=project.name)
+    if tried.state == State.BETWEEN:
+        return Fact(f"admission.{what}_not_passed", project=project.name)
+    if tried.state == State.FAILED:
+        return Fact(f"admission.{what}_failed", project=project.name, leads=leads_of(project))
+    return Fact(f"admission.{what}_unfinished", project=project.name)
 
 
 def leads_of(project: Project) -> str:

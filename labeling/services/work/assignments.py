@@ -77,7 +77,7 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
         if assignment := put_aside.first():
             return assignment
     if shut:
-        raise admission.why_shut(user, shut)
+        raise admission.why_shut(user, [*shut.whole, *shut.full])
     return None
 
 
@@ -104,12 +104,12 @@ _WITH_WORK = Prepared(
 
 
 def _open_work(
-    user: User, round_: Round, shut: Sequence[int], after: Assignment | None
+    user: User, round_: Round, shut: admission.Shut, after: Assignment | None
 ) -> QuerySet[Assignment]:
     work = Assignment.objects.with_checks().filter(
         annotator=user, round=round_, answered=False, slot__isnull=False
     )
-    if round_.project_id in shut:
+    if shut:
         work = work.exclude(admission.not_begun_in(shut))
     if after is not None:
         work = work.exclude(pk=after.pk)
@@ -132,7 +132,7 @@ def _first(work: QuerySet[Assignment]) -> Assignment | None:
 
 def pools_for(user: User) -> QuerySet[Round]:
     """Where the user may take something new."""
-    return _pools_of(user).exclude(project__in=admission.shut_to(user))
+    return _pools_of(user).exclude(project__in=admission.shut_to(user).of_pools())
 
 
 def _pools_of(user: User | int) -> QuerySet[Round]:
@@ -150,13 +150,13 @@ _POOLS = Prepared(lambda user: _pools_of(user).select_related("project").order_b
 
 
 def take(
-    user: User, *, only: int | None = None, shut: Sequence[int] | None = None
+    user: User, *, only: int | None = None, shut: admission.Shut | None = None
 ) -> Assignment | None:
     """Reserve the next free place in one of the user's pools; None when there is none.
 
     ``shut``: the projects that give the user no work, where that is known already.
     """
-    closed = admission.shut_to(user) if shut is None else shut
+    closed = (admission.shut_to(user) if shut is None else shut).of_pools()
     for pool in _POOLS.rows(user.pk):
         if pool.project_id in closed or only not in (None, pool.pk):
             continue

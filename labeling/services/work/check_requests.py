@@ -14,6 +14,7 @@ from labeling.models import (
     GoldCheck,
 )
 from labeling.services.wakeups import RESEND_SECONDS, Wakeups
+from labeling.services.work.admission import FIRST
 
 Purpose = Assignment.Purpose
 
@@ -37,7 +38,7 @@ def _unscored() -> QuerySet[Assignment]:
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )
-    tested = Q(purpose=Purpose.QUALIFICATION, annotation__status__in=["submitted", "skipped"])
+    tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
     # this purpose, not others: it is what the index of checks holds
     checks = Assignment.objects.with_checks().exclude(purpose=Purpose.LABELLING)

@@ -77,7 +77,7 @@ def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = (
     Left out are conversations that they had in any form, whose gold they helped to make or may
     read, and those that still need answers in the round. ``planned`` is work about to be stored.
     """
-    if _reads_gold(user, round_.project):
+    if reads_gold(user, round_.project):
         return iter(())
     chosen = round_.project.check_conversations.filter(purpose=HONEYPOT).values("conversation")
     free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
@@ -94,7 +94,7 @@ def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = (
     return (pk for pk in order if not made_by(user, round_.project, pk))
 
 
-def _reads_gold(user: User, project: Project) -> bool:
+def reads_gold(user: User, project: Project) -> bool:
     """Who leads or researches can look the right labels up, so that a check would show nothing."""
     return bool(project.roles_of(user) & {Membership.Role.LEAD, Membership.Role.RESEARCHER})
 

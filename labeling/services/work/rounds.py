@@ -25,7 +25,7 @@ from labeling.models import (
 from labeling.models.assignments import ANSWERED
 from labeling.services import events, pending, projects
 from labeling.services.statements import Prepared
-from labeling.services.work import assignments, check_turns, locking
+from labeling.services.work import admission, assignments, check_turns, locking
 
 
 class GateLocked(RuleError):
@@ -289,7 +289,16 @@ def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:
         state=state, agreement=figures, closed_at=timezone.now()
     )
     locking.lock(Annotation.objects.labelling().filter(assignment__round=complete))
+    if figures["passed"]:
+        admission.admit_those_who_calibrated(complete, _measured_layers(complete, figures))
     events.record(f"round.{state}", complete, project=complete.project, kappa=figures["value"])
+
+
+def _measured_layers(closed: Round, figures: Mapping[str, Any]) -> list[str]:
+    """A layer that nobody used has passed nobody."""
+    layers: Mapping[str, Any] = figures.get("layers", {})
+    known = (layer for layer in closed.project.layers if layer in layers)
+    return [layer for layer in known if layers[layer].get("outcome") != "not_measured"]
 
 
 @transaction.atomic

@@ -1,0 +1,231 @@
+"""Newcomers after a passed round calibrate before full labeling, or are let in by a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import (
+    Admission,
+    Assignment,
+    Event,
+    Membership,
+    Project,
+    Qualification,
+    Round,
+)
+from labeling.services.gold import gold
+from labeling.services.quality import check_scores, newcomers
+from labeling.services.work import admission, annotations, assignments, rounds
+from tests import factories
+from tests.fakes import WordOverlap
+
+State = Qualification.State
+SignIn = Callable[[User], Client]
+
+
+def passed_round(project: Project, number: int = 6, **fields: object) -> Round:
+    round_ = factories.open_calibration(project, number, **fields)
+    factories.answer_all(round_)
+    round_.refresh_from_db()
+    assert round_.state == "passed"
+    return round_
+
+
+@pytest.fixture
+def dan(project: Project, people: dict[str, User]) -> User:
+    """Joins after a passed round, and is planned in for full labeling."""
+    passed_round(project)
+    user = User.objects.create_user("dan", password=factories.PASSWORD)
+    Membership.objects.create(project=project, user=user, role="annotator")
+    return user
+
+
+def calibrate(
+    user: User, project: Project, *, sources: Sequence[int] = (0,), skip: int = 0
+) -> Qualification:
+    newcomers.begin(project, user)
+    parts = list(newcomers.parts_of(user, project))
+    for part in parts[:skip]:
+        annotations.skip(part, factories.save_of({}), reason="Too hard")
+    for part in parts[skip:]:
+        annotations.submit(part, factories.save_of(factories.labels(sources)))
+    for part in parts:
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+    return Qualification.objects.get(user=user, kind="calibration")
+
+
+def test_who_joins_after_a_passed_round_calibrates_before_full_labeling(
+    project: Project, dan: User, ana: User
+) -> None:
+    factories.open_full(project, 2, pool=True, overlap=1)
+    planned = factories.open_full(project, 2, overlap=1, annotators=[dan])
+    waiting = planned.assignments.labelling().first()
+
+    with pytest.raises(admission.NotCalibrated, match="calibration_first"):
+        assignments.next_for(dan)
+    assert assignments.take(dan) is None
+    assert not assignments.pools_for(dan).exists()
+    with pytest.raises(admission.NotCalibrated):
+        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
+    assert assignments.next_for(ana).purpose == "labelling"
+
+    newcomers.begin(project, dan)
+    given = assignments.next_for(dan)
+    assert given.purpose == Assignment.Purpose.CALIBRATION
+    assert calibrate(dan, project).state == State.PASSED
+
+    admitted = Admission.objects.get(user=dan)
+    assert (admitted.layer, admitted.how) == ("extraction", "calibrated")
+    assert assignments.next_for(dan).purpose == "labelling"
+    assert not rounds.unplanned(project).exists()
+
+
+def test_a_newcomer_may_take_part_in_calibration_rounds(project: Project, dan: User) -> None:
+    opened = factories.open_calibration(project, 1)
+
+    assert assignments.next_for(dan).round == opened
+    factories.answer_all(opened)
+
+    assert Admission.objects.get(user=dan).round == opened
+
+
+def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(
+    project: Project, dan: User
+) -> None:
+    """The others marked message 0; other messages have no κ above the threshold."""
+    tried = calibrate(dan, project, sources=(1,))
+
+    result = tried.layers["extraction"]
+    assert (tried.state, result["outcome"]) == (State.BETWEEN, "failed")
+    # 5 conversations of 4 messages: p_o = 10/20, p_e = (5·5 + 15·15)/20² = 0.625, κ = -1/3
+    assert result["value"] == pytest.approx(-1 / 3)
+    assert (result["threshold"], result["f1_threshold"]) == (0.75, 0.5)
+    with pytest.raises(admission.NotCalibrated, match="calibration_not_passed"):
+        assignments.next_for(dan)
+
+
+def test_labels_that_say_something_else_do_not_pass(project: Project, dan: User) -> None:
+    newcomers.begin(project, dan)
+    for part in newcomers.parts_of(dan, project):
+        other = factories.requirement(title="Refunds", action="Refund", actor="Clerk")
+        annotations.submit(part, factories.save_of({"requirements": [other]}))
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+
+    result = Qualification.objects.get(user=dan).layers["extraction"]
+    assert (result["outcome"], result["value"], result["f1"]) == ("failed", 1.0, 0.0)
+
+
+def test_a_skip_leaves_no_figure(project: Project, dan: User) -> None:
+    tried = calibrate(dan, project, skip=1)
+
+    result = tried.layers["extraction"]
+    assert (tried.state, result["value"]) == (State.BETWEEN, None)
+    assert result["reason"]["code"] == "calibration.incomplete"
+
+
+def test_another_try_takes_other_conversations_and_tries_end(
+    project: Project, dan: User, rita: User
+) -> None:
+    passed_round(project, 5, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
+    first = calibrate(dan, project, sources=(1,))
+    seen = set(newcomers.parts_of(dan, project).values_list("conversation", flat=True))
+
+    assert calibrate(dan, project, sources=(1,)).state == State.FAILED
+
+    again = set(newcomers.parts_of(dan, project).values_list("conversation", flat=True))
+    assert len(again) == len(seen) == 5
+    assert not seen & again
+    with pytest.raises(newcomers.CalibrationImpossible, match="over"):
+        newcomers.begin(project, dan)
+    assert newcomers.allow_another_try(project, dan, by=rita)
+    with pytest.raises(newcomers.CalibrationImpossible, match="too_few settled=1 wanted=5"):
+        newcomers.begin(project, dan)
+    assert first.tries == 1
+
+
+def test_conversations_without_an_outcome_are_not_calibrated_on(
+    project: Project, people: dict[str, User], dan: User
+) -> None:
+    names = ["ana", "ben", "cleo"]
+    failed = factories.open_calibration(project, 5, annotators=[people[name] for name in names])
+    for assignment in failed.assignments.select_related("annotator"):
+        factories.answer(assignment, [names.index(assignment.annotator.username)])
+
+    begun = newcomers.begin(project, dan)
+
+    chosen = newcomers.parts_of(dan, project)
+    assert begun.state == State.TRYING
+    assert not chosen.filter(conversation__rounds=failed).exists()
+
+
+def test_people_who_read_the_labels_cannot_calibrate_blind(
+    project: Project, noor: User, rita: User
+) -> None:
+    passed_round(project)
+    Membership.objects.create(project=project, user=noor, role="annotator")
+
+    with pytest.raises(newcomers.CalibrationImpossible, match="reads_labels leads=rita"):
+        newcomers.begin(project, noor)
+
+
+def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(
+    project: Project, dan: User, rita: User, ana: User, ruler: Ruler
+) -> None:
+    for reason in ("", "  "):
+        with pytest.raises(newcomers.AdmissionImpossible):
+            newcomers.let_in(project, dan, by=rita, reason=reason)
+
+    newcomers.let_in(project, dan, by=rita, reason="Wrote the guidelines.")
+    factories.answer_all(factories.open_full(project, 1, annotators=[dan, ana], overlap=2))
+
+    release = gold.freeze(project=project, layer="extraction", ruler=ruler)
+    full = [item for item in release.items.all() if item.conversation.rounds.filter(kind="full")]
+    rows = {
+        row["username"]: row for row in factories.with_names(full[0])["provenance"]["annotators"]
+    }
+    let_in = {"how": "let_in", "reason": "Wrote the guidelines."}
+    assert rows["dan"]["without_calibration"] == {"extraction": let_in}
+    assert "without_calibration" not in rows["ana"]
+    assert Event.objects.get(verb="admission.let_in").data == {
+        "user": "dan",
+        "layers": ["extraction"],
+        "reason": "Wrote the guidelines.",
+    }
+    with pytest.raises(newcomers.AdmissionImpossible, match="nothing_to_let_in"):
+        newcomers.let_in(project, dan, by=rita, reason="Again.")
+
+
+def test_each_layer_has_a_gate_of_its_own(project: Project, dan: User, ana: User) -> None:
+    """A layer on which a round passes later is one that earlier people have to calibrate on."""
+    calibrate(dan, project)
+    assert not admission.not_calibrated_on(project, dan)
+    project.layers = ["extraction", "inference"]
+    project.save()
+    assert not admission.not_calibrated_on(project, dan)
+    ben, cleo = User.objects.filter(username__in=["ben", "cleo"]).order_by("username")
+    later = factories.open_calibration(project, 1, annotators=[ben, cleo])
+    admission.admit_those_who_calibrated(later, ["inference"])
+    assert admission.calibrated_layers(project) == ["extraction"]  # nobody has submitted
+    factories.answer_all(later)
+    admission.admit_those_who_calibrated(later, ["inference"])
+
+    assert admission.not_calibrated_on(project, dan) == ["inference"]
+    assert admission.not_calibrated_on(project, ana) == ["inference"]
+    assert not admission.not_calibrated_on(project, ben)
+
+
+def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
+    project: Project, dan: User, rita: User
+) -> None:
+    newcomers.let_in(project, dan, by=rita, reason="Short of people.")
+    before = Admission.objects.get(user=dan)
+    passed_round(project, 1)
+
+    after = Admission.objects.get(user=dan)
+    assert (before.calibrated_at, after.how) == (None, "let_in")
+    assert after.calibrated_at is not None
