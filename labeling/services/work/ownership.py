@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NoReturn
 
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from django.http import Http404
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
+from labeling.services.statements import Prepared
 from labeling.services.work.admission import leads_of
 
 
@@ -20,11 +22,22 @@ class NotAnAnnotator(RuleError):
 
 def own(user: User, pk: int, *related: str) -> Assignment:
     """The user's assignment with its ``related`` rows; 404 where it never was theirs."""
-    mine = Assignment.objects.with_checks().owned_by(user).select_related(*related)
-    assignment = mine.filter(pk=pk).first()
-    if assignment is None:
-        refuse(user, pk)
-    return assignment
+    assignment = _own(related).first(pk, user.pk)
+    return assignment or refuse(user, pk)
+
+
+@cache
+def _own(related: tuple[str, ...]) -> Prepared[Assignment]:
+    """Every page and answer of the workspace asks this first."""
+    return Prepared(
+        lambda pk, user: (
+            Assignment.objects.with_checks()
+            .owned_by(user)
+            .filter(pk=pk)
+            .select_related(*related)
+            .order_by()
+        )
+    )
 
 
 def refuse(user: User, pk: int) -> NoReturn:
