@@ -9,6 +9,8 @@ from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from labeling.forms.projects import ProjectForm
@@ -16,9 +18,11 @@ from labeling.models import Assignment, Membership, Project, Round
 from labeling.services import projects
 from labeling.services.quality import newcomers, qualification
 from labeling.services.work import assignments
+from labeling.views import needs
 from labeling.views.comments import mentions_of
 from labeling.views.context import READERS, roles_of
 from labeling.views.gate import Gate, gates
+from labeling.views.needs import Need
 from labeling.views.paging import Page, page_of
 
 OPEN = Q(round__state=Round.State.OPEN)
@@ -47,7 +51,9 @@ def home(request: HttpRequest) -> HttpResponse:
     annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
     standings = qualification.statuses(request.user)  # type: ignore[arg-type]
     to_calibrate = newcomers.of(request.user)  # type: ignore[arg-type]
+    mentions = mentions_of(request.user)
     context = {
+        "needs": _needs(request.user, roles, counts, len(mentions)),
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
@@ -58,7 +64,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "before_test": bool(to_calibrate)
         or any(standing.state in qualification.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
-        "mentions": mentions_of(request.user),
+        "mentions": mentions,
         "annotates": annotates,
         "has_queue": annotates,
         "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
@@ -69,6 +75,21 @@ def home(request: HttpRequest) -> HttpResponse:
     if not annotates and not context["projects"] and projects.may_create(request.user):  # type: ignore[arg-type]
         context["project_form"] = ProjectForm()
     return render(request, "labeling/home.html", context)
+
+
+def _needs(user: Any, roles: set[str], counts: dict[str, int], mentions: int) -> list[Need]:
+    """Of all roles of the user together, the most urgent first."""
+    lines = needs.of_annotator(user, counts) if any(counts.values()) or roles else []
+    if user.is_superuser:
+        lines += needs.of_administrator()
+    if user.is_superuser or Membership.Role.LEAD in roles:
+        lines += needs.of_lead(Project.objects.with_role(user, Membership.Role.LEAD))
+    if user.is_superuser or Membership.Role.RESEARCHER in roles:
+        lines += needs.of_researcher(user)
+    if mentions:
+        text = ngettext("{n} comment names you", "{n} comments name you", mentions)
+        lines.append(Need(28, text.format(n=mentions), _("Answer"), "#mentions-title"))
+    return sorted(lines, key=lambda need: need.rank)
 
 
 def _tab(request: HttpRequest, counts: dict[str, int]) -> str:

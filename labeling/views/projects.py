@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.contrib import messages
@@ -19,14 +20,15 @@ from labeling.domain.targets import Target
 from labeling.forms.project_settings import SettingsForm
 from labeling.forms.projects import ProjectForm
 from labeling.models import GoldRelease, Project
-from labeling.services import progress, project_settings
+from labeling.services import needs, progress, project_settings
 from labeling.services import projects as service
-from labeling.services.work import assignments
+from labeling.services.needs import Standing
 from labeling.services.work.rounds import unplanned
 from labeling.views import access, activity
 from labeling.views.gate import count_work, gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
+from labeling.views.needs import of_project
 from labeling.views.project_start import start_context
 from labeling.words import words
 
@@ -76,7 +78,17 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
         **start_context(request, project, rounds),
     }
+    if "start" not in context:
+        (standing,) = needs.standings([project])
+        context |= _next(standing) if context["may_write"] else {}
+        context["standing"] = standing
     return render(request, "labeling/project.html", context)
+
+
+def _next(standing: Standing) -> dict[str, Any]:
+    """What a lead should do first, and what comes then."""
+    lines = of_project(standing)
+    return {"next": lines[0], "then": lines[1:]} if lines else {}
 
 
 @require_GET
@@ -122,19 +134,25 @@ def _lacking(project: Project) -> list[Target]:
 
 def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:
     """The stages from conversations to gold with a figure each."""
-    measured = [round_ for round_ in rounds if round_.agreement]
-    work = assignments.sum_of(round_.work for round_ in rounds)
+    measured = next((round_ for round_ in rounds if round_.agreement), None)
     all_gold = GoldRelease.objects.filter(project=project).with_size().order_by("-pk")
     releases = all_gold.defer("header", "left_out", "agreement")
     return {
-        **{f"n_{status}": number for status, number in work.items()},
-        "assigned": sum(work.values()),
         "conversations": project.conversations.count(),
         "unplanned": unplanned(project).count(),
-        "measured": measured[0] if measured else None,
+        "in_work": sum(round_.n_assigned - round_.n_done for round_ in rounds),
+        "measured": measured,
+        "label_f1": _label_f1(measured.agreement or {}) if measured else None,
         "gold": releases.labelled().first() or releases.first(),
-        "releases": project.gold_releases.count(),
     }
+
+
+def _label_f1(figures: Mapping[str, Any]) -> float | None:
+    """How well the labels themselves match, of the first layer that the gate looked at."""
+    first: Mapping[str, Any] = next(iter(figures.get("layers", {}).values()), figures)
+    content = first.get("content") or {}
+    value: float | None = content.get("value")
+    return value
 
 
 # --- settings -------------------------------------------------------------------------------------

@@ -210,6 +210,7 @@ def test_projects_lists_only_my_own(signed_in, project, people):
 def test_a_larger_project_costs_no_more_queries_and_loads_no_payload(signed_in, project, rita):
     client = signed_in(rita)
     factories.answer_all(factories.open_calibration(project, 10))
+    factories.open_full(project, 1)
     few = queries(client, URL)
     factories.answer_all(factories.open_calibration(project, 2))
     for size in (50, 140):

@@ -1,0 +1,194 @@
+"""What needs somebody, in words: one line with one link each, the most urgent first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from labeling.models import Project, Round
+from labeling.services import needs
+from labeling.services.needs import Discussion, OpenRound, Standing
+
+SHOWN = 8
+
+
+class Need(NamedTuple):
+    """``action`` is what the link does. Lines with a smaller ``rank`` come first."""
+
+    rank: int
+    text: str
+    action: str
+    url: str
+    project: str = ""
+
+
+def of_annotator(user: Any, counts: Mapping[str, int]) -> list[Need]:
+    """``counts`` are those of the queue, by tab."""
+    lines = []
+    if returned := counts["returned"]:
+        text = ngettext(
+            "{n} answer came back to you with what has to change",
+            "{n} answers came back to you with what has to change",
+            returned,
+        )
+        lines.append(Need(10, text.format(n=returned), _("Change it"), "?tab=returned"))
+    lines += [_talk(discussion) for discussion in needs.waiting_discussions(user)]
+    if drafts := counts["draft"]:
+        text = ngettext("{n} draft is not submitted", "{n} drafts are not submitted", drafts)
+        lines.append(Need(30, text.format(n=drafts), _("Continue"), "?tab=draft"))
+    if pending := counts["pending"]:
+        text = ngettext(
+            "{n} conversation waits for your labels",
+            "{n} conversations wait for your labels",
+            pending,
+        )
+        lines.append(Need(40, text.format(n=pending), _("See them"), "?tab=pending"))
+    return lines
+
+
+def _talk(discussion: Discussion) -> Need:
+    round_ = discussion.round
+    return Need(
+        20,
+        _waiting(discussion),
+        _("Discuss them"),
+        reverse("disagreements", args=[round_.project.slug, round_.number]),
+        round_.project.name,
+    )
+
+
+def _waiting(discussion: Discussion) -> str:
+    number = discussion.round.number
+    if discussion.total is None:
+        return _("The disagreements of round {number} are being prepared for a discussion").format(
+            number=number
+        )
+    left = discussion.total - discussion.decided
+    return ngettext(
+        "{left} disagreement of round {number} waits for a discussion",
+        "{left} disagreements of round {number} wait for a discussion",
+        left,
+    ).format(left=left, number=number)
+
+
+def of_lead(projects: Iterable[Project]) -> list[Need]:
+    lines = [line for standing in needs.standings(list(projects)) for line in of_project(standing)]
+    return sorted(lines, key=lambda line: line.rank)
+
+
+def of_project(standing: Standing) -> list[Need]:
+    """What a lead of the project can do next, the most urgent first."""
+    project = standing.project
+    lines = _calibration(standing)
+    lines += [line for opened in standing.open_rounds if (line := _round(project, opened))]
+    if disputed := standing.disputed:
+        text = ngettext(
+            "{n} conversation is disputed and not decided",
+            "{n} conversations are disputed and not decided",
+            disputed,
+        )
+        lines.append(_need(25, project, text.format(n=disputed), _("Decide them"), "adjudication"))
+    if gold_disputes := standing.gold_disputes:
+        text = ngettext(
+            "{n} dispute about gold waits for a verdict",
+            "{n} disputes about gold wait for a verdict",
+            gold_disputes,
+        )
+        lines.append(_need(26, project, text.format(n=gold_disputes), _("Judge them"), "disputes"))
+    if invited := standing.invited:
+        text = ngettext(
+            "{n} invited person has not joined", "{n} invited people have not joined", invited
+        )
+        lines.append(_need(50, project, text.format(n=invited), _("See who"), "members"))
+    if settled := standing.not_in_gold:
+        text = ngettext(
+            "{n} settled conversation is in no gold",
+            "{n} settled conversations are in no gold",
+            settled,
+        )
+        lines.append(_need(60, project, text.format(n=settled), _("Freeze them"), "gold"))
+    if standing.has_rounds and (unplanned := standing.unplanned):
+        text = ngettext(
+            "{n} conversation is in no round", "{n} conversations are in no round", unplanned
+        )
+        lines.append(_need(70, project, text.format(n=unplanned), _("Open a round"), "round-new"))
+    return sorted(lines, key=lambda line: line.rank)
+
+
+def _calibration(standing: Standing) -> list[Need]:
+    project, discussion = standing.project, standing.discussion
+    if standing.passed:
+        text = _("Round {number} has passed: full labeling can begin")
+        text = text.format(number=standing.passed.number)
+        return [_need(22, project, text, _("Open full labeling"), "round-new")]
+    if discussion is None:
+        return []
+    number = discussion.round.number
+    if discussion.has_new_guideline:
+        text = _("Guidelines version {version} are written: calibrate under them").format(
+            version=discussion.newest_guideline
+        )
+        again = f"{reverse('round-new', args=[project.slug])}?same_as={number}"
+        return [Need(22, text, _("Open the next round"), again, project.name)]
+    if discussion.is_open:
+        return [_talk(discussion)]
+    if not discussion.total:
+        text = _("Round {number} has not passed: read why").format(number=number)
+        return [_need(21, project, text, _("Read it"), "calibration")]
+    text = _("All disagreements of round {number} are decided: write what follows from them")
+    text = text.format(number=number)
+    return [_need(21, project, text, _("Change the guidelines"), "guideline-new")]
+
+
+def _round(project: Project, opened: OpenRound) -> Need | None:
+    number = opened.round.number
+    if not opened.missing and opened.round.kind == Round.Kind.FULL:
+        text = _("Everybody has answered round {number}").format(number=number)
+        return _need(24, project, text, _("Close it"), "round-close", number)
+    if opened.is_stuck:
+        text = ngettext(
+            "{n} answer of round {number} is missing, and nothing was saved for {days} days",
+            "{n} answers of round {number} are missing, and nothing was saved for {days} days",
+            opened.missing,
+        ).format(n=opened.missing, number=number, days=opened.idle_days)
+        return _need(40, project, text, _("See who"), "progress")
+    if opened.missing:
+        text = _("Round {number} is being labelled: {answered} of {assigned} answers").format(
+            number=number, answered=opened.answered, assigned=opened.assigned
+        )
+        rank = 23 if opened.round.kind == Round.Kind.CALIBRATION else 55
+        return _need(rank, project, text, _("Follow it"), "progress")
+    return None
+
+
+def _need(rank: int, project: Project, text: str, action: str, name: str, *args: Any) -> Need:
+    return Need(rank, text, action, reverse(name, args=[project.slug, *args]), project.name)
+
+
+def of_researcher(user: Any) -> list[Need]:
+    return [
+        Need(
+            45,
+            _("Dispute {number} was settled: {outcome}").format(
+                number=outcome.dispute.pk, outcome=outcome.get_kind_display()
+            ),
+            _("Read why"),
+            outcome.dispute.get_absolute_url(),
+            outcome.dispute.item.release.project.name,
+        )
+        for outcome in needs.settled_disputes(user)
+    ]
+
+
+def of_administrator() -> list[Need]:
+    since = needs.overdue_since()
+    if since is None:
+        return []
+    text = _("Work has waited for a worker since {since}: is one running?").format(
+        since=f"{since:%Y-%m-%d %H:%M} UTC"
+    )
+    return [Need(0, text, _("How to start one"), reverse("docs-page", args=["deploying"]))]

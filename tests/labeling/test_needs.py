@@ -1,0 +1,158 @@
+"""What needs whom: on the first page by role, and on the overview of a project."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from labeling.models import Annotation, Round
+from labeling.services import guidelines, invitations, needs
+from labeling.services.agreement import discussions
+from labeling.services.work import annotations, rounds
+from labeling.views.needs import of_project
+from tests import factories
+from tests.pages import page, queries
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+MARKED = {"ana": [0, 2], "ben": [0], "cleo": [0]}
+URL = "/projects/orders/"
+
+
+@pytest.fixture
+def failed(project):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+    opened.refresh_from_db()
+    return opened
+
+
+def lines(project):
+    (standing,) = needs.standings([project])
+    return [need.text for need in of_project(standing)]
+
+
+def shown_to(signed_in, person):
+    return [need.text for need in signed_in(person).get("/").context["needs"]]
+
+
+DISCUSS = "2 disagreements of round 1 wait for a discussion"
+
+
+def test_annotators_and_leads_are_led_from_home_to_a_discussion(signed_in, people, failed):
+    for who in ("ana", "rita"):
+        response = signed_in(people[who]).get("/")
+        (need,) = [need for need in response.context["needs"] if need.text == DISCUSS]
+        assert need.url == "/projects/orders/rounds/1/disagreements/"
+        assert signed_in(people[who]).get(need.url).status_code == 200
+
+
+def test_nobody_hears_of_a_discussion_before_the_round_has_closed(signed_in, people, project):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.all()[:5]:
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+
+    for who in ("ana", "rita", "noor", "admin"):
+        assert "disagreement" not in " ".join(shown_to(signed_in, people[who]))
+        assert "waits for a discussion" not in page(signed_in(people[who]), "/")
+
+
+def test_who_did_not_label_the_round_or_left_hears_nothing_of_it(
+    signed_in, people, project, failed
+):
+    project.memberships.filter(user=people["ana"]).delete()
+
+    assert needs.waiting_discussions(people["ana"]) == []
+    assert needs.waiting_discussions(people["olga"]) == []
+    assert len(needs.waiting_discussions(people["ben"])) == 1
+
+
+def test_a_discussion_is_over_when_all_is_decided_or_the_round_is_held_again(
+    project, people, rita, failed
+):
+    first, second = discussions.found_in(failed)
+    discussions.decide(failed, first, outcome="error", by=rita)
+    assert lines(project)[0] == "1 disagreement of round 1 waits for a discussion"
+
+    discussions.decide(failed, second, outcome="guideline", by=rita)
+    assert needs.waiting_discussions(people["ana"]) == []
+    assert lines(project)[0].startswith("All disagreements of round 1 are decided")
+
+    guidelines.add_version(project=project, body="# New", summary="x", by=rita, base_version=1)
+    assert lines(project)[0] == "Guidelines version 2 are written: calibrate under them"
+
+    rounds.open_round(
+        project=project, kind="calibration", by=rita, conversations=failed.conversations.all()
+    )
+    assert lines(project)[0] == "Round 2 is being labelled: 0 of 6 answers"
+
+
+def test_a_round_that_passed_leads_on_to_full_labeling_and_to_gold(project, rita):
+    factories.answer_all(factories.open_calibration(project, 2))
+    assert lines(project)[0] == "Round 1 has passed: full labeling can begin"
+
+    full = factories.open_full(project, 2)
+    assert lines(project)[0] == "Round 2 is being labelled: 0 of 6 answers"
+
+    factories.answer_all(full)
+    assert lines(project)[0] == "Everybody has answered round 2"
+    rounds.close(Round.objects.get(pk=full.pk), by=rita)
+    factories.work(project)
+    assert "settled conversations are in no gold" in " ".join(lines(project))
+
+
+def test_work_that_nobody_touches_and_people_who_have_not_joined_are_named(project, rita):
+    opened = factories.open_full(project, 2)
+    factories.answer(opened.assignments.all()[0])
+    before = timezone.now() - timedelta(days=5)
+    Annotation.objects.update(updated_at=before)
+    invitations.invite_people(
+        project=project, role="annotator", people=["dan@example.org"], by=rita
+    )
+
+    assert lines(project)[:2] == [
+        "5 answers of round 1 are missing, and nothing was saved for 5 days",
+        "1 invited person has not joined",
+    ]
+
+
+def test_the_most_urgent_comes_first_on_home(signed_in, ana, failed):
+    full = factories.open_full(failed.project, 3, override_reason="The pilot.")
+    mine = list(full.assignments.filter(annotator=ana).order_by("position"))
+    annotations.save_draft(mine[0], factories.save_of(factories.labels([0])))
+
+    assert shown_to(signed_in, ana) == [
+        DISCUSS,
+        "1 draft is not submitted",
+        "2 conversations wait for your labels",
+    ]
+
+
+def test_home_says_honestly_that_nothing_waits(signed_in, rita, project):
+    assert "Nothing needs you now." in page(signed_in(rita), "/")
+
+
+def test_the_overview_has_one_next_step_and_says_what_comes_then(signed_in, rita, noor, failed):
+    shown = page(signed_in(rita), URL)
+
+    assert f"Next step {DISCUSS}. Discuss them" in shown
+    assert shown.count("Discuss them") == 1
+    assert "manage.py" not in shown
+    assert "Discuss them" not in page(signed_in(noor), URL)  # a lead acts
+
+
+def test_more_projects_and_rounds_cost_no_more_queries(signed_in, rita, failed):
+    client = signed_in(rita)
+    factories.open_full(failed.project, 2, override_reason="The pilot.")
+    few = queries(client, "/")
+    for slug in ("one", "two"):
+        other = factories.make_project(slug)
+        for assignment in factories.open_calibration(other, 2).assignments.select_related(
+            "annotator"
+        ):
+            factories.answer(assignment, MARKED[assignment.annotator.username])
+        factories.open_full(other, 2, override_reason="The pilot.")
+
+    assert len(queries(client, "/")) == len(few)
