@@ -170,6 +170,7 @@ METRICS: dict[str, Text] = {
     "metric.cot_off": _("metrics.cot.enabled is false."),
     "metric.no_thought": _("Skipped: there is no thought to check."),
     "metric.no_event_schema": _("The project has no event schema to hold the events against."),
+    "metric.no_gold_priority": _("no gold requirement of similar text has a priority"),
     "metric.no_similar_text": _("no extracted requirement has similar text to a gold one"),
     "metric.no_ranking": _("the pipeline returns no ranking"),
     "metric.no_expected_message": _(

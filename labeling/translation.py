@@ -13,7 +13,7 @@ from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.domain.keys import Key
-from labeling.domain.schema import EventSchema, form_layers
+from labeling.domain.schema import EventSchema, OpenFields, form_layers
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""
@@ -55,15 +55,23 @@ def _translated_keys(language: str, keys: tuple[Key, ...]) -> Any:
     return translated_tree([key._asdict() for key in keys])
 
 
-def translated_layers(layers: Sequence[str], event_schema: EventSchema | None) -> Any:
+def translated_layers(
+    layers: Sequence[str],
+    event_schema: EventSchema | None,
+    open_fields: OpenFields | None = None,
+) -> Any:
     """:func:`form_layers` for a page."""
     schema = json.dumps(event_schema)
-    return _translated_layers(_language(), tuple(layers), schema)
+    return _translated_layers(_language(), tuple(layers), schema, json.dumps(open_fields))
 
 
 @lru_cache(maxsize=64)
-def _translated_layers(language: str, layers: tuple[str, ...], schema: str) -> Any:
-    return translated_tree(form_layers(layers, event_schema=json.loads(schema)))
+def _translated_layers(
+    language: str, layers: tuple[str, ...], schema: str, open_fields: str
+) -> Any:
+    return translated_tree(
+        form_layers(layers, event_schema=json.loads(schema), open_fields=json.loads(open_fields))
+    )
 
 
 def script_texts() -> dict[str, str]:

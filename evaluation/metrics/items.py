@@ -32,6 +32,7 @@ CURVE = tuple(step / 100 for step in range(50, 100, 5))
 """The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
 
 NO_TEXT_MATCH = Fact("metric.no_similar_text")
+NO_GOLD_PRIORITY = Fact("metric.no_gold_priority")
 
 
 class CurveRow(TypedDict):
@@ -146,8 +147,8 @@ def score_extraction(
         "requirement_f1": Value(counts.f1, detail=detail),
         "type_accuracy": _mean_of_pairs([float(pairs.same_type[pair]) for pair in texts]),
         "actor_accuracy": _mean_of_pairs([float(pairs.same_actor[pair]) for pair in texts]),
-        "priority_accuracy": _mean_of_pairs(
-            [float(gold[i].get("priority") == predicted[j].get("priority")) for i, j in texts]
+        "priority_accuracy": _priority_accuracy(
+            [(gold[i].get("priority"), predicted[j].get("priority")) for i, j in texts]
         ),
         "source_overlap": _mean_of_pairs([source_overlap(gold[i], predicted[j]) for i, j in texts]),
         "criteria_completeness": _completeness(
@@ -231,6 +232,12 @@ def _mean_of_pairs(shares: Sequence[float]) -> Value:
     if not shares:
         return Value(None, NO_TEXT_MATCH)
     return Value(fsum(shares) / len(shares), detail=PairsDetail(pairs=len(shares)))
+
+
+def _priority_accuracy(pairs: Sequence[tuple[object, object]]) -> Value:
+    """A project may do without priorities: then nothing says whether one is right."""
+    known = [float(wanted == said) for wanted, said in pairs if wanted]
+    return Value(None, NO_GOLD_PRIORITY) if pairs and not known else _mean_of_pairs(known)
 
 
 def _completeness(matched: Sequence[tuple[Record, Record]], ruler: Ruler) -> Value:

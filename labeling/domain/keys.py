@@ -43,6 +43,8 @@ KEYS = (
     Key("n", "label-new", "New label", "Label"),
     Key("e", "label-edit", "Edit the current label", "Label"),
     Key("Enter", "label-edit", "Edit the current label", "Label"),
+    Key("u", "label-unfinished", "Next label with open fields", "Label"),
+    Key("q", "quick", "Quick mode: message, type and title first, or all fields", "Label"),
     Key("Shift+J", "label-next", "Next label", "Label"),
     Key("Shift+K", "label-previous", "Previous label", "Label"),
     Key("]", "layer-next", "Next layer", "Label"),

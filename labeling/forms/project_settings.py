@@ -7,10 +7,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.hints import KINDS
+from labeling.domain.schema import LAYERS
 from labeling.forms.projects import ProjectForm, below_one
 from labeling.models import Project
 from labeling.services import project_settings
-from labeling.translation import lazy
+from labeling.translation import lazy, translated_layers
 
 
 class SettingsForm(ProjectForm):
@@ -54,6 +55,16 @@ class SettingsForm(ProjectForm):
         max_value=20,
         help_text=_("The strict majority decides; without one, a lead does."),
     )
+    open_fields = forms.MultipleChoiceField(
+        label=_("Fields that may stay empty"),
+        required=False,
+        choices=[],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "All others are required when an answer is submitted. A change holds from the next "
+            "round on."
+        ),
+    )
     hints = forms.MultipleChoiceField(
         label=_("Label hints"),
         required=False,
@@ -89,9 +100,22 @@ class SettingsForm(ProjectForm):
             "event_schema": "\n".join(
                 f"{name}: {', '.join(roles)}".rstrip() for name, roles in values["event_schema"]
             ),
+            "open_fields": [
+                f"{layer}.{field}"
+                for layer, names in values["open_fields"].items()
+                for field in names
+            ],
             "base": self.now,
         }
         super().__init__(data, initial={**values, **shown})
+        chosen = self.fields["open_fields"]
+        assert isinstance(chosen, forms.MultipleChoiceField)
+        chosen.choices = [
+            (f"{layer['name']}.{field['name']}", f"{layer['title']}: {field['label']}")
+            for layer in translated_layers(list(LAYERS), None)
+            for field in layer["fields"]
+            if field["name"] in LAYERS[layer["name"]].may_be_open
+        ]
 
     def clean_description(self) -> str:
         text = _text(self.cleaned_data["description"])
@@ -127,6 +151,13 @@ class SettingsForm(ProjectForm):
                 raise forms.ValidationError(_("Write each type once."))
             types[name] = _words(roles)
         return types
+
+    def clean_open_fields(self) -> dict[str, list[str]]:
+        by_layer: dict[str, list[str]] = {}
+        for name in self.cleaned_data["open_fields"]:
+            layer, _dot, field = name.partition(".")
+            by_layer.setdefault(layer, []).append(field)
+        return by_layer
 
     def clean_base(self) -> dict[str, Any]:
         base = self.cleaned_data["base"]

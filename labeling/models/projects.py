@@ -78,6 +78,9 @@ class Project(models.Model):
         default=True,
         help_text="Annotators may see what a pipeline suggests, after their first pass",
     )
+    open_fields = models.JSONField(
+        default=dict, blank=True, help_text="By layer, the fields that labels may lack"
+    )
     hints = models.JSONField(
         default=default_hints, blank=True, help_text="Kinds of label hints that annotators get"
     )

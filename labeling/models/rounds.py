@@ -83,6 +83,11 @@ class Round(models.Model):
     label_f1_threshold = models.FloatField(
         default=0.0, help_text="The project's when the round was opened; 0 in rounds from before"
     )
+    open_fields = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="By layer, what submitted labels may lack: the project's when it was opened",
+    )
     agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"

@@ -30,7 +30,7 @@ TOLD = (
 )
 MATCHING = ("match_threshold", "actor_synonyms")
 MEASURING = ("kappa_threshold", "kappa_statistic", *MATCHING, "layers")
-NEXT_ROUND = ("label_f1_threshold",)
+NEXT_ROUND = ("label_f1_threshold", "open_fields")
 """A round keeps what holds when it is opened."""
 
 FIELDS = (*TOLD, *MEASURING, *NEXT_ROUND, "event_schema")

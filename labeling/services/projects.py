@@ -28,6 +28,16 @@ class LastLead(RuleError):
     code = "last_lead"
 
 
+def open_fields(project: Project) -> dict[str, list[str]]:
+    """What labels may lack that were submitted in any of its rounds, or may be from now on."""
+    of_rounds = project.rounds.with_checks().exclude(open_fields=None)
+    together: dict[str, list[str]] = {}
+    for by_layer in (project.open_fields, *of_rounds.values_list("open_fields", flat=True)):
+        for layer, fields in (by_layer or {}).items():
+            together[layer] = sorted({*together.get(layer, []), *fields})
+    return together
+
+
 def may_create(user: User) -> bool:
     """Staff; and, unless the setting forbids it, people who lead a project or may add one."""
     if user.is_staff or user.is_superuser:

@@ -18,7 +18,7 @@ from labeling.domain.matching.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.services import blindness, pending
+from labeling.services import blindness, pending, projects
 from labeling.services.gold import looks
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
@@ -183,7 +183,13 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
         "kinds": KINDS,
         "may_write": may_write,
         "guideline": shown_guideline(conversation.project.guidelines.first()),
-        "layers": translated_tree(form_layers([merge.layer, *referred], event_schema=schema)),
+        "layers": translated_tree(
+            form_layers(
+                [merge.layer, *referred],
+                event_schema=schema,
+                open_fields=projects.open_fields(conversation.project),
+            )
+        ),
         "keys": translated_keys(adjudication_keys(list(letters.values()))),
         "page": {
             "user": request.user.pk,

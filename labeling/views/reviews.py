@@ -143,7 +143,9 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
         "submitted": submitted,
         "may_write": may_write,
         "next_url": next_url,
-        "layers": translated_layers(project.layers, project.event_schema),
+        "layers": translated_layers(
+            project.layers, project.event_schema, assignment.round.open_fields
+        ),
         "keys": translated_keys(REVIEW_KEYS),
         "page": {
             "user": request.user.pk,

@@ -67,7 +67,9 @@ def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
         "stretches": _stretches(assignment.conversation.messages),
         "guideline": shown_guideline(guideline),
         "annotation": _annotation(assignment, annotation or Annotation()),
-        "layers": translated_layers(project.layers, project.event_schema),
+        "layers": translated_layers(
+            project.layers, project.event_schema, assignment.round.open_fields
+        ),
         "part": part,
         **_place_in_queue(assignment),
     }

@@ -6,6 +6,7 @@ import { t } from "./texts.js";
 
 /** @import { Parts } from "./types.d.ts" */
 
+const MOST_NAMED = 3; // labels whose fields a notice lists
 const NOT_SKIPPED = {
   "signed-out": t("You are signed out: sign in again in another tab, then skip again."),
   unreachable: t("The server cannot be reached. Nothing was skipped; try again."),
@@ -61,7 +62,7 @@ export class Ending {
   // What the server found wrong: at the fields, and the rest in the notice.
   showProblems(problems, error) {
     const general = this.markProblems(problems);
-    this.status.notice("problems", { kind: "bad", text: [error.message, ...general, ...this.whereWrong()].join(" ") });
+    this.status.notice("problems", { kind: "bad", text: [error.message, ...general, ...this.whatIsMissing(), ...this.whereWrong()].join(" ") });
     this.goToFirstProblem();
   }
 
@@ -71,6 +72,17 @@ export class Ending {
     for (const { path, message } of unplaced) if (path === "empty") this.sayAtEmpty(message);
     this.view.render();
     return unplaced.filter(({ path }) => path !== "empty").map(({ message }) => message);
+  }
+
+  // The first labels by name, each with its fields.
+  whatIsMissing() {
+    const wrong = this.store.labels.filter(({ uid }) => this.problems.of(uid));
+    const lines = wrong.slice(0, MOST_NAMED).map(({ uid }) => {
+      const fields = this.store.layerOf(uid)?.fields ?? [];
+      const names = fields.filter(({ name }) => this.problems.of(uid)[name]).map(({ label }) => label);
+      return `${this.store.name(uid)}: ${names.join(", ")}.`;
+    });
+    return wrong.length > MOST_NAMED ? [...lines, "…"] : lines;
   }
 
   // Not every layer is in view.

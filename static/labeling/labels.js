@@ -101,6 +101,18 @@ export class LabelList {
   }
 
   // Labels are replaced when they change, so the same label with the same name is drawn already.
+  // The next label of the layer, after this one, that lacks a field; the order is a circle.
+  unfinishedAfter(uid) {
+    const labels = this.store.inLayer(this.layer);
+    const at = labels.findIndex((label) => label.uid === uid);
+    const order = labels.map((_, n) => labels[(at + 1 + n) % labels.length]);
+    return order.find((label) => this.openFieldOf(label));
+  }
+
+  openFieldOf(label) {
+    return this.layer.fields.find((field) => isOpen(field, label[field.name]))?.name;
+  }
+
   fill(label, problems) {
     const card = this.cards.get(label.uid);
     const name = this.store.name(label.uid);

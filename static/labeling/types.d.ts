@@ -233,6 +233,9 @@ export interface FormHandlers {
   askWords(within: "message" | "field", put: (span: Span) => void): void;
   /** Takes a note away for good; without it the form has no room for notes. */
   dismissHint?(hint: Hint): void;
+  /** Whether only the first fields are asked for; without it the form always shows all. */
+  isQuick?(): boolean;
+  toggleQuick?(): void;
   /** Another phase is the one that messages are linked to. */
   target(): void;
 }

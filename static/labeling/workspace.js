@@ -110,6 +110,8 @@ class Workspace {
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
+      isQuick: () => this.isQuick,
+      toggleQuick: () => this.toggleQuick(),
       ...(this.hints.isOn && { dismissHint: (hint) => this.dismissHint(hint) }),
     };
     const handlers = {
@@ -161,6 +163,7 @@ class Workspace {
       "label-next": () => this.step(1),
       "label-previous": () => this.step(-1),
       "label-edit": () => this.open(this.currentUid),
+      "label-unfinished": () => this.openUnfinished(),
       close: () => this.escape(),
       undo: () => this.travel("undo"),
       help: () => this.help(),
@@ -177,6 +180,7 @@ class Workspace {
       choose: (digit) => labelling.chooseByDigit(digit),
       priority: () => labelling.cycleSecondChoice(),
       confidence: () => labelling.cycle("confidence"),
+      quick: () => this.toggleQuick(),
       write: () => this.form?.focus(),
       "hint-dismiss": () => this.dismissHint(this.form?.hintInFocus()),
       "first-pass": () => this.suggestions.ask(),
@@ -205,6 +209,26 @@ class Workspace {
       this.goOn();
     });
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
+  }
+
+  // Quick mode is this person's, in this browser.
+  get isQuick() {
+    return recall(`assay:quick:${this.annotation.user}`) === "on";
+  }
+
+  toggleQuick() {
+    const isQuick = !this.isQuick;
+    remember(`assay:quick:${this.annotation.user}`, isQuick ? "on" : "off");
+    this.form?.showFields(!isQuick);
+    if (focused() === document.body) this.form?.focus();
+    this.status.say(isQuick ? t("Quick labels: the other fields come later") : t("All fields are shown"));
+  }
+
+  openUnfinished() {
+    const label = this.labels.unfinishedAfter(this.openUid ?? this.currentUid);
+    if (!label) return this.status.say(t("No label lacks a field."));
+    this.open(label.uid, { focus: false });
+    return this.form?.focus(this.labels.openFieldOf(label));
   }
 
   // The next one may follow in its place.
@@ -236,6 +260,7 @@ class Workspace {
     this.showPointed();
     this.tabs.render(store, layer, problems);
     this.suggestions.render();
+    if (!this.readOnly) showIf(byId("unfinished"), Boolean(this.labels.unfinishedAfter(null)));
     this.showHowToStart();
     byId("empty").checked = store.state.empty;
     if (store.labels.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
@@ -384,6 +409,22 @@ class Workspace {
     const isSame = ({ key }) => before[key].length === now[key].length && now[key].every((label, at) => label === before[key][at]);
     const changed = this.layers.filter((layer) => !isSame(layer));
     if (changed.length && !changed.includes(this.layer)) this.showLayer(changed[0]);
+  }
+}
+
+function recall(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null; // storage is blocked: all fields are shown
+  }
+}
+
+function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Storage is blocked: all fields are shown.
   }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -110,3 +111,29 @@ def test_every_key_acts_where_the_focus_is(
     (label,) = workspace.requirements
     chosen = label["title"], label["type"], label.get("priority"), label["confidence"]
     assert chosen == (title, "constraint", None, 0.3)
+
+
+def test_in_quick_mode_the_other_fields_come_later(
+    page: Page,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    allowed_console_errors: list[str],
+) -> None:
+    allowed_console_errors.append("400")
+    ana = make_people()["ana"]
+    project = make_project()
+    make_conversations(project, 1)
+    assignment = open_full(project, 1).assignments.get(annotator=ana)
+    sign_in(ana)
+    workspace = Workspace(page, live_server, assignment).open()
+
+    workspace.press("q", "m").type("Order Tracking").press("Tab", "2", "Escape")
+    workspace.press("Escape", "j", "m").type("Order History").press("Tab", "4", "Escape")
+
+    expect(page.get_by_role("textbox")).to_have_count(1)  # the title
+    expect(page.locator(".label-card .badge.warn")).to_have_count(2)
+    workspace.press("u")
+    expect(workspace.labels.first).to_have_class(re.compile("open"))
+    expect(workspace.field("Actor")).to_be_focused()  # its first open field
+    workspace.press("Control+Enter")
+    expect(workspace.notices).to_contain_text("REQ-002: Actor, Action, Acceptance criteria")

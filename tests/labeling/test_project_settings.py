@@ -27,6 +27,7 @@ def sent(project, **changed):
         "label_f1_threshold": base["label_f1_threshold"],
         "hints": base["hints"],
         **{name: base[name] for name in ("match_threshold", "review_rate", "dispute_judges")},
+        "open_fields": [],
         "actor_synonyms": "\r\n".join(", ".join(group) for group in base["actor_synonyms"]),
         "event_schema": "\r\n".join(
             f"{name}: {', '.join(roles)}".strip() for name, roles in base["event_schema"]

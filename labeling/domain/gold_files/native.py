@@ -51,6 +51,8 @@ _MAY_BE_OPEN = re.compile(
     r"questions\.\d+\.(evidence|answer)|arcs\.\d+\.phases(\.\d+\.evidence)?|empty"
 )
 """What published labels may lack: a question without evidence is kept, and never scored."""
+_OPTIONAL = {name: layer.may_be_open for name, layer in LAYERS.items()}
+"""A project may do without these fields, and its gold is read wherever it goes."""
 _SHOWN = 3  # problems of one line
 
 
@@ -144,7 +146,7 @@ def _check(
     shape = check_payload(gold, complete=False, **surroundings)
     whole = [
         problem
-        for problem in check_payload(gold, complete=True, **surroundings)
+        for problem in check_payload(gold, complete=True, open_fields=_OPTIONAL, **surroundings)
         if not _MAY_BE_OPEN.fullmatch(problem.path) and (needed or problem.fact != NOT_THERE)
     ]
     problems = [

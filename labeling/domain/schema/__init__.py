@@ -8,6 +8,7 @@ from labeling.domain.schema.checking import check_payload
 from labeling.domain.schema.documents import SCHEMA_VERSION, json_schema, yaml_schema
 from labeling.domain.schema.forms import (
     EventSchema,
+    OpenFields,
     form_fields,
     form_layers,
     quotes_messages,
@@ -26,6 +27,7 @@ __all__ = [
     "TYPES",
     "EventSchema",
     "Layer",
+    "OpenFields",
     "Problem",
     "Requirement",
     "check_payload",

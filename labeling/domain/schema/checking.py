@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from labeling.domain.facts import Fact
-from labeling.domain.schema.forms import EventSchema
+from labeling.domain.schema.forms import EventSchema, OpenFields
 from labeling.domain.schema.layers import LAYERS, Layer
 from labeling.domain.schema.links import Surroundings, link_problems
 from labeling.domain.schema.problems import Problem
@@ -34,6 +34,7 @@ def check_payload(
     empty: bool = False,
     messages: Sequence[str] | None = None,
     event_schema: EventSchema | None = None,
+    open_fields: OpenFields | None = None,
 ) -> list[Problem]:
     """What is wrong with one annotation's payload; an empty list means nothing is.
 
@@ -52,6 +53,8 @@ def check_payload(
         The texts of the messages; with them a span must quote the text at its place.
     event_schema
         The project's event types and their roles; without it any type and role is accepted.
+    open_fields
+        By layer, the fields that a complete label may lack; a layer's ``may_be_open`` bounds them.
     """
     known = {LAYERS[name].key: LAYERS[name] for name in layers}
     problems = [Problem(key, Fact("schema.no_such_layer")) for key in payload if key not in known]
@@ -64,7 +67,8 @@ def check_payload(
         complete=complete,
     )
     for key, layer in known.items():
-        problems += _layer_problems(layer, payload.get(key, []), around)
+        allowed = {*(open_fields or {}).get(layer.name, ())} & {*layer.may_be_open}
+        problems += _layer_problems(layer, payload.get(key, []), around, allowed)
     problems += _repeated_names(payload, known)
     problems += _emptiness_problems(payload, complete=complete, empty=empty)
     return problems
@@ -75,13 +79,15 @@ def _by_uid(labels: Any) -> dict[str, Mapping[str, Any]]:
     return {str(label.get("uid")): label for label in mappings}
 
 
-def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator[Problem]:
+def _layer_problems(
+    layer: Layer, labels: Any, around: Surroundings, may_be_open: Collection[str]
+) -> Iterator[Problem]:
     if not isinstance(labels, list):
         yield Problem(layer.key, Fact("schema.not_a_list"))
         return
     for position, label in enumerate(labels):
         path = f"{layer.key}.{position}"
-        broken = list(_shape_problems(layer, label, path, around.complete))
+        broken = list(_shape_problems(layer, label, path, around.complete, may_be_open))
         yield from broken
         if isinstance(label, Mapping):
             paths = {problem.path for problem in broken}
@@ -89,12 +95,15 @@ def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator
             yield from (problem for problem in linked if problem.path not in paths)
 
 
-def _shape_problems(layer: Layer, label: Any, path: str, complete: bool) -> Iterator[Problem]:
+def _shape_problems(
+    layer: Layer, label: Any, path: str, complete: bool, may_be_open: Collection[str]
+) -> Iterator[Problem]:
     try:
         layer.label.model_validate(label)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            if complete or not _is_open(detail):
+            is_asked = complete and not (detail["loc"] and detail["loc"][0] in may_be_open)
+            if is_asked or not _is_open(detail):
                 yield Problem(".".join([path, *map(str, detail["loc"])]), _fact_of(detail))
 
 

@@ -13,6 +13,8 @@ from labeling.domain.schema.fields import Asked
 from labeling.domain.schema.layers import LAYERS
 
 EventSchema = Mapping[str, Sequence[str]]
+OpenFields = Mapping[str, Sequence[str]]
+"""By layer, the fields that a submitted label may lack."""
 
 
 class FormChoice(TypedDict):
@@ -55,7 +57,10 @@ class FormLayer(TypedDict):
 
 
 def form_layers(
-    layers: Sequence[str], *, event_schema: EventSchema | None = None
+    layers: Sequence[str],
+    *,
+    event_schema: EventSchema | None = None,
+    open_fields: OpenFields | None = None,
 ) -> list[FormLayer]:
     """Each layer of a project: how its labels are called, headed and filled in.
 
@@ -79,7 +84,12 @@ def form_layers(
             "heading": layer.heading,
             "badges": list(layer.badges),
             "needs": list(layer.needs),
-            "fields": form_fields(layer.name, event_schema=event_schema),
+            "fields": [
+                field | {"required": False, "at_least": 0}
+                if field["name"] in (open_fields or {}).get(layer.name, ())
+                else field
+                for field in form_fields(layer.name, event_schema=event_schema)
+            ],
         }
         for layer in (LAYERS[name] for name in layers)
     ]

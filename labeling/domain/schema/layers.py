@@ -157,7 +157,8 @@ class Layer:
     ``key`` names its list in a payload and ``label`` is the shape of its labels. ``prefix`` begins
     the names by which labels are shown (REQ-001), ``heading`` is the field that heads a label and
     ``badges`` those shown next to it; ``type_field`` distinguishes the labels. They refer to
-    labels of one of the layers in ``needs``.
+    labels of one of the layers in ``needs``. ``may_be_open``: fields that a project may do without.
+    What decides whether two labels mean the same can't be left out.
 
     ``is_stage``: it is part of the whole way from conversation to document. ``wanted``: how many
     items of gold a project aims at unless it says otherwise. ``project_types``: a project names
@@ -177,6 +178,7 @@ class Layer:
     badges: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     type_field: str = ""
+    may_be_open: tuple[str, ...] = ()
     drawing: Drawing | None = None
     is_stage: bool = False
     wanted: int = 0
@@ -220,6 +222,7 @@ _ENTRIES = (
         heading="title",
         badges=("type", "priority"),
         type_field="type",
+        may_be_open=("acceptance_criteria", "priority", "rationale", "confidence"),
         matching=SameRecord(cites=True),
         units=Messages(),
         drawing=DrawnMessages("Requirement", choice="type", cites="source_messages"),
@@ -241,6 +244,7 @@ _ENTRIES = (
         badges=("inference_type", "necessity"),
         needs=("extraction",),
         type_field="inference_type",
+        may_be_open=("acceptance_criteria", "priority", "necessity", "rationale", "confidence"),
         matching=SameRecord(cites=False),
         units=Judged("triggered_by"),
         is_stage=True,
@@ -265,6 +269,7 @@ _ENTRIES = (
         badges=("issue_type", "severity"),
         needs=("extraction",),
         type_field="issue_type",
+        may_be_open=("severity", "suggested_fix"),
         matching=SameKey(
             fields=("requirement", "issue_type", "field"),
             prefer=("span", "severity", "message"),

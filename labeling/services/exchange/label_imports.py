@@ -381,6 +381,7 @@ def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> 
         empty=answer.empty,
         messages=texts,
         event_schema=project.event_schema,
+        open_fields=project.open_fields,
     )
     if problems:
         first = Fact("labels.problem", path=problems[0].path, why=problems[0].fact)

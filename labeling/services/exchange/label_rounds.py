@@ -83,6 +83,7 @@ class ImportedRounds:
             state=Round.State.CLOSED,
             guideline_id=guideline,
             overlap=overlap,
+            open_fields=self._project.open_fields,
             override_reason=self._reason,
             opened_by=self._by,
             closed_at=timezone.now(),

@@ -193,7 +193,12 @@ def round_of(project: Project) -> Round:
         project=project,
         number=0,
         kind=Round.Kind.QUALIFYING,
-        defaults={"guideline": guideline, "overlap": 1, "skip_policy": Round.SkipPolicy.NEVER},
+        defaults={
+            "guideline": guideline,
+            "open_fields": project.open_fields,
+            "overlap": 1,
+            "skip_policy": Round.SkipPolicy.NEVER,
+        },
     )
     return round_
 

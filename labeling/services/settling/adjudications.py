@@ -189,6 +189,7 @@ def _check_labels(decision: Adjudication, base: Mapping[str, Labels] | None) -> 
         empty=not any(labels.values()) and not any(base.values()),
         messages=[message.content for message in conversation.messages],
         event_schema=project.event_schema,
+        open_fields=projects.open_fields(project),
     )
     problems = [row for row in problems if row.path.partition(".")[0] in (key, "empty")]
     problems = [row for row in problems if is_linked or row.fact != NOT_THERE]

@@ -210,6 +210,7 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
         conversation=conversation,
         complete=True,
         empty=not any(payload.values()),
+        open_fields=annotation.assignment.round.open_fields,
     )
     if problems:
         raise InvalidPayload(

@@ -324,6 +324,7 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
         conversation=assignment.conversation,
         complete=complete,
         empty=save.empty,
+        open_fields=assignment.round.open_fields,
     )
     if problems:
         raise InvalidPayload(

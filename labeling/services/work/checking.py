@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labeling.domain.schema import Problem, check_payload, quotes_messages
+from labeling.domain.schema import OpenFields, Problem, check_payload, quotes_messages
 from labeling.models import Conversation, Project
 
 
@@ -16,6 +16,7 @@ def problems_of(
     conversation: Conversation,
     complete: bool,
     empty: bool,
+    open_fields: OpenFields | None = None,
 ) -> list[Problem]:
     texts = None
     if any(quotes_messages(layer) for layer in project.layers):
@@ -28,4 +29,5 @@ def problems_of(
         empty=empty,
         messages=texts,
         event_schema=project.event_schema,
+        open_fields=open_fields,
     )

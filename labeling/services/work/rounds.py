@@ -94,6 +94,7 @@ def open_round(
         skip_policy=skip_policy,
         override_reason=override,
         label_f1_threshold=project.label_f1_threshold,
+        open_fields=project.open_fields,
         opened_by=by,
     )
     _check_sharing(opened, quotas)

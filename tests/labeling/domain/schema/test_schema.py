@@ -351,3 +351,23 @@ def test_each_layer_tells_a_form_everything_it_needs() -> None:
 @pytest.mark.parametrize("layer", COMPLETE)
 def test_json_schema_accepts_the_labels_of_each_layer(layer: str) -> None:
     jsonschema.validate({LAYERS[layer].key: [COMPLETE[layer]]}, json_schema([layer]))
+
+
+def test_a_project_may_do_without_fields_that_do_not_decide_what_is_the_same() -> None:
+    label = {
+        name: value
+        for name, value in LABEL.items()
+        if name not in ("acceptance_criteria", "priority", "confidence", "actor")
+    }
+    around = {"layers": ["extraction"], "message_count": 9, "complete": True}
+    open_fields = {"extraction": ["acceptance_criteria", "priority", "confidence", "actor"]}
+
+    problems = check_payload({"requirements": [label]}, open_fields=open_fields, **around)
+
+    assert [problem.path for problem in problems] == ["requirements.0.actor"]
+    broken = {"requirements": [LABEL | {"priority": "soon"}]}
+    assert check_payload(broken, open_fields=open_fields, **around)
+    fields = form_layers(["extraction"], open_fields=open_fields)[0]["fields"]
+    required = {field["name"] for field in fields if field["required"]}
+    assert {"title", "type", "source_messages"} <= required
+    assert not required & {"acceptance_criteria", "priority", "confidence"}
