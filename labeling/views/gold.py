@@ -257,7 +257,7 @@ def _gold_page(
 
 def _releases(project: Project) -> list[GoldRelease]:
     """Newest first, with how their items came about."""
-    releases = list(
+    releases: list[Any] = list(
         GoldRelease.objects.filter(project=project)
         .select_related("project", "guideline", "frozen_by")
         .annotate(n_left_out=ListLength("left_out"))
@@ -272,8 +272,8 @@ def _releases(project: Project) -> list[GoldRelease]:
         counts = {how: n_items.get((release.pk, how), 0) for how in GoldItem.How.values}
         for how, n in counts.items():
             setattr(release, f"n_{how}", n)
-        release.n_items = sum(counts.values())  # type: ignore[attr-defined]
-        release.n_synthetic = synthetic.get(release.pk, 0)  # type: ignore[attr-defined]
+        release.n_items = sum(counts.values())
+        release.n_synthetic = synthetic.get(release.pk, 0)
     return releases
 
 
