@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0039_admissions'),
+        ('labeling', '0040_admitted_before'),
     ]
 
     operations = [
