@@ -54,6 +54,7 @@ _LETTERS = bytes(
     for byte in range(256)
 )
 _is_unspaced = re.compile(f"[{_UNSPACED}]").match
+_BELOW_KEYS = np.uint32(1 << KEY_BITS)  # of the type of the values, or each would be converted
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -111,7 +112,7 @@ class Fingerprint:
         return self._lowest(ASKED_VALUES)
 
     def _lowest(self, least: int) -> list[int]:
-        below = int(np.searchsorted(self.values, 1 << KEY_BITS))
+        below = int(self.values.searchsorted(_BELOW_KEYS))
         lowest: list[int] = self.values[: max(least, below)].tolist()
         return lowest
 
@@ -152,9 +153,14 @@ def _sampled(runs: Words32) -> Fingerprint:
     if len(runs) < LEAST_SHARED_RUNS:
         return Fingerprint(0, runs[:0])
     density = 0
-    while density < LEAST_DENSITY and np.searchsorted(runs, 1 << (32 - density)) > ALL_UP_TO:
+    while density < LEAST_DENSITY and _number_below(runs, density) > ALL_UP_TO:
         density += 1
-    return Fingerprint(density, runs[: np.searchsorted(runs, 1 << (32 - density))])
+    return Fingerprint(density, runs[: _number_below(runs, density)])
+
+
+def _number_below(values: Words32, density: int) -> int:
+    """How many of the sorted values a sample of this density keeps."""
+    return int(values.searchsorted(np.uint32(1 << (32 - density)))) if density else len(values)
 
 
 def overlap(one: Fingerprint, other: Fingerprint) -> Overlap:
@@ -183,7 +189,7 @@ def is_same(one: Fingerprint, other: Fingerprint) -> bool:
 
 
 def _below(sketch: Fingerprint, density: int) -> Words32:
-    return sketch.values[: np.searchsorted(sketch.values, 1 << (32 - density))]
+    return sketch.values[: _number_below(sketch.values, density)]
 
 
 def _hashes(words: list[bytes]) -> Words64:

@@ -60,10 +60,11 @@ def find(
 
     ``without`` leaves one conversation out for each.
     """
-    holders = _holders({value for sketch in prints for value in sketch.asked})
+    asked = [sketch.asked for sketch in prints]
+    holders = _holders({value for values in asked for value in values})
     candidates = []
-    for position, sketch in enumerate(prints):
-        shared = Counter(pk for value in sketch.asked for pk in holders.get(value, ()))
+    for position, values in enumerate(asked):
+        shared = Counter(pk for value in values for pk in holders.get(value, ()))
         if without:
             shared.pop(without[position], None)
         candidates.append([pk for pk, _ in shared.most_common(MOST)])

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
-from labeling.management import refusals
+from labeling.management import loaded, refusals
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
@@ -53,6 +53,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        loaded.keep()
         near_duplicates.catch_up()
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
