@@ -50,6 +50,7 @@ BATCH = 1000
 BLOCK = 900
 """Conversations whose answers are written by models: then variants, people and drafts repeat."""
 TIMES = 3
+LONGEST_SECONDS = 1200
 SMALL = 60
 SENTENCES = 20_000
 LAYER, PROJECT = "extraction", "large"
@@ -408,8 +409,15 @@ def in_a_process(*arguments: str) -> Callable[[Spent], None]:
     """With the processes that it starts; its statements are not counted."""
 
     def run(_: Spent) -> None:
+        from django.core.management.base import CommandError
+
         manage = [sys.executable, str(ROOT / "manage.py")]
-        subprocess.run([*manage, *arguments], check=True, capture_output=True)
+        try:
+            subprocess.run(
+                [*manage, *arguments], check=True, capture_output=True, timeout=LONGEST_SECONDS
+            )
+        except subprocess.SubprocessError as error:  # the other figures are wanted all the same
+            raise CommandError(str(error)) from error
 
     return run
 
