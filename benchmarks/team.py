@@ -1,0 +1,406 @@
+"""A team's day: people join, leave and hand over, rounds close and gold is frozen while all label.
+
+    .venv/bin/python benchmarks/team.py [--clients 32] [--conversations 2000] [--overlap 3]
+        [--databases sqlite postgresql]
+
+For each database it starts the web server and a worker as ``make serve`` does. Three people pass a
+calibration round; then the clients label a pool over HTTP, by autosaves and submissions, while a
+lead (over HTTP, too) removes members and takes them back, moves open work, adds newcomers, of whom
+some calibrate and some are let in, closes other rounds, and asks for gold. Each action comes after
+so many answers, so that a slow machine sees the same day as a fast one.
+
+Then it counts in the database, and ends with 1 unless each conversation of the pool has exactly as
+many people as wanted, everything that was accepted is stored once, nothing else is, nobody who was
+removed has stored anything until they came back, and no request got an answer that it should not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from typing import Any
+from urllib.parse import urlencode
+
+from labelling import CSRF, address, answer, drain, store, worker
+from product import session_of, settle, web_server
+
+REFUSALS = {"not_an_annotator", "not_calibrated", "place_taken", "round_closed"}
+"""What a client may be told in the course of such a day."""
+
+EVERY = 40
+"""Answers between two actions of the lead."""
+
+AT_LEAST = 1.0
+"""Seconds after a removal in which what was under way may still be kept as a draft."""
+
+STALLED = 120
+SIDE = 60
+"""Conversations of each round that is closed before it is done."""
+
+
+class Browser:
+    """A connection that stays open, with a session."""
+
+    def __init__(self, port: int, session: str) -> None:
+        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        cookie = f"sessionid={session}; csrftoken={CSRF}"
+        self._headers = {"Cookie": cookie, "X-CSRFToken": CSRF}
+
+    def send(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        text, kind = json.dumps(body), "application/json"
+        return self._request(method, path, text, kind)
+
+    def post(self, path: str, **form: Any) -> int:
+        return self._request("POST", path, urlencode(form), "application/x-www-form-urlencoded")[0]
+
+    def _request(self, method: str, path: str, body: str, kind: str) -> tuple[int, Any]:
+        self._http.request(method, path, body, {**self._headers, "Content-Type": kind})
+        response = self._http.getresponse()
+        text = response.read()
+        if kind != "application/json":
+            self._http.close()  # the server would, before the lead does the next thing
+        return response.status, json.loads(text) if text[:1] in (b"{", b"[") else None
+
+
+class Client(threading.Thread):
+    """One annotator at work until the day is over, member or not."""
+
+    def __init__(
+        self, port: int, user: Any, slug: str, over: threading.Event, *, calibrates: bool = False
+    ) -> None:
+        super().__init__(daemon=True)
+        self.user, self.slug, self.calibrates = user, slug, calibrates
+        self.accepted: list[int] = []
+        self.told: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self.took: list[float] = []
+        self._browser, self._over = Browser(port, session_of(user)), over
+
+    def run(self) -> None:
+        try:
+            while not self._over.is_set():
+                if not self._turn():
+                    time.sleep(0.2)  # nothing is free now; somebody may give something back
+        except Exception as error:  # shown at the end; the other clients go on
+            self.errors.append(repr(error))
+
+    def _turn(self) -> bool:
+        reply = self._call("POST", "/api/queue/next/", {})
+        if reply is None:
+            if self.calibrates and self.told["not_calibrated"] == 1:
+                self._browser.post(f"/projects/{self.slug}/calibrate/")
+            return False
+        if reply["assignment"] is None:
+            return False
+        pk = reply["assignment"]
+        path = f"/api/annotations/{pk}/"
+        if self._call("PUT", path, answer(pk, 1)) is None:
+            return False
+        if self._call("POST", f"{path}submit/", answer(pk, 2)) is not None:
+            self.accepted.append(pk)
+        return True
+
+    def _call(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        """The reply; None where the request was refused as it should be."""
+        started = time.perf_counter()
+        status, reply = self._browser.send(method, path, body)
+        self.took.append(time.perf_counter() - started)
+        if status == 200:
+            return reply
+        code = (reply or {}).get("code", "")
+        if code in REFUSALS:
+            self.told[code] += 1
+        else:
+            self.errors.append(f"{method} {path}: {status} {reply}")
+        return None
+
+
+class Day:
+    """The project, its people, and what the lead does."""
+
+    def __init__(self, options: argparse.Namespace, port: int) -> None:
+        from django.contrib.auth.models import User
+
+        from labeling.models import Guideline, Membership, Project
+
+        self.options, self.port, self.random = options, port, random.Random(17)
+        self.project = Project.objects.create(slug="team", name="Team", overlap=options.overlap)
+        Guideline.objects.create(project=self.project, version=1, body="# Guide")
+        lead = User.objects.create(username="lead")
+        Membership.objects.create(project=self.project, user=lead, role="lead")
+        self.lead, self.lead_user = Browser(port, session_of(lead)), lead
+        self.people = [User.objects.create(username=f"p{n:02}") for n in range(options.clients)]
+        Membership.objects.bulk_create(
+            Membership(project=self.project, user=user, role="annotator") for user in self.people
+        )
+        self.over = threading.Event()
+        self.clients = [Client(port, user, "team", self.over) for user in self.people]
+        self.away: list[Any] = []
+        self.done: Counter[str] = Counter()
+        self.errors: list[str] = []
+
+    # --- before the day ----------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        from labeling.models import Round
+
+        store(self.project, self.options.conversations + 2 * SIDE + 10)
+        conversations = list(self.project.conversations.order_by("pk"))
+        calibration = self._open("calibration", conversations[:10], self.people)
+        for assignment in calibration.assignments.labelling():
+            self._submit(assignment)
+        if drain(self.project) is None or not calibration.project.rounds.filter(
+            state=Round.State.PASSED
+        ):
+            sys.exit("The calibration round did not pass.")
+        first, second = conversations[10 : 10 + SIDE], conversations[10 + SIDE : 10 + 2 * SIDE]
+        self.pool = self._open("full", conversations[10 + 2 * SIDE :])
+        self.side = [self._open("full", first), self._open("full", second)]
+
+    def _open(self, kind: str, conversations: list[Any], people: Any = None) -> Any:
+        from labeling.services.work.rounds import open_round
+
+        return open_round(
+            project=self.project,
+            kind=kind,
+            by=self.lead_user,
+            conversations=conversations,
+            annotators=people,
+            pool=kind == "full",
+        )
+
+    def _submit(self, assignment: Any) -> None:
+        from uuid import UUID
+
+        from labeling.services.work import annotations
+
+        sent = answer(assignment.pk)
+        sent["client"] = UUID(sent["client"])
+        annotations.submit(assignment, annotations.Save(**sent))
+
+    # --- the day -----------------------------------------------------------------------------
+
+    def run(self) -> float:
+        started = time.monotonic()
+        for client in self.clients:
+            client.start()
+        wanted, last, moved = self.options.conversations * self.options.overlap, 0, started
+        actions = self.actions()
+        while (answered := self._answered()) < wanted:
+            if answered >= last + EVERY:
+                last, moved = answered, time.monotonic()
+                next(actions)()
+            elif time.monotonic() - moved > STALLED:
+                self.errors.append(f"nothing moves any more at {answered} of {wanted} answers")
+                break
+            time.sleep(0.1)
+        seconds = time.monotonic() - started
+        self.over.set()
+        for client in self.clients:
+            client.join()
+        return seconds
+
+    def _answered(self) -> int:
+        from labeling.models import Assignment
+
+        done = Assignment.objects.labelling().filter(round=self.pool, answered=True)
+        return int(done.count())
+
+    def actions(self) -> Any:
+        """Again and again; some of them only now and then."""
+        turn = 0
+        while True:
+            turn += 1
+            yield self.remove
+            yield self.move
+            yield self.come_back
+            yield self.remove
+            yield self.come_back
+            if turn <= 4:
+                yield self.join
+            if turn in (2, 5):
+                yield self.close
+            if turn % 3 == 0:
+                yield self.freeze
+
+    def remove(self) -> None:
+        """Now and then the open work goes to somebody in particular."""
+        user = self.random.choice([user for user in self.people if user not in self.away])
+        membership = user.memberships.get(project=self.project)
+        to = {"to": self._other(user).pk} if self.done["remove"] % 4 == 3 else {}
+        self._act("remove", f"members/{membership.pk}/remove/", **to)
+        self.away.append(user)
+
+    def come_back(self) -> None:
+        if self.away:
+            user = self.away.pop(0)
+            self._act("come back", "members/add/", username=user.username, role="annotator")
+
+    def move(self) -> None:
+        user = self.random.choice([user for user in self.people if user not in self.away])
+        self._act("move work", f"people/{user.pk}/move/", to=self._other(user).pk)
+
+    def _other(self, user: Any) -> Any:
+        here = [each for each in self.people if each not in self.away and each != user]
+        return self.random.choice(here)
+
+    def join(self) -> None:
+        """A newcomer, who calibrates or is let in."""
+        from django.contrib.auth.models import User
+
+        calibrates = self.done["join"] % 2 == 0
+        user = User.objects.create(username=f"new-{self.done['join']}")
+        self._act("join", "members/add/", username=user.username, role="annotator")
+        client = Client(self.port, user, "team", self.over, calibrates=calibrates)
+        if not calibrates:
+            self._act("let in", f"people/{user.pk}/let-in/", reason="Labelled for us before.")
+        self.clients.append(client)
+        client.start()
+
+    def close(self) -> None:
+        self._act("close a round", f"rounds/{self.side.pop(0).number}/close/")
+
+    def freeze(self) -> None:
+        from labeling.services.gold.gold_requests import request_freeze
+
+        request_freeze(project=self.project, layer="extraction", by=self.lead_user)
+        self.done["ask for gold"] += 1
+
+    def _act(self, name: str, path: str, **form: Any) -> None:
+        status = self.lead.post(f"/projects/team/{path}", **form)
+        self.done[name] += 1
+        if status != 302:
+            self.errors.append(f"{name}: {status}")
+
+    # --- after the day -----------------------------------------------------------------------
+
+    def verify(self, seconds: float) -> int:
+        """0 when everything is as it should be."""
+        from django.db.models import Count
+
+        from labeling.models import Annotation, AnnotationRevision, Assignment, GoldRelease
+
+        clients = self.clients
+        accepted = Counter(pk for client in clients for pk in client.accepted)
+        stored = Annotation.objects.with_checks().filter(
+            status="submitted", assignment__annotator__in=[client.user for client in clients]
+        )
+        stored = stored.exclude(assignment__round__kind="calibration")
+        kept = set(stored.values_list("assignment", flat=True))
+        revisions = AnnotationRevision.objects.filter(annotation__in=stored, kind="submitted")
+        places = Assignment.objects.labelling().filter(
+            annotation__status="submitted", slot__isnull=False
+        )
+        of_pool = list(
+            places.filter(round=self.pool)
+            .values_list("conversation")
+            .annotate(n=Count("pk"), people=Count("annotator", distinct=True))
+        )
+        exact = sum((n, people) == (self.options.overlap,) * 2 for _, n, people in of_pool)
+        per_round = places.values_list("round", "conversation").annotate(n=Count("pk"))
+        counts = {
+            "accepted, but not stored": len(set(accepted) - kept),
+            "stored, but not accepted": len(kept - set(accepted)),
+            "accepted twice": sum(n > 1 for n in accepted.values()),
+            "submissions without their one revision": abs(revisions.count() - len(kept)),
+            "conversations with more people than wanted": sum(
+                n > self.options.overlap for _, _, n in per_round.exclude(round__kind="calibration")
+            ),
+            "conversations with other than exactly as many": self.options.conversations - exact,
+            "saves by people who had been removed": self._saves_while_away(),
+            "errors of clients": sum(len(client.errors) for client in clients),
+            "errors of the lead": len(self.errors),
+            "newcomers who are not in": len(self._not_in()),
+        }
+        took = sorted(1000 * call for client in clients for call in client.took)
+        told: Counter[str] = sum((client.told for client in clients), Counter())
+        releases = GoldRelease.objects.filter(project=self.project).count()
+        print(
+            f"  {len(kept)} answers in {seconds:.0f} s, {len(took)} requests: p50"
+            f" {took[len(took) // 2]:.0f} ms, p95 {took[int(0.95 * len(took))]:.0f} ms"
+        )
+        print("  done: " + ", ".join(f"{name} {n}" for name, n in sorted(self.done.items())))
+        print(f"  releases of gold meanwhile: {releases}")
+        print("  told: " + ", ".join(f"{code} {n}" for code, n in sorted(told.items())))
+        print(f"  exactly {self.options.overlap} people: {exact} of {self.options.conversations}")
+        for what, n in counts.items():
+            print(f"  {n:>6}  {what}")
+        for text in [*self.errors, *(text for client in clients for text in client.errors)][:5]:
+            print(f"  {text}")
+        return int(any(counts.values()) or not releases)
+
+    def _saves_while_away(self) -> int:
+        from datetime import timedelta
+
+        from labeling.models import AnnotationRevision, Event
+
+        since: dict[str, Any] = {}
+        saves = 0
+        verbs = ["member.removed", "member.added"]
+        for event in Event.objects.filter(project=self.project, verb__in=verbs).order_by("pk"):
+            name = event.data["user"]
+            if event.verb == "member.removed":
+                since[name] = event.at + timedelta(seconds=AT_LEAST)
+            elif name in since:
+                between = (since.pop(name), event.at)
+                saves += AnnotationRevision.objects.filter(
+                    author__username=name, saved_at__range=between
+                ).count()
+        return saves
+
+    def _not_in(self) -> list[str]:
+        from labeling.services.work import admission
+
+        new = [client.user for client in self.clients if client.user.username.startswith("new-")]
+        return [user.username for user in new if admission.not_calibrated_on(self.project, user)]
+
+
+def measure(options: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        settle(folder)
+        from django.db import connection
+
+        with web_server(folder) as port, worker(folder):
+            day = Day(options, port)
+            day.prepare()
+            print(
+                f"\n{connection.vendor}, {options.clients} clients,"
+                f" {options.conversations} conversations, overlap {options.overlap}"
+            )
+            seconds = day.run()
+            drained = drain(day.project)
+            failed = day.verify(seconds)
+            if drained is None:
+                print("  NOT everything was merged")
+            return failed or int(drained is None)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Each database in a process of its own: Django is set up once in a process."""
+    if options.only:
+        return measure(options)
+    failed = 0
+    for database in options.databases:
+        command = [sys.executable, __file__, *sys.argv[1:], "--only", database]
+        with address(database) as url:
+            failed += subprocess.call(command, env={**os.environ, "DATABASE_URL": url})
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--conversations", type=int, default=2000)
+    parser.add_argument("--overlap", type=int, default=3)
+    parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
+    parser.add_argument("--only", help=argparse.SUPPRESS)
+    sys.exit(main(parser.parse_args()))
