@@ -105,7 +105,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
             "project guidelines guideline-new conversations gold gold-freeze gold-version",
             of_project,
         ),
-        ("round-new member-add api-project", of_project),
+        ("round-new member-add api-project api-conversations", of_project),
         ("progress members audit targets project-settings invitation-new", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),

@@ -6,6 +6,7 @@ from labeling.api.adjudications import AdjudicationView
 from labeling.api.agreement import AgreementView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, MentionsView, ResolveView
+from labeling.api.conversations import ConversationsView
 from labeling.api.gold import GoldListView, GoldView
 from labeling.api.looks import LooksView
 from labeling.api.projects import ProjectListView, ProjectView
@@ -88,6 +89,11 @@ urlpatterns = [
     path("mentions/", MentionsView.as_view(), name="api-mentions"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", ProjectView.as_view(), name="api-project"),
+    path(
+        "projects/<slug:slug>/conversations/",
+        ConversationsView.as_view(),
+        name="api-conversations",
+    ),
     path(
         "projects/<slug:slug>/rounds/<int:number>/agreement/",
         AgreementView.as_view(),

@@ -10,13 +10,15 @@ from django.utils.translation import gettext_lazy as _
 from labeling.models import Annotation, Guideline, GuidelineCheck, Project
 from labeling.services.guidelines import named_in_disagreements
 
+MOST_CHARACTERS = 200_000
+
 
 class GuidelineForm(forms.Form):
     body = forms.CharField(
         label=_("Guidelines"),
         help_text=_("Markdown"),
-        max_length=200_000,
-        widget=forms.Textarea(attrs={"rows": 24}),
+        max_length=MOST_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 28, "dir": "auto", "class": "editor"}),
     )
     summary = forms.CharField(
         label=_("What changed, in one line"),

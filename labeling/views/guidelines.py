@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.forms.guidelines import GuidelineForm
+from labeling.forms.guidelines import MOST_CHARACTERS, GuidelineForm
 from labeling.models import Assignment, Disagreement, Guideline, Project, Round
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
@@ -70,7 +70,10 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
         "summary": "" if newest else _("The first version"),
     }
     form = GuidelineForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
+    only_preview = "preview" in request.POST
+    if only_preview and request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(render_markdown(request.POST.get("body", "")[:MOST_CHARACTERS]))
+    if request.method == "POST" and not only_preview and form.is_valid():
         try:
             added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
@@ -83,8 +86,9 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
                 ),
             )
             return redirect("guideline", project.slug, added.version)
-    context = {"project": project, "form": form, "newest": newest}
-    status = 400 if form.errors else 200
+    html = render_markdown((form["body"].value() or "")[:MOST_CHARACTERS])
+    context = {"project": project, "form": form, "newest": newest, "html": html}
+    status = 400 if form.errors and not only_preview else 200
     return render(request, "labeling/guideline_new.html", context, status=status)
 
 

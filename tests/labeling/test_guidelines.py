@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.models import Event, Guideline
-from labeling.services import guidelines
+from labeling.services import guidelines, projects
 from labeling.views.guidelines import compare
 from tests import factories
 from tests.pages import page, queries, text_of
@@ -152,3 +152,30 @@ def test_more_versions_cost_no_more_queries(signed_in, rita, project):
         )
 
     assert len(queries(client, URL)) == few
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_the_editor_shows_how_the_text_will_look_and_stores_nothing(
+    signed_in, project, rita, headers
+):
+    before = project.guidelines.count()
+    body = {"body": "## Rule\n\n<script>alert(1)</script> **bold**", "preview": "1"}
+
+    response = signed_in(rita).post("/projects/orders/guidelines/new/", body, headers=headers)
+
+    shown = response.content.decode()
+    assert response.status_code == 200
+    assert "<strong>bold</strong>" in shown
+    assert "<script>alert" not in shown
+    assert ("<html" in shown) is not bool(headers)
+    assert project.guidelines.count() == before
+
+
+def test_a_first_version_begins_with_the_text_for_what_is_labelled(signed_in, rita):
+    projects.create(slug="chats", name="Chats", by=rita, layers=["qa", "arc"])
+
+    shown = page(signed_in(rita), "/projects/chats/guidelines/new/")
+
+    assert "Labeling questions with their evidence" in shown
+    assert "Labeling narrative arcs" in shown
+    assert "Labeling requirements" not in shown

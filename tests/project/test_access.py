@@ -233,6 +233,7 @@ EXPECTED = {
     "api-docs": API_EVERYBODY,
     "api-projects": API_EVERYBODY,
     "api-project": API_READERS,
+    "api-conversations": Row(403, 404, 404, 403, 400, post=True),
     "api-agreement": Row(403, 404, 404, 409, 409),  # not measured yet: a worker was asked
     "api-adjudication": API_READERS,
     "api-review": API_READERS,

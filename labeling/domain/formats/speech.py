@@ -257,7 +257,8 @@ def _voices(lines: list[str], how: HowToRead) -> Iterator[tuple[str, str]]:
             if spoken := _plain(text[start:end]):
                 yield _plain(who), spoken
         return
-    who, parts = "", []
+    who = ""
+    parts: list[str] = []
     for line in lines:
         plain = _plain(line).removeprefix("- ").strip()
         named = speaker_line(plain)

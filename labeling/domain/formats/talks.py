@@ -315,8 +315,9 @@ def time_in(written: str) -> str | None:
             whole = timedelta(hours=int(hours or 0), minutes=int(minutes), seconds=int(seconds))
             return (BEGINNING + whole + timedelta(seconds=float(f"0.{part or 0}"))).isoformat()
         if match := EUROPEAN.fullmatch(text):
-            day, month, year, *clock = (int(part or 0) for part in match.groups())
-            return datetime(year, month, day, *clock).isoformat()  # noqa: DTZ001 - as it is written
+            day, month, year, hour, minute, second = (int(part or 0) for part in match.groups())
+            moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - as written
+            return moment.isoformat()
         if len(text) <= 20 and re.fullmatch(r"\d{9,14}(?:\.\d+)?", text):
             number = float(text)
             since = number / 1000 if number > MILLISECONDS_FROM else number
