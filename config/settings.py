@@ -108,12 +108,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.watch.watched",
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",  # the person's choice, else the browser's
+    "labeling.views.errors.limited",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -163,6 +165,7 @@ if _database["ENGINE"].endswith("sqlite3"):
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 elif _database["ENGINE"].endswith("postgresql"):
     _database["CONN_HEALTH_CHECKS"] = True
+    _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)  # seconds
     _database["CONN_MAX_AGE"] = 60
 else:
     raise ImproperlyConfigured("DATABASE_URL must start with sqlite:/// or postgres://.")
@@ -221,6 +224,9 @@ LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+CSRF_FAILURE_VIEW = "labeling.views.errors.csrf_failure"
+# Who sends it reads at /healthz what is missing; without it only this machine does.
+HEALTH_KEY = env_secret("ASSAY_HEALTH_KEY") or ""
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("ASSAY_MAX_REQUEST_BYTES", 10 * 1024 * 1024, minimum=1024)

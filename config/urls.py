@@ -8,3 +8,8 @@ urlpatterns = [
     path("api/", include("labeling.api.urls")),
     path("api/", include("evaluation.api.urls")),
 ]
+
+handler400 = "labeling.views.errors.bad_request"
+handler403 = "labeling.views.errors.permission_denied"
+handler404 = "labeling.views.errors.page_not_found"
+handler500 = "labeling.views.errors.server_error"

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
+from django.db import connections
 
 from evaluation import processes
 from evaluation.services import memory_builds
@@ -16,6 +17,7 @@ from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
 from labeling.services import audit_chain, near_duplicates, outbox, pending
 from labeling.services.exchange import drafts
+from labeling.services import audit_chain, health, near_duplicates, outbox, pending
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
 
@@ -50,6 +52,13 @@ def measure_floors(release_id: int) -> None:
     yardsticks.measure_release(release_id)
 
 
+@worker_ready.connect
+def is_there(**kwargs: Any) -> None:
+    """Before the first sweep."""
+    health.pulse()
+    connections.close_all()
+
+
 @worker_shutting_down.connect
 def break_off(**kwargs: Any) -> None:
     """Current work is released at once; another worker, or this one later, continues."""
@@ -60,6 +69,7 @@ def break_off(**kwargs: Any) -> None:
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
     processes.children.end_idle()
+    health.pulse()
     steering.wake_unattended()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()

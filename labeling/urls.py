@@ -63,7 +63,8 @@ from labeling.views.gold import (
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.views.home import healthz, home
+from labeling.views.health import healthz
+from labeling.views.home import home
 from labeling.views.imports import import_report, imports
 from labeling.views.invitations import (
     invitation,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from django.contrib.auth.decorators import login_not_required
-from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -173,10 +171,3 @@ def _progress(projects: list[Project]) -> dict[int, tuple[int, int]]:
         )
     )
     return {row["round__project"]: (row["assigned"], row["answered"]) for row in rows}
-
-
-@login_not_required
-def healthz(request: HttpRequest) -> HttpResponse:
-    """For load balancers and ``make serve``: the process answers and reaches its database."""
-    connection.ensure_connection()
-    return HttpResponse("ok\n", content_type="text/plain")

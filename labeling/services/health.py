@@ -1,0 +1,144 @@
+"""Whether the parts that the product stands on are there. Asked in threads, so nobody waits long.
+
+A part that hung when it was last asked is not asked again before it has answered.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from threading import Thread
+from time import monotonic
+from typing import TypedDict
+
+from celery import current_app
+from django.conf import settings
+from django.db import connection, connections
+from django.utils import timezone
+
+from labeling.models import WorkerPulse
+
+SECONDS = 3.0
+"""In all, for whoever asks."""
+LEAST_FREE = 100 * 1024 * 1024  # bytes
+SILENT_AFTER = timedelta(seconds=45)
+"""A worker says every ten seconds that it is there."""
+FORGOTTEN_AFTER = timedelta(days=1)
+STARTED_AT = timezone.now()
+
+
+class Part(TypedDict):
+    ok: bool
+    says: str
+    ms: int
+
+
+class _Probe:
+    """One part, asked by one thread at a time."""
+
+    def __init__(self, ask: Callable[[], str]) -> None:
+        self._ask = ask
+        self._thread: Thread | None = None
+        self._begun = 0.0
+        self._answer: Part | None = None
+
+    def begin(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            return
+        self._begun, self._answer = monotonic(), None
+        self._thread = Thread(target=self._run, name="health", daemon=True)
+        self._thread.start()
+
+    def answer(self, deadline: float) -> Part:
+        assert self._thread is not None
+        self._thread.join(max(0.0, deadline - monotonic()))
+        if self._answer is not None:
+            return self._answer
+        waited = monotonic() - self._begun
+        return {"ok": False, "says": f"no answer for {waited:.0f} s", "ms": round(waited * 1000)}
+
+    def _run(self) -> None:
+        ok = True
+        try:
+            says = self._ask()
+        except Exception as error:  # of any kind: that is what was asked
+            ok, says = False, " ".join(str(error).split())[:200] or type(error).__name__
+        finally:
+            connections.close_all()
+        took = round((monotonic() - self._begun) * 1000)
+        self._answer = {"ok": ok, "says": says, "ms": took}
+
+
+class Missing(Exception):
+    """A part answers, but not as it should."""
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM django_migrations")
+        return f"{connection.vendor}, {cursor.fetchone()[0]} migrations"
+
+
+def _queue() -> str:
+    url = str(current_app.conf.broker_url)
+    with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
+        broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
+        with broker.SimpleQueue("celery") as queue:
+            return f"{url.partition(':')[0]}, {queue.qsize()} messages wait"
+
+
+def _disk() -> str:
+    with tempfile.TemporaryFile(dir=settings.DATA_DIR) as probe:
+        probe.write(b"\0" * 4096)
+        probe.flush()
+        os.fsync(probe.fileno())
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    if free < LEAST_FREE:
+        raise Missing(f"{free // 1024**2} MB free: less than {LEAST_FREE // 1024**2}")
+    return f"{free // 1024**2} MB free, writable"
+
+
+def _workers() -> str:
+    pulses = list(WorkerPulse.objects.order_by("-seen_at"))
+    now = timezone.now()
+    alive = [pulse for pulse in pulses if now - pulse.seen_at < SILENT_AFTER]
+    if not alive:
+        last = f"; the last was seen at {pulses[0].seen_at:%Y-%m-%d %H:%M:%S}" if pulses else ""
+        raise Missing(f"no worker{last}")
+    return f"{len(alive)} at work"
+
+
+_PROBES = {
+    "database": _Probe(_database),
+    "queue": _Probe(_queue),
+    "disk": _Probe(_disk),
+    "workers": _Probe(_workers),
+}
+PARTS = tuple(_PROBES)
+
+
+def look(parts: Iterable[str] = PARTS, *, seconds: float = SECONDS) -> dict[str, Part]:
+    asked = {name: _PROBES[name] for name in parts}
+    deadline = monotonic() + seconds
+    for probe in asked.values():
+        probe.begin()
+    return {name: probe.answer(deadline) for name, probe in asked.items()}
+
+
+def has_worker() -> bool:
+    return WorkerPulse.objects.filter(seen_at__gt=timezone.now() - SILENT_AFTER).exists()
+
+
+def pulse(name: str = "", *, now: datetime | None = None) -> None:
+    """This worker is at work; those not seen for a day are forgotten."""
+    now = now or timezone.now()
+    WorkerPulse.objects.update_or_create(
+        name=name or f"{socket.gethostname()}:{os.getpid()}",
+        defaults={"seen_at": now},
+        create_defaults={"seen_at": now, "started_at": STARTED_AT},
+    )
+    WorkerPulse.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()

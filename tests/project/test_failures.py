@@ -1,0 +1,169 @@
+"""What is answered when something is missing, and what says so beforehand."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sqlite3
+from collections.abc import Iterator
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+
+from labeling.models import WorkerPulse
+from labeling.services import failures, health
+from labeling.views import home
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+SHAPE = {"code", "message", "details"}
+
+
+@pytest.fixture
+def ana() -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.make_people()["ana"])
+    return client
+
+
+def failing(error: BaseException) -> Any:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    return fail
+
+
+def from_sqlite(name: str) -> OperationalError:
+    error = OperationalError("no")
+    error.__cause__ = sqlite3.OperationalError("no")
+    error.__cause__.sqlite_errorname = name  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (OperationalError("server closed the connection"), 503, "database_away"),
+        (from_sqlite("SQLITE_BUSY"), 503, "database_away"),
+        (from_sqlite("SQLITE_FULL"), 507, "disk_full"),
+        (OSError(errno.ENOSPC, "No space left on device"), 507, "disk_full"),
+        (from_sqlite("SQLITE_ERROR"), 500, "server_error"),
+        (ValueError("ours"), 500, "server_error"),
+    ],
+)
+def test_what_is_missing_is_said_by_pages_and_api(
+    ana: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
+) -> None:
+    monkeypatch.setattr("labeling.api.queue.QueueView.get", failing(error))
+    monkeypatch.setattr(home.qualification, "statuses", failing(error))
+    answer = ana.get("/api/queue/")
+    assert (answer.status_code, set(answer.json()), answer.json()["code"]) == (status, SHAPE, code)
+    page = ana.get("/")
+    assert page.status_code == status
+    assert page["Content-Type"].startswith("text/html")
+    assert ("database" in page.content.decode()) == (status == 503)
+    assert ("Retry-After" in page) == (status == 503)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "code"),
+    [
+        ("get", "/api/nothing/here/", {}, 404, "not_found"),
+        ("get", "/api/%00/", {}, 400, "bad_request"),
+        ("delete", "/api/queue/", {}, 405, "method_not_allowed"),
+        ("post", "/api/queue/next/", {"data": b"x" * 2048}, 413, "too_large"),
+        ("post", "/api/looks/", {"data": b"{", "content_type": "text/x"}, 415, None),
+    ],
+)
+def test_every_error_of_the_api_has_its_shape(
+    ana: Client, settings: Any, method: str, path: str, sent: Any, status: int, code: str | None
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
+    answer = getattr(ana, method)(path, **({"content_type": "application/json"} | sent))
+    assert answer.status_code == status
+    assert set(answer.json()) == SHAPE
+    assert code in (None, answer.json()["code"])
+
+
+def test_a_wrong_csrf_token_is_said_in_the_shape_of_the_api() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(factories.make_people()["ana"])
+    answer = client.post("/api/queue/next/")
+    assert (answer.status_code, set(answer.json())) == (403, SHAPE)
+
+
+def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
+    wrong = ana.get("/account/sessions/end/")
+    assert (wrong.status_code, wrong["Allow"]) == (405, "POST")
+    assert "Not in this way" in wrong.content.decode()
+    large = ana.post("/sign-in/", b"x" * 2048, content_type="application/x-www-form-urlencoded")
+    assert large.status_code == 413
+    assert "Too much at once" in large.content.decode()
+
+
+# --- healthz --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hanging() -> Iterator[health._Probe]:
+    ends = Event()
+
+    def hang() -> str:
+        ends.wait(20)
+        return "late"
+
+    yield health._Probe(hang)
+    ends.set()
+
+
+def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
+    here, far = {"HTTP_HOST": "localhost"}, {"REMOTE_ADDR": "192.0.2.1"}
+    answer = Client().get("/healthz?only=disk,queue", **here)
+    assert answer.status_code == 200
+    assert set(answer.json()["parts"]) == {"disk", "queue"}
+    assert Client().get("/healthz?only=disk", **far).content == b"ok\n"
+
+
+def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
+    monkeypatch: pytest.MonkeyPatch, hanging: health._Probe
+) -> None:
+    monkeypatch.setattr(health, "_PROBES", {"database": hanging})
+    part = health.look(["database"], seconds=0.1)["database"]
+    assert not part["ok"]
+    assert part["says"].startswith("no answer")
+    thread = hanging._thread
+    health.look(["database"], seconds=0.1)
+    assert hanging._thread is thread
+
+
+def test_health_with_a_part_that_fails_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = health._Probe(failing(OperationalError("gone away\nfor good")))
+    monkeypatch.setattr(health, "_PROBES", {"database": broken})
+    far = Client().get("/healthz?only=database", REMOTE_ADDR="192.0.2.1")
+    assert (far.status_code, far.content) == (503, b"not ok\n")
+    near = Client().get("/healthz?only=database", HTTP_HOST="localhost")
+    assert json.loads(near.content)["parts"]["database"]["says"] == "gone away for good"
+
+
+def test_health_knows_a_worker_by_its_pulse() -> None:
+    assert not health.has_worker()
+    health.pulse("one")
+    assert health.has_worker()
+    assert health._workers() == "1 at work"
+    WorkerPulse.objects.update(seen_at=timezone.now() - timedelta(minutes=1))
+    with pytest.raises(health.Missing, match="the last was seen"):
+        health._workers()
+    health.pulse("two", now=timezone.now() + timedelta(days=2))
+    assert [pulse.name for pulse in WorkerPulse.objects.all()] == ["two"]
+
+
+def test_the_cause_of_an_error_counts() -> None:
+    error = RuntimeError("while writing")
+    error.__context__ = OSError(errno.ENOSPC, "full")
+    assert failures.missing(error) == failures.DISK_FULL
