@@ -15,6 +15,7 @@ from pipelines.types import JsonSchema
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 OPENING = re.compile(r"[{\[]")
 MAX_DEPTH = 100
+MAX_DIGITS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +98,18 @@ def _end_of(document: str) -> int | None:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
 
 
 def _finite(digits: str) -> float:
     """``1e999`` is written as JSON wants it, but it is read as infinity."""
     number = float(digits)
     return number if math.isfinite(number) else _no_number(digits)
+
+
+def _whole(digits: str) -> int:
+    """Python refuses to read very long ones, which would take long."""
+    return int(digits) if len(digits) <= MAX_DIGITS else _no_number(digits[:20])
 
 
 def _no_number(name: str) -> NoReturn:

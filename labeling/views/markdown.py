@@ -167,7 +167,9 @@ def _code_block(
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
+    # Each bracket that is never closed is read as often as brackets may be nested.
+    options = {"html": False, "linkify": False, "typographer": False, "maxNesting": 20}
+    parser = MarkdownIt("js-default", options)
     parser.validateLink = _is_safe  # type: ignore[assignment, method-assign]
     parser.disable("image")  # an image from elsewhere would tell that server who reads
     parser.add_render_rule("table_open", _table_open)

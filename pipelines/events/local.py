@@ -16,6 +16,7 @@ from pipelines.fingerprint import fingerprint
 from pipelines.types import Case, Config, Message, Output
 
 NAME = "events-local"
+MAX_SENTENCE = 600  # characters
 _SENTENCE = re.compile(
     r"[^。！？!?；;\n]+?(?:[。！？!?；;\n]|(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bDr)(?<!\bInc)(?<!\bLtd)"
     r"(?<!\bCo)(?<!\bCorp)\.(?=\s|$)|$)"
@@ -81,8 +82,8 @@ class EventsLocal:
 
     def _events(self, message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
         events: list[Event] = []
-        for sentence in _SENTENCE.finditer(message.content):
-            for event in _in_sentence(message, sentence.start(), sentence[0], schema):
+        for start, sentence in _sentences(message.content):
+            for event in _in_sentence(message, start, sentence, schema):
                 same = next(
                     (known for known in events if self._merge and _fits(known, event)), None
                 )
@@ -94,6 +95,15 @@ class EventsLocal:
                         argument for argument in event["arguments"] if argument["role"] not in roles
                     ]
         return events
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Each with its place. What goes on for very long is cut, because of patterns that look at
+    each pair of places.
+    """
+    for sentence in _SENTENCE.finditer(text):
+        for start in range(sentence.start(), sentence.end(), MAX_SENTENCE):
+            yield start, text[start : min(start + MAX_SENTENCE, sentence.end())]
 
 
 def _fits(known: Event, event: Event) -> bool:

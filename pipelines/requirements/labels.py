@@ -11,6 +11,9 @@ FIELDS = ("title", "actor", "action", "condition", "acceptance_criteria", "ratio
 """The fields that hold a writer's own words."""
 
 
+MAX_CHARACTERS = 20_000  # of one field; the rest of a longer one is not read
+
+
 class Requirement(TypedDict, total=False):
     """Stated or inferred. One that people wrote may lack any field."""
 
@@ -104,8 +107,8 @@ def field_text(requirement: Requirement, field: str) -> str:
     """A field as one text; several lines are joined by line feeds."""
     value = requirement.get(field)
     if isinstance(value, list | tuple):
-        return "\n".join(map(str, value))
-    return "" if value is None else str(value)
+        return "\n".join(map(str, value))[:MAX_CHARACTERS]
+    return "" if value is None else str(value)[:MAX_CHARACTERS]
 
 
 SEVERITIES = {

@@ -15,6 +15,10 @@ _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?]
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st)\.$", re.I)
 _WORD = re.compile(r"[\w][\w'&/-]*")
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
+MAX_SENTENCE = 600
+"""Characters. What goes on for longer is cut at a blank: many patterns look at each pair of places
+in a sentence, and so take long over a long one."""
+_LONGEST_ABBREVIATION = 12
 
 
 def plain(text: str) -> str:
@@ -23,15 +27,27 @@ def plain(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of one message; list items count as sentences."""
-    text = _BULLET.sub("\n", text[:MAX_CHARACTERS].translate(_QUOTES))
+    lines = (" ".join(line.split()) for line in text[:MAX_CHARACTERS].split("\n"))
+    text = _BULLET.sub("\n", "\n".join(filter(None, lines)).translate(_QUOTES))
     parts: list[str] = []
     for part in _END.split(text):
         part = plain(part)
-        if parts and _ABBREVIATION.search(parts[-1]):
+        is_rest = parts and _ABBREVIATION.search(parts[-1][-_LONGEST_ABBREVIATION:])
+        if is_rest and len(parts[-1]) + len(part) < MAX_SENTENCE:
             parts[-1] = f"{parts[-1]} {part}"
         elif _WORD.search(part):
-            parts.append(part)
+            parts += _cut(part)
     return parts
+
+
+def _cut(sentence: str) -> list[str]:
+    pieces: list[str] = []
+    while len(sentence) > MAX_SENTENCE:
+        at = sentence.rfind(" ", 1, MAX_SENTENCE)
+        at = at if at > 0 else MAX_SENTENCE
+        pieces.append(sentence[:at])
+        sentence = sentence[at:].lstrip()
+    return [*pieces, sentence] if sentence else pieces
 
 
 def tokens(text: str) -> list[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pipelines.requirements.lexicon import actors, mapping, words
-from pipelines.requirements.text import singular, tokens
+from pipelines.requirements.text import MAX_SENTENCE, plain, singular, tokens
 
 SYSTEM, USER = "System", "User"
-_EVERYBODY = re.compile(r"\s*(?:all|any|every|each)(?:one|body)?\b", re.I)
+_EVERYBODY = re.compile(r"\s*+(?:all|any|every|each)(?:one|body)?\b", re.I)
 
 
 def resolve(subject: str, *, earlier: Sequence[str]) -> str:
@@ -63,7 +63,8 @@ def last_person(texts: Iterable[str]) -> str | None:
 def _bare(phrase: str) -> str:
     """Lower case, without article, quantifier or what follows the head noun."""
     low = re.split(
-        r"\s+(?:of|with|from|who|that|which|in|on|at|over|under|without|to)\s+", phrase.lower()
+        r"\s(?:of|with|from|who|that|which|in|on|at|over|under|without|to)\s",
+        plain(phrase[:MAX_SENTENCE]).lower(),
     )[0]
     spoken = tokens(low)
     while spoken and (spoken[0] in words("determiners") or spoken[0] in {"only", "even", "most"}):

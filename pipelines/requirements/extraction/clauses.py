@@ -76,7 +76,7 @@ class Found(NamedTuple):
 
 def clauses(sentence: str) -> list[str]:
     """Split where the second half says something wanted of its own."""
-    parts, rest = [], sentence
+    parts, rest = [], plain(sentence)
     while cut := _cut(rest):
         left, rest = rest[: cut.start()], rest[cut.end() :]
         parts.append(left)

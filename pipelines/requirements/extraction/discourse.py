@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
@@ -42,19 +43,29 @@ def read_sentences(messages: Sequence[Message]) -> list[Sentence]:
 
 def question_before(spoken: Sequence[Sentence], sentence: Sentence) -> Sentence | None:
     """What the speaker was asked: the last sentence of the other side just before this message."""
-    earlier = [one for one in spoken if one.message < sentence.message]
-    if not earlier or not earlier[-1].asked:
+    at = bisect_left(spoken, sentence.message, key=_message)
+    if not at or not spoken[at - 1].asked:
         return None
-    asked = [one for one in earlier if one.message == earlier[-1].message]
+    asked = _of_message(spoken, spoken[at - 1].message)
     return next((one for one in reversed(asked) if one.question), asked[-1])
 
 
 def answer_after(spoken: Sequence[Sentence], asked: Sentence) -> list[Sentence]:
     """The next message, if it comes from the side with wishes."""
-    later = [one for one in spoken if one.message > asked.message]
-    if not later or later[0].asked:
+    at = bisect_right(spoken, asked.message, key=_message)
+    if at == len(spoken) or spoken[at].asked:
         return []
-    return [one for one in later if one.message == later[0].message]
+    return _of_message(spoken, spoken[at].message)
+
+
+def _of_message(spoken: Sequence[Sentence], message: int) -> list[Sentence]:
+    """The sentences are in the order of their messages."""
+    start = bisect_left(spoken, message, key=_message)
+    return list(spoken[start : bisect_right(spoken, message, key=_message)])
+
+
+def _message(sentence: Sentence) -> int:
+    return sentence.message
 
 
 def accepts(answer: Sequence[Sentence]) -> bool:

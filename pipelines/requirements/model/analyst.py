@@ -35,7 +35,7 @@ SHOWN = ("title", "type", "actor", "action", "condition", "acceptance_criteria",
 IN_PROSE = ("id", "title", "actor", "action", "condition")
 OF_ISSUES = ("requirement", "issue_type", "message")
 NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
-PARAGRAPHS = re.compile(r"\n\s*\n")
+PARAGRAPHS = re.compile(r"(?<!\n)\n(?:[^\S\n]*\n)+")
 
 
 class ModelReply(NamedTuple):

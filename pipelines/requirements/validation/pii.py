@@ -42,6 +42,8 @@ class Piece(NamedTuple):
 
 _Find = Callable[[str], Iterator[Piece]]
 
+_CLOSE_DIGITS = re.compile(r"\d(?:\D{0,20}\d)*+")
+WINDOW, AROUND = 300, 20  # characters
 _SEVEN_DIGITS = re.compile(r"\d(?:\D*\d){6}")
 # it begins where no character of it stands before, so that a run of them is read once
 _MAIL = re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+")
@@ -194,9 +196,23 @@ def _telephones(text: str) -> Iterator[Piece]:
         return
     from phonenumbers import Leniency, PhoneNumberMatcher
 
-    for region in REGIONS:
-        for match in PhoneNumberMatcher(text, region, leniency=Leniency.VALID):
-            yield Piece(match.start, match.end, "telephone")
+    for start, window in _windows_of_digits(text):
+        for region in REGIONS:
+            for match in PhoneNumberMatcher(window, region, leniency=Leniency.VALID):
+                yield Piece(start + match.start, start + match.end, "telephone")
+
+
+def _windows_of_digits(text: str) -> Iterator[tuple[int, str]]:
+    """Where digits are close to each other, with what is around them: the matcher takes long over
+    long texts of brackets. A long run of numbers is cut, and its parts share their edges.
+    """
+    for run in _CLOSE_DIGITS.finditer(text):
+        for place in range(run.start(), run.end(), WINDOW):
+            start, end = max(0, place - AROUND), min(place + WINDOW, run.end()) + AROUND
+            while start < place and text[start].isdigit():  # not in the middle of a number
+                start += 1
+            if _SEVEN_DIGITS.search(window := text[start:end]):
+                yield start, window
 
 
 def _checked(pattern: re.Pattern[str], is_valid: Callable[[str], bool], kind: str) -> _Find:

@@ -20,7 +20,7 @@ WORDS = Path(__file__).parent / "words.yaml"
 MIN_CRITERIA = 2
 MANY_VERBS = 3
 _FIGURE = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
-_JOINED = re.compile(r"\s*(?:,|;|\band\b|\bor\b|\bas well as\b)\s*", re.I)
+_JOINED = re.compile(r"(?:(?<!\s)\s+)?(?:,|;|\band\b|\bor\b|\bas well as\b)\s*", re.I)
 _NO_LETTER = re.compile(r"[^\w]+")
 
 
@@ -172,7 +172,12 @@ def pattern(name: str) -> re.Pattern[str]:
 def units() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Each unit, and the pattern of a number in it."""
     return tuple(
-        (name, re.compile(rf"(?P<number>\d+(?:[.,]\d+)*)[\s-]*(?:{words})(?!\w)", re.I))
+        (
+            name,
+            re.compile(
+                rf"(?<!\d)(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*+)[\s-]*+(?:{words})(?!\w)", re.I
+            ),
+        )
         for name, words in _words()["units"].items()
     )
 

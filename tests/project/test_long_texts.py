@@ -1,0 +1,121 @@
+"""Texts that were written to stall: twice as much may take about twice as long, not four times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import process_time
+
+import pytest
+
+from evaluation.metrics.parsing import parse_reply
+from labeling.views.markdown import render_markdown
+from pipelines.parsing import Unparsable, parse_json
+from pipelines.registry import build
+from pipelines.requirements.extraction import clauses, discourse
+from pipelines.requirements.extraction.actors import people, person
+from pipelines.requirements.text import MAX_SENTENCE, sentences
+from pipelines.requirements.validation import pii
+from pipelines.types import Case, Message
+
+N = 2_500  # characters
+MOST = 3.0
+QUICK = 0.05  # seconds: below, a ratio says nothing
+UNITS = (
+    *(" ", "\n", "a", "1", "{", '[{"', "`", "*a ", "> ", "  - ", "|a"),
+    *("\u0301", "1 ", "1,", "a@", "A. ", "a\n", "if ", "公司"),
+)
+
+
+def message(text: str, index: int = 0) -> Message:
+    return Message(index, "client", "Ana", text)
+
+
+def of_reply(text: str) -> None:
+    parse_reply('[{"a": ' + text)
+    try:
+        parse_json('[{"a": ' + text + "}]")
+    except Unparsable:
+        return
+
+
+def by_events(text: str) -> None:
+    schema = {"Sale": ["seller", "money"]}
+    build("events-local", {}).run(Case("c", "d", (message(text),), event_schema=schema))
+
+
+def without_cache(text: str) -> None:
+    render_markdown.__wrapped__(text)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "sentences": lambda text: discourse.read_sentences([message(text)]),
+    "clauses": lambda text: [clauses.clauses(each) for each in sentences(text)],
+    "people": lambda text: [person(text), people(text)],
+    "personal data": pii.pieces,
+    "confirmed personal data": pii.validated_pieces,
+    "events": by_events,
+    "replies": of_reply,
+    "markdown": without_cache,
+}
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    start = process_time()
+    read(text)
+    return process_time() - start
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_twice_the_text_takes_about_twice_as_long(name: str) -> None:
+    read = READERS[name]
+    read("The user wants a list, and it should be short.")
+    for unit in UNITS:
+        once, twice = (unit * (size // len(unit)) for size in (N, 2 * N))
+        took = seconds(read, twice)
+        if took < QUICK:
+            continue
+        before = min(seconds(read, once) for _ in range(2))
+        took = min(took, seconds(read, twice))
+        assert took < max(QUICK, MOST * before), (unit, before, took)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (READERS["sentences"], "\n" * 30_000),
+        (without_cache, '[{"' * 8_000),
+        (pii.pieces, "{" * 100_000),
+        (clauses.clauses, " " * 50_000),
+    ],
+)
+def test_what_once_stalled_is_read_in_a_moment(read: Callable[[str], object], text: str) -> None:
+    assert seconds(read, text) < 2
+
+
+def test_a_sentence_without_an_end_is_cut_at_a_blank() -> None:
+    parts = sentences("word " * 1000)
+    assert all(len(part) <= MAX_SENTENCE for part in parts)
+    assert " ".join(parts).split() == ["word"] * 1000
+
+
+def test_the_sentence_before_is_found_without_looking_at_all_of_them() -> None:
+    spoken = discourse.read_sentences(
+        [
+            Message(0, "analyst", "Bo", "Hello. What do you need? Tell me."),
+            Message(1, "client", "Ana", "A list. Soon."),
+            Message(2, "analyst", "Bo", "Good."),
+        ]
+    )
+    before = discourse.question_before(spoken, spoken[4])
+    assert before is not None
+    assert before.text == "What do you need?"
+    assert [each.text for each in discourse.answer_after(spoken, spoken[0])] == ["A list.", "Soon."]
+    assert discourse.answer_after(spoken, spoken[-1]) == []
+    assert discourse.question_before(spoken, spoken[0]) is None
+
+
+def test_a_telephone_number_is_found_among_many_numbers() -> None:
+    numbers = " ".join(str(number) for number in range(1000, 1200))
+    text = f"{numbers} words between, which have no digit, then +49 30 901820 and {'{' * 1000}"
+    kinds = [text[piece.start : piece.end] for piece in pii.pieces(text)]
+    assert "+49 30 901820" in kinds
