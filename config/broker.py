@@ -167,6 +167,7 @@ def digest_of(message: Any) -> str:
 def options(folder: Path) -> dict[str, Any]:
     """Transport options for a queue below ``folder``, which is made when it is missing."""
     parts = {name: folder / name for name in ("messages", "taken", "control")}
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in parts.values():
         part.mkdir(parents=True, exist_ok=True)
     return {

@@ -30,6 +30,7 @@ from types import FrameType
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config import private_files
 from config.env import ROOT, env_bool, env_int, env_path, env_str
 
 SECONDS_TO_START = 60
@@ -139,7 +140,7 @@ def serve() -> None:
     demo = env_bool("ASSAY_DEMO", here_only)
     data = writable_folder(env_path("ASSAY_DATA_DIR", ".data"))
     logs = data / "logs"
-    logs.mkdir(exist_ok=True)
+    private_files.make_folder(logs)
     require_free(host, port)
     load()
     prepare(demo, data / "static")
@@ -198,7 +199,7 @@ def save_memory() -> None:
 
 def writable_folder(folder: Path) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(folder)
         probe = folder / f".write-test-{os.getpid()}"
         probe.touch()
         probe.unlink()

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
 import pipelines  # noqa: F401  (before numpy: it decides how many threads that takes)
+from config import private_files
 from config.env import (
     env_bool,
     env_float,
@@ -34,7 +35,9 @@ no_tracing(os.environ)
 
 def _make_data_folders() -> None:
     try:
-        (DATA_DIR / "static").mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(DATA_DIR)
+        (DATA_DIR / "static").mkdir(exist_ok=True)
+        private_files.close(DATA_DIR)
     except OSError as error:
         raise ImproperlyConfigured(
             f"Cannot write to {DATA_DIR} ({error.strerror}): set ASSAY_DATA_DIR to another folder."
@@ -158,6 +161,8 @@ _database = dj_database_url.parse(
     env_str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'assay.sqlite3'}")
 )
 if _database["ENGINE"].endswith("sqlite3"):
+    if Path(_database["NAME"]).parent == DATA_DIR:
+        Path(_database["NAME"]).touch(mode=private_files.FILE)  # its log takes the same rights
     _database["OPTIONS"] = SQLITE_OPTIONS
     # Opening it for each request costs as much as saving an answer: functions, pragmas, the schema.
     _database["CONN_MAX_AGE"] = 60

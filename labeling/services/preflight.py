@@ -1,0 +1,207 @@
+"""What is missing before a team uses a server: ``manage.py preflight``. In English."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from config import private_files
+from labeling.models import guards
+from labeling.services import demo_accounts, health
+
+MISSING, NOTE, FINE = "missing", "note", "ok"
+ROOM = 5 * 1024**3  # bytes
+
+
+class Finding(NamedTuple):
+    check: str
+    state: str
+    says: str
+
+
+Findings = Iterator[tuple[str, str]]
+
+
+def look(only: Sequence[str] | None = None) -> list[Finding]:
+    """Each check by itself: one that cannot be made is missing, and does not end the others."""
+    findings: list[Finding] = []
+    for name, check in CHECKS.items():
+        if only and name not in only:
+            continue
+        try:
+            findings += [Finding(name, *each) for each in check()]
+        except DatabaseError as error:
+            reason = " ".join(str(error).split())
+            findings.append(Finding(name, MISSING, f"cannot be looked at: {reason}"))
+    return findings
+
+
+def _debug() -> Findings:
+    if settings.DEBUG:
+        yield MISSING, "ASSAY_DEBUG shows settings to anybody: take it away."
+    else:
+        yield FINE, "debug pages are off"
+
+
+def _keys() -> Findings:
+    where = {"ASSAY_SECRET_KEY": "secret_key", "ASSAY_GOLD_KEY": "gold_key"}
+    for name, file in where.items():
+        if (settings.DATA_DIR / file).exists():
+            yield (
+                NOTE,
+                f"{file} is kept in {settings.DATA_DIR}: back it up; with several machines set "
+                f"{name}, the same on all.",
+            )
+        else:
+            yield FINE, f"{name} is set"
+
+
+def _names() -> Findings:
+    local = {"localhost", "127.0.0.1", "[::1]"}
+    if "*" in settings.ALLOWED_HOSTS:
+        yield MISSING, "ASSAY_ALLOWED_HOSTS=* lets others choose the names in links: name yours."
+    elif set(settings.ALLOWED_HOSTS) <= local:
+        yield MISSING, "nobody else can open it: set ASSAY_ALLOWED_HOSTS to the server's name."
+    else:
+        yield FINE, f"answers to {', '.join(settings.ALLOWED_HOSTS)}"
+
+
+def _https() -> Findings:
+    if not settings.HTTPS:
+        yield (
+            MISSING,
+            "passwords travel in the clear: put a proxy with HTTPS in front, and set "
+            "ASSAY_HTTPS=true, ASSAY_PUBLIC_URL and ASSAY_TRUSTED_ORIGINS.",
+        )
+        return
+    yield FINE, f"HTTPS, remembered for {settings.SECURE_HSTS_SECONDS} s"
+    if not settings.CSRF_TRUSTED_ORIGINS:
+        yield NOTE, "forms may be refused behind the proxy: set ASSAY_TRUSTED_ORIGINS."
+
+
+def _demo() -> Findings:
+    names = demo_accounts.open_accounts()
+    if not names:
+        yield FINE, "no account has a password of the demo"
+    elif settings.DEMO_EVERYWHERE:
+        yield (
+            MISSING,
+            f"everybody can sign in as {', '.join(names)}: take ASSAY_DEMO_EVERYWHERE away, and "
+            "give these accounts other passwords or close them in the administration.",
+        )
+    else:
+        yield (
+            MISSING,
+            f"{', '.join(names)} have passwords that everybody knows, and open on this machine: "
+            "give them others (manage.py changepassword) or close them in the administration.",
+        )
+
+
+def _people() -> Findings:
+    if User.objects.filter(is_superuser=True, is_active=True).exists():
+        yield FINE, "there is an administrator"
+    else:
+        yield MISSING, "there is no administrator: run manage.py createsuperuser."
+
+
+def _mail() -> Findings:
+    if settings.MAIL_URL:
+        yield FINE, f"mail goes to {settings.EMAIL_HOST}"
+    else:
+        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs a link by a lead."
+
+
+def _database() -> Findings:
+    if connection.vendor == "sqlite":
+        yield (
+            NOTE,
+            "SQLite is for a few people and one machine: for a team set DATABASE_URL to "
+            "PostgreSQL.",
+        )
+    else:
+        yield FINE, connection.vendor
+    executor = MigrationExecutor(connection)
+    waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if waiting:
+        yield MISSING, f"{waiting} migrations wait: run manage.py migrate."
+        return
+    lost = guards.missing(connection, guards.GUARDS)
+    if lost:
+        yield MISSING, f"gold is not guarded ({', '.join(lost)}): run manage.py migrate."
+    else:
+        yield FINE, "all migrations are made, and gold is guarded"
+
+
+def _parts() -> Findings:
+    for name, part in health.look().items():
+        if part["ok"]:
+            yield FINE, f"{name}: {part['says']}"
+        else:
+            yield MISSING, f"{name}: {part['says']}. {WHAT_TO_DO[name]}"
+
+
+WHAT_TO_DO = {
+    "database": "See that it runs and that DATABASE_URL is right.",
+    "queue": "See that it runs and that CELERY_BROKER_URL is right.",
+    "disk": "Make room, or set ASSAY_DATA_DIR to a disk with room that can be written.",
+    "workers": "Start one: celery --app config worker --pool threads.",
+}
+
+
+def _room() -> Findings:
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    if free < ROOM:
+        yield (
+            MISSING,
+            f"{free // 1024**2} MB are free: make room for at least {ROOM // 1024**3} GB.",
+        )
+    else:
+        yield FINE, f"{free // 1024**3} GB are free"
+
+
+def _files() -> Findings:
+    private_files.close(settings.DATA_DIR)
+    left = private_files.open_to_others(settings.DATA_DIR)
+    if left:
+        names = ", ".join(path.name for path in left)
+        yield MISSING, f"others of this machine can read {names}: chmod go-rwx as their owner."
+    else:
+        yield FINE, "nobody else on this machine reads the data folder's files"
+
+
+def _backup() -> Findings:
+    what = "pg_dump" if connection.vendor == "postgresql" else 'sqlite3 ".backup"'
+    yield NOTE, f"nothing is backed up by itself: run {what} daily, and try restoring once."
+
+
+def _checks() -> Findings:
+    """Django's own, for what is deployed."""
+    from django.core import checks
+
+    silenced = {"security.W003"}  # the cookie of forms is read by scripts
+    for found in checks.run_checks(include_deployment_checks=True):
+        if found.id not in silenced and found.level >= checks.ERROR:
+            yield MISSING, f"{found.id}: {found.msg} {found.hint or ''}".strip()
+
+
+CHECKS: dict[str, Callable[[], Findings]] = {
+    "debug": _debug,
+    "keys": _keys,
+    "names": _names,
+    "https": _https,
+    "demo": _demo,
+    "people": _people,
+    "mail": _mail,
+    "database": _database,
+    "parts": _parts,
+    "room": _room,
+    "files": _files,
+    "backup": _backup,
+    "checks": _checks,
+}

@@ -1,0 +1,76 @@
+"""``manage.py preflight``: what is missing before a team uses a server, and private files."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from config import private_files
+from labeling.services import preflight
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+def states(*only: str) -> dict[str, str]:
+    return {finding.check: finding.state for finding in preflight.look(only)}
+
+
+def test_it_names_what_is_missing_and_what_to_do(settings: Any) -> None:
+    settings.DEBUG, settings.HTTPS, settings.ALLOWED_HOSTS = True, False, ["localhost"]
+    out = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("preflight", "--only", "debug", "https", "names", "people", stdout=out)
+    assert ended.value.code == 1
+    lines = out.getvalue().splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["missing", "debug"],
+        ["missing", "names"],
+        ["missing", "https"],
+        ["missing", "people"],
+    ]
+    assert "ASSAY_ALLOWED_HOSTS" in lines[1]
+    assert "createsuperuser" in lines[3]
+
+
+def test_it_ends_well_when_nothing_is_missing(settings: Any) -> None:
+    factories.make_people()
+    settings.DEBUG, settings.HTTPS = False, True
+    settings.CSRF_TRUSTED_ORIGINS = ["https://assay.example.org"]
+    settings.ALLOWED_HOSTS = ["assay.example.org"]
+    call_command("preflight", "--only", "debug", "https", "names", "people", stdout=StringIO())
+    assert states("database", "demo") == {"database": "ok", "demo": "ok"}
+
+
+def test_it_names_demo_accounts_that_still_open(settings: Any) -> None:
+    User.objects.create_user("ana", password="gold-ana")
+    assert states("demo") == {"demo": "missing"}
+    settings.DEMO_EVERYWHERE = True
+    assert "everybody can sign in" in preflight.look(["demo"])[0].says
+
+
+def test_a_missing_guard_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight.guards, "missing", lambda *args: ["gold_item_unchanged"])
+    found = preflight.look(["database"])[-1]
+    assert (found.state, "gold_item_unchanged" in found.says) == ("missing", True)
+
+
+def test_what_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    private_files.make_folder(data)
+    assert data.stat().st_mode & 0o777 == 0o700
+    (data / "uploads").mkdir()
+    (data / "uploads").chmod(0o755)
+    (data / "static").mkdir()
+    (data / "static").chmod(0o755)
+    (data / "assay.sqlite3").touch()
+    (data / "assay.sqlite3").chmod(0o644)
+    private_files.close(data)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in data.iterdir()}
+    assert modes == {"uploads": 0o700, "static": 0o755, "assay.sqlite3": 0o600}
+    assert private_files.open_to_others(data) == []
