@@ -15,9 +15,8 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
-from labeling.services import audit_chain, near_duplicates, outbox, pending
-from labeling.services.exchange import drafts
 from labeling.services import audit_chain, health, near_duplicates, outbox, pending
+from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
 
