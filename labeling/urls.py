@@ -114,7 +114,7 @@ from labeling.views.webhooks import (
     webhook_test,
     webhooks,
 )
-from labeling.views.workspace import next_sample, workspace
+from labeling.views.workspace import next_sample, round_finished, workspace
 
 of_a_project = [
     path("", project, name="project"),
@@ -242,6 +242,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
+    path("label/<int:pk>/finished/", round_finished, name="round-finished"),
     path("label/<int:pk>/renew/", lease_renew, name="lease-renew"),
     path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),

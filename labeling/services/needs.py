@@ -59,6 +59,10 @@ class Discussion:
         return self.total is None or self.decided < self.total
 
     @property
+    def left(self) -> int:
+        return (self.total or 0) - self.decided
+
+    @property
     def has_new_guideline(self) -> bool:
         return self.newest_guideline > self.round.guideline.version
 

@@ -67,7 +67,7 @@ def _waiting(discussion: Discussion) -> str:
         return _("The disagreements of round {number} are being prepared for a discussion").format(
             number=number
         )
-    left = discussion.total - discussion.decided
+    left = discussion.left
     return ngettext(
         "{left} disagreement of round {number} waits for a discussion",
         "{left} disagreements of round {number} wait for a discussion",

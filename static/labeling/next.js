@@ -18,7 +18,7 @@ export async function askForNext(form, { user, urls }) {
   byId("main").inert = true; // keys and clicks meanwhile are meant for neither
   const answer = await ask(form.action);
   if (answer === null) form.submit();
-  else if (answer.isElsewhere) location.assign(urls.queue);
+  else if (answer.isElsewhere) location.assign(urls.finished);
   else {
     const page = new DOMParser().parseFromString(answer.html, "text/html");
     const next = annotationOf(page);
@@ -28,7 +28,7 @@ export async function askForNext(form, { user, urls }) {
   return null;
 }
 
-// Elsewhere: nothing is left or somebody is signed out, which the queue says.
+// Elsewhere: nothing is left or somebody is signed out, which that page says.
 async function ask(url) {
   const headers = { "HX-Request": "true", "X-CSRFToken": csrfToken() };
   const signal = AbortSignal.timeout(PATIENCE_MS);

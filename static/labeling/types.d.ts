@@ -148,6 +148,7 @@ export interface Annotation extends Work {
     reopen: string;
     workspace: string;
     queue: string;
+    finished: string;
   };
 }
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from labeling.models import Annotation, Assignment, Project
 from labeling.services.work import annotations, assignments
 from tests import factories
+from tests.pages import page, text_of
 
 
 def test_planned_work_comes_in_order_and_begun_work_stays_first(
@@ -43,6 +44,39 @@ def test_the_next_conversation_is_of_the_same_round_while_it_has_work(
     factories.answer(last_here)
     response = client.post(f"/label/next/?after={last_here.pk}")
     assert Assignment.objects.get(pk=response.url.split("/")[2]).round_id != second.pk
+
+
+def test_a_submission_leads_to_no_other_project_and_the_page_says_what_comes_next(
+    project: Project, ana: User, signed_in: Callable[[User], Client]
+) -> None:
+    (last,) = factories.open_calibration(project, 1).assignments.filter(annotator=ana)
+    factories.open_full(factories.make_project("other"), 2)
+    factories.open_full(factories.make_project("pool"), 1, pool=True, overlap=1)
+    client = signed_in(ana)
+    factories.answer(last)
+
+    response = client.post(f"/label/next/?after={last.pk}", follow=True)
+
+    shown = text_of(response)
+    assert response.redirect_chain == [(f"/label/{last.pk}/finished/", 302)]
+    assert "1 of 3 answers are in. Nobody sees the labels of others before the last one." in shown
+    assert "Other projects have work for you: Other (2), Pool" in shown
+    elsewhere = client.post("/label/next/")
+    assert Assignment.objects.get(pk=elsewhere.url.split("/")[2]).round.project.slug == "other"
+
+
+def test_who_finishes_a_calibration_last_is_led_to_the_discussion(
+    project: Project, ana: User, signed_in: Callable[[User], Client]
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    client, last = signed_in(ana), opened.assignments.get(annotator=ana)
+    url = f"/label/{last.pk}/finished/"
+
+    assert "1 conversation of this project waits for you." in page(client, url)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, [0] if assignment.annotator == ana else [0, 2])
+
+    assert "1 disagreement waits for you and the others. Discuss them" in page(client, url)
 
 
 def test_the_queue_shows_open_rounds_before_ended_ones(project: Project, ana: User) -> None:

@@ -58,10 +58,14 @@ def queue(user: User) -> QuerySet[Assignment]:
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
     """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
 
-    After an assignment (``after``), the user stays in its round while it has work.
+    After an assignment (``after``), the user stays in its round while it has work, and in its
+    project: None says that nothing is left there.
     """
     shut = admission.shut_to(user)
     rounds = _rounds_with_work(user)
+    project = after.round.project_id if after else None
+    if project is not None:
+        rounds = [round_ for round_ in rounds if round_.project_id == project]
     work = {round_.pk: _open_work(user, round_, shut, after) for round_ in rounds}
     if after is not None:
         here = work.get(after.round_id)
@@ -71,13 +75,13 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     for in_order in work.values():
         if assignment := _first(in_order.filter(position__lt=PUT_ASIDE)):
             return assignment
-    if assignment := take(user, shut=shut):
+    if assignment := take(user, shut=shut, project=project):
         return assignment
     for put_aside in work.values():
         if assignment := put_aside.first():
             return assignment
-    if shut:
-        raise admission.why_shut(user, [*shut.whole, *shut.full])
+    if closed := [pk for pk in (*shut.whole, *shut.full) if project in (None, pk)]:
+        raise admission.why_shut(user, closed)
     return None
 
 
@@ -150,15 +154,22 @@ _POOLS = Prepared(lambda user: _pools_of(user).select_related("project").order_b
 
 
 def take(
-    user: User, *, only: int | None = None, shut: admission.Shut | None = None
+    user: User,
+    *,
+    only: int | None = None,
+    project: int | None = None,
+    shut: admission.Shut | None = None,
 ) -> Assignment | None:
     """Reserve the next free place in one of the user's pools; None when there is none.
 
+    ``only`` is the key of a round, ``project`` that of a project to stay in.
     ``shut``: the projects that give the user no work, where that is known already.
     """
     closed = (admission.shut_to(user) if shut is None else shut).of_pools()
     for pool in _POOLS.rows(user.pk):
-        if pool.project_id in closed or only not in (None, pool.pk):
+        if pool.project_id in closed or project not in (None, pool.project_id):
+            continue
+        if only not in (None, pool.pk):
             continue
         for _ in range(_TRIES):
             try:
