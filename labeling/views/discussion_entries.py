@@ -70,7 +70,7 @@ class Compared(NamedTuple):
     """Labels that are about the same, a column for each annotator who could have made one.
 
     ``ids`` are what the labels are called, empty where somebody has none. ``rows`` are the fields
-    to look at: those that differ, and of a single label all.
+    to look at: those that are not equal, and of a single label all.
     """
 
     people: list[str]
@@ -248,7 +248,7 @@ def _compared(
     layer: str, labels: LabelOf, payloads: Mapping[str, Payload], people: People
 ) -> Compared:
     """Field by field; a field that nobody filled in has no row."""
-    rows = []
+    rows, same = [], []
     existing = [label for label in labels.values() if label]
     for field in form_fields(layer):
         name = field["name"]
@@ -259,12 +259,10 @@ def _compared(
             for who, label in labels.items()
         ]
         said = {(cell.row.text, *cell.row.lines) for cell in cells if cell.row}
-        differs = len(said) > 1 and name not in REMARKS
-        rows.append(FieldRow(field["label"], cells, differs))
+        row = FieldRow(field["label"], cells, len(said) > 1 and name not in REMARKS)
+        (rows if len(said) > 1 or len(existing) == 1 else same).append(row)
     ids = [str(label.get("id") or "") if label else "" for label in labels.values()]
-    same = [row for row in rows if not row.differs] if len(existing) > 1 else []
-    shown = [row for row in rows if row not in same]
-    return Compared([people.name(who) for who in labels], ids, shown, same)
+    return Compared([people.name(who) for who in labels], ids, rows, same)
 
 
 def _messages(
