@@ -144,7 +144,10 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
         ("api-primary-metrics", of_project),
-        ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
+        (
+            "workspace round-finished api-annotation api-annotation-submit api-annotation-skip",
+            [mine.pk],
+        ),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
         ("api-annotation-comments", [mine.pk]),
         ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),
