@@ -98,7 +98,7 @@ GROUPS = (
                 _("Members"),
                 (
                     *("member-role", "member-remove", "member-add"),
-                    *("invitation-new", "invitation-revoke"),
+                    *("invitation-new", "invitation-revoke", "let-in", "password-link"),
                 ),
             ),
             Entry("project-settings", _("Project settings"), only_leads=True),
