@@ -3,11 +3,12 @@
     .venv/bin/python benchmarks/team.py [--clients 32] [--conversations 2000] [--overlap 3]
         [--databases sqlite postgresql]
 
-For each database it starts the web server and a worker as ``make serve`` does. Three people pass a
-calibration round; then the clients label a pool over HTTP, by autosaves and submissions, while a
-lead (over HTTP, too) removes members and takes them back, moves open work, adds newcomers, of whom
-some calibrate and some are let in, closes other rounds, and asks for gold. Each action comes after
-so many answers, so that a slow machine sees the same day as a fast one.
+For each database it starts the web server and a worker as ``make serve`` does. Some people pass a
+calibration round, and the lead lets the others in. Then the clients label a pool over HTTP, by
+autosaves and submissions, while a lead (over HTTP, too) removes members and takes them back, moves
+open work, adds newcomers, of whom some calibrate and some are let in, closes other rounds, and asks
+for gold. Each action comes after so many answers, so that a slow machine sees the same day as a
+fast one.
 
 Then it counts in the database, and ends with 1 unless each conversation of the pool has exactly as
 many people as wanted, everything that was accepted is stored once, nothing else is, nobody who was
@@ -43,8 +44,11 @@ AT_LEAST = 1.0
 """Seconds after a removal in which what was under way may still be kept as a draft."""
 
 STALLED = 120
-SIDE = 60
+SIDE = 100
 """Conversations of each round that is closed before it is done."""
+
+CALIBRATED = 4
+"""People in the calibration round; the others are let in by the lead."""
 
 
 class Browser:
@@ -152,10 +156,11 @@ class Day:
 
     def prepare(self) -> None:
         from labeling.models import Round
+        from labeling.services.quality import newcomers
 
         store(self.project, self.options.conversations + 2 * SIDE + 10)
         conversations = list(self.project.conversations.order_by("pk"))
-        calibration = self._open("calibration", conversations[:10], self.people)
+        calibration = self._open("calibration", conversations[:10], self.people[:CALIBRATED])
         for assignment in calibration.assignments.labelling():
             self._submit(assignment)
         if drain(self.project) is None or not calibration.project.rounds.filter(
@@ -163,8 +168,10 @@ class Day:
         ):
             sys.exit("The calibration round did not pass.")
         first, second = conversations[10 : 10 + SIDE], conversations[10 + SIDE : 10 + 2 * SIDE]
+        for user in self.people[CALIBRATED:]:
+            newcomers.let_in(self.project, user, by=self.lead_user, reason="They labelled before.")
+        self.side = [self._open("full", first), self._open("full", second)]  # taken from first
         self.pool = self._open("full", conversations[10 + 2 * SIDE :])
-        self.side = [self._open("full", first), self._open("full", second)]
 
     def _open(self, kind: str, conversations: list[Any], people: Any = None) -> Any:
         from labeling.services.work.rounds import open_round
@@ -195,7 +202,8 @@ class Day:
             client.start()
         wanted, last, moved = self.options.conversations * self.options.overlap, 0, started
         actions = self.actions()
-        while (answered := self._answered()) < wanted:
+        while self._answered(self.pool) < wanted:
+            answered = self._answered(*self.side, self.pool)
             if answered >= last + EVERY:
                 last, moved = answered, time.monotonic()
                 next(actions)()
@@ -209,10 +217,10 @@ class Day:
             client.join()
         return seconds
 
-    def _answered(self) -> int:
+    def _answered(self, *rounds: Any) -> int:
         from labeling.models import Assignment
 
-        done = Assignment.objects.labelling().filter(round=self.pool, answered=True)
+        done = Assignment.objects.labelling().filter(round__in=rounds, answered=True)
         return int(done.count())
 
     def actions(self) -> Any:
@@ -222,14 +230,14 @@ class Day:
             turn += 1
             yield self.remove
             yield self.move
+            if turn <= 2:
+                yield self.close
             yield self.come_back
             yield self.remove
             yield self.come_back
             if turn <= 4:
                 yield self.join
-            if turn in (2, 5):
-                yield self.close
-            if turn % 3 == 0:
+            if turn % 3 == 1:
                 yield self.freeze
 
     def remove(self) -> None:
@@ -267,7 +275,7 @@ class Day:
         client.start()
 
     def close(self) -> None:
-        self._act("close a round", f"rounds/{self.side.pop(0).number}/close/")
+        self._act("close a round", f"rounds/{self.side[self.done['close a round']].number}/close/")
 
     def freeze(self) -> None:
         from labeling.services.gold.gold_requests import request_freeze

@@ -86,10 +86,8 @@ def parts_of(user: User, project: Project) -> QuerySet[Assignment]:
     )
 
 
-@transaction.atomic
 def begin(project: Project, user: User) -> Qualification:
     """Begin to calibrate, or try again on other conversations; what has begun continues."""
-    projects.lock(project)
     layers = admission.not_calibrated_on(project, user)
     if not layers or user not in assignments.annotators(project):
         raise CalibrationImpossible("calibration.nothing_to_do", project=project.name)
@@ -102,11 +100,20 @@ def begin(project: Project, user: User) -> Qualification:
     if check_turns.reads_gold(user, project):
         raise CalibrationImpossible("calibration.reads_labels", leads=leads)
     wanted = check_turns.plan_of(project).calibrate_on
-    chosen = _choose(project, user, layers, wanted)
+    chosen = _choose(project, user, layers, wanted)  # before anything is locked: it reads a lot
     if len(chosen) < wanted:
         raise CalibrationImpossible(
             "calibration.too_few", settled=len(chosen), wanted=wanted, leads=leads
         )
+    return _begin(project, user, chosen)
+
+
+@transaction.atomic
+def _begin(project: Project, user: User, chosen: Sequence[int]) -> Qualification:
+    projects.lock(project)
+    tried = Qualification.objects.filter(project=project, user=user, kind=KIND).first()
+    if tried is not None and tried.state != State.BETWEEN:
+        return tried  # another page was quicker
     tried = tried or Qualification(project=project, user=user, kind=KIND, tries=0)
     tried.tries += 1
     tried.state = State.TRYING
