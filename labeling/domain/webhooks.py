@@ -24,6 +24,10 @@ MAX_ATTEMPTS = len(WAITS) + 1
 LONGEST_REST = 600
 """Seconds that an address rests at most, however often it failed."""
 NAT64 = ip_network("64:ff9b::/96")
+OF_PROVIDERS = (ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32"))
+"""Services that providers of machines run inside of their networks, under addresses that look
+public: they hand out credentials of the machine.
+"""
 UNICAST = ip_network("2000::/3")  # all of IPv6 that is handed out in the public internet
 
 Address = IPv4Address | IPv6Address
@@ -99,12 +103,16 @@ def is_public(address: Address) -> bool:
     [True, False, False]
     >>> [is_public(ip_address(text)) for text in ("2606:4700::1", "64:ff9b:1::a00:1", "::a00:1")]
     [True, False, False]
+    >>> [is_public(ip_address(text)) for text in ("192.0.0.192", "168.63.129.16", "192.0.1.1")]
+    [False, False, True]
     """
     inner = _wrapped(address)
     if inner is not None:
         return is_public(inner)
     if isinstance(address, IPv6Address) and address not in UNICAST:
         return False  # also what a router of the local network may translate to IPv4
+    if any(address in network for network in OF_PROVIDERS):
+        return False
     return address.is_global and not address.is_multicast
 
 
