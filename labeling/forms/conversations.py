@@ -126,4 +126,4 @@ def how_chosen(data: QueryDict) -> HowToRead:
     """What the selects of a preview say; a guess that was left alone is chosen by that."""
     columns = {what: str(data[f"column_{what}"]) for what in COLUMNS if data.get(f"column_{what}")}
     pairs = zip(data.getlist("name"), data.getlist("role"), strict=False)
-    return HowToRead(columns, {name: role for name, role in pairs if name and role})
+    return HowToRead(columns, {str(name): str(role) for name, role in pairs if name and role})
