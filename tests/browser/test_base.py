@@ -96,14 +96,35 @@ def test_the_page_of_the_api_breaks_no_rule_of_the_browser(
     expect(page.locator("body")).to_have_css("margin", "0px")
 
 
-def test_the_tab_of_the_page_is_in_sight_on_a_phone(
+def test_the_pages_of_a_project_are_one_menu_on_a_phone(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:
     people = make_people()
     make_project()
     sign_in(people["rita"])
     page.set_viewport_size({"width": 390, "height": 900})
-
     page.goto(f"{live_server.url}/projects/orders/audit/")
+    menu = page.get_by_role("button", name="Settings › Audit log")
+    gold = page.locator("summary", has_text="Gold")
+    lint = page.get_by_role("link", name="Lint")
 
-    expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=0.9)
+    expect(gold).to_be_hidden()
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(menu).to_have_attribute("aria-expanded", "true")
+    gold.focus()
+    page.keyboard.press("Enter")
+    expect(lint).to_be_visible()
+    page.keyboard.press("Escape")  # closes the group, then the menu, and the focus stays
+    expect(lint).to_be_hidden()
+    expect(gold).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(gold).to_be_hidden()
+
+    page.set_viewport_size({"width": 1440, "height": 900})
+    gold.click()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Releases")).to_be_focused()
+    page.get_by_role("link", name="Runs").last.focus()  # who leaves a menu closes it
+    expect(lint).to_be_hidden()
