@@ -278,6 +278,7 @@ WORDS: dict[str, Text] = {
     "gold.no_release_yet": _("There is no gold release {address}, and no other one yet."),
     "gold.no_whole": _("{slug} has no whole to freeze: that takes {needed}."),
     "gold.nothing_changed": _("{parent} holds exactly this already; nothing was frozen."),
+    "gold.layer_not_answered": _("nobody who submitted has answered this layer"),
     "gold.nobody_submitted": _("nobody has submitted labels"),
     "gold.not_all_submitted": _("{submitted} of {overlap} annotators have submitted"),
     "gold.nothing_labelled": _(

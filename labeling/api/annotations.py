@@ -14,6 +14,7 @@ from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
 from labeling.domain.facts import Fact
 from labeling.domain.hints import KINDS
+from labeling.domain.schema import LAYERS
 from labeling.models import Annotation, AnnotationRevision, Assignment
 from labeling.services.work import annotations, hints, history, ownership
 from labeling.words import words
@@ -29,6 +30,12 @@ class SaveIn(serializers.Serializer[Any]):
     )
     payload = serializers.DictField()
     empty = serializers.BooleanField(default=False, help_text="The answer “nothing here”")
+    nothing = serializers.ListField(
+        child=serializers.ChoiceField(list(LAYERS)),
+        default=list,
+        help_text="The layers of which “nothing here” is said; another layer without labels is "
+        "not answered",
+    )
     active_seconds = serializers.IntegerField(
         min_value=0, max_value=10**6, default=0, help_text="Time of work so far, in total"
     )
@@ -49,6 +56,7 @@ class AnnotationOut(serializers.ModelSerializer[Annotation]):
             "saved_at",
             "payload",
             "empty",
+            "unanswered",
             "skip_reason",
             "active_seconds",
             "locked_at",
@@ -63,6 +71,7 @@ def annotation_out(annotation: Annotation) -> dict[str, Any]:
         "saved_at": _TIME.to_representation(annotation.updated_at),
         "payload": annotation.payload,
         "empty": annotation.empty,
+        "unanswered": annotation.unanswered,
         "skip_reason": annotation.skip_reason,
         "active_seconds": annotation.active_seconds,
         "locked_at": _TIME.to_representation(annotation.locked_at),
@@ -277,7 +286,7 @@ def _plain_save(sent: Any) -> annotations.Save | None:
     """
     if not isinstance(sent, dict) or type(sent.get("payload")) is not dict:
         return None
-    empty = sent.get("empty", False)
+    empty, nothing = sent.get("empty", False), sent.get("nothing", [])
     numbers = {name: sent.get(name, low - 1) for name, (low, _) in NUMBERS.items()}
     numbers["active_seconds"] = sent.get("active_seconds", 0)
     in_range = (
@@ -285,9 +294,11 @@ def _plain_save(sent: Any) -> annotations.Save | None:
         for name, (low, high) in NUMBERS.items()
     )
     client = sent.get("client")
-    if type(empty) is not bool or not all(in_range) or not _is_uuid(client):
+    is_list = type(nothing) is list and all(name in LAYERS for name in map(str, nothing))
+    if type(empty) is not bool or not is_list or not all(in_range) or not _is_uuid(client):
         return None
-    return annotations.Save(**numbers, client=UUID(client), payload=sent["payload"], empty=empty)
+    said: dict[str, Any] = {"empty": empty, "nothing": nothing}
+    return annotations.Save(**numbers, client=UUID(client), payload=sent["payload"], **said)
 
 
 NUMBERS = {

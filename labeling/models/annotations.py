@@ -28,7 +28,9 @@ class Annotation(models.Model):
     an old copy can be refused, and ``last_client`` with ``last_seq`` tell one open page's own
     saves from everybody else's. Once submitted its content never changes: it can only be
     reopened as a draft, and not even that once it is locked (triggers refuse it), because
-    agreement and gold are computed from it. ``empty`` is the explicit answer "nothing here".
+    agreement and gold are computed from it. ``empty`` is the explicit answer "nothing here" of the
+    whole answer. A layer in ``unanswered`` counts for nothing; answers from before layers were
+    asked one by one have null there, and count on every layer, as they did.
     """
 
     class Status(models.TextChoices):
@@ -41,6 +43,11 @@ class Annotation(models.Model):
     status = models.CharField(max_length=9, choices=Status, default=Status.DRAFT)
     payload = models.JSONField(default=dict, blank=True)
     empty = models.BooleanField(default=False)
+    unanswered = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Layers that it says nothing of, not even “nothing here”; null: said of none",
+    )
     hinted = models.JSONField(
         null=True,
         editable=False,
@@ -83,6 +90,9 @@ class Annotation(models.Model):
     def __str__(self) -> str:
         return f"{self.assignment}: {self.status}"
 
+    def answers(self, layer: str) -> bool:
+        return layer not in (self.unanswered or ())
+
 
 class AnnotationRevision(models.Model):
     """One accepted save. Append-only: updates and deletes are refused by the database."""
@@ -100,6 +110,11 @@ class AnnotationRevision(models.Model):
     kind = models.CharField(max_length=9, choices=Kind, default=Kind.SAVED)
     payload = models.JSONField()
     empty = models.BooleanField(default=False)
+    unanswered = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Layers that it says nothing of, not even “nothing here”; null: said of none",
+    )
     client = models.UUIDField(null=True)
     seq = models.PositiveIntegerField(default=0)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

@@ -85,7 +85,9 @@ GUARDS = [
         "UPDATE",
         # locking and reopening leave the content as it is
         "OLD.status = 'submitted' AND (OLD.locked_at IS NOT NULL OR NEW.payload <> OLD.payload"
-        " OR NEW.empty <> OLD.empty OR NEW.status NOT IN ('submitted', 'draft'))",
+        " OR NEW.empty <> OLD.empty"
+        " OR COALESCE(NEW.unanswered, '[]') <> COALESCE(OLD.unanswered, '[]')"
+        " OR NEW.status NOT IN ('submitted', 'draft'))",
         "A submitted annotation never changes.",
     ),
     Guard(

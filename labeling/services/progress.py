@@ -263,9 +263,11 @@ def _compared(
         gold[str(item.conversation_id)] = _marks(layer, content["gold"], messages)
     own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
     ordered = answers.order_by("assignment__round__number")  # the newest answer wins
-    for who, conversation, payload in ordered.values_list(
-        "assignment__annotator__username", "assignment__conversation", "payload"
+    for who, conversation, payload, unanswered in ordered.values_list(
+        "assignment__annotator__username", "assignment__conversation", "payload", "unanswered"
     ):
+        if layer in (unanswered or ()):
+            continue
         key = str(conversation)
         own[who][key] = _marks(layer, payload, len(gold[key]))
     return {who: pair_agreement(GOLD, who, gold, marks) for who, marks in own.items()}

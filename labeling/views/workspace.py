@@ -146,6 +146,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "saved_at": annotation.updated_at,
         "payload": annotation.payload,
         "empty": annotation.empty,
+        "unanswered": annotation.unanswered,
         "skip_reason": annotation.skip_reason,
         "locked": words_of(locked),
         "active_seconds": annotation.active_seconds,

@@ -154,8 +154,8 @@ export class Autosave {
   }
 
   mirror() {
-    const { payload, empty } = this.work();
-    this.unsent.keep({ payload, empty, base_version: this.version });
+    const { payload, empty, unanswered } = this.work();
+    this.unsent.keep({ payload, empty, unanswered, base_version: this.version });
   }
 
   plan(delayMs) {

@@ -77,7 +77,7 @@ export class Desk {
     const labelsOf = (layer) =>
       this.clusters.filter(({ layer: of, chosen }) => of === layer && chosen !== null).map(({ chosen, label }) => chosen ?? label);
     const payload = this.layers.map((layer) => [layer.key, this.settled[layer.key] ?? labelsOf(layer)]);
-    return new Store(this.layers, Object.fromEntries(payload), false);
+    return new Store(this.layers, Object.fromEntries(payload));
   }
 
   // What a field may point to.

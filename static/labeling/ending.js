@@ -21,9 +21,23 @@ export class Ending {
     this.saving = saving;
     this.problems = problems;
     this.sayAtEmpty = sayAtEmpty;
+    this.leftOpen = ""; // the layers that are not answered, once that was said
+  }
+
+  // A layer without labels of which nothing is said is submitted as not answered, if it is meant.
+  mayLeaveOpen() {
+    const { unanswered, layers } = this.store;
+    const names = unanswered.map(({ title }) => title).join(", ");
+    if (!unanswered.length || unanswered.length === layers.length || names === this.leftOpen) return true;
+    this.leftOpen = names;
+    const text = t("Not answered: {names}. Say “nothing here” there, or submit again to leave it open.", { names });
+    this.status.notice("problems", { kind: "warn", text });
+    this.view.showLayer(unanswered[0]);
+    return false;
   }
 
   async submit() {
+    if (!this.mayLeaveOpen()) return;
     this.busy(true);
     this.status.dismiss("problems");
     try {

@@ -135,7 +135,7 @@ export class History {
     const { version: base_version, client, seq } = autosave;
     try {
       const reply = await send("POST", this.urls.restore, { version, base_version, client, seq });
-      store.replace(reply.payload, reply.empty);
+      store.replace(reply);
       autosave.adopt(reply.version);
       status.show("saved", reply);
     } catch (error) {

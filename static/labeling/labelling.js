@@ -25,7 +25,7 @@ export class Labelling {
   }
 
   start(values) {
-    if (this.store.state.empty) {
+    if (this.store.isNothing(this.view.layer)) {
       this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.keyOf("nothing-here") }));
       return null;
     }
@@ -150,17 +150,19 @@ export class Labelling {
     return this.status.say(t("There is no label yet: {key} starts one.", { key: this.keyOf("label-new") }));
   }
 
-  // "Nothing here" is an answer and excludes labels.
+  // "Nothing here" is the answer of a layer and excludes labels in it.
 
   toggleEmpty() {
-    const empty = !this.store.state.empty;
-    if (empty && this.store.labels.length) {
+    const { layer, layers, inLayer } = this.view;
+    const isNothing = !this.store.isNothing(layer);
+    if (isNothing && inLayer.length) {
       byId("empty").checked = false;
       return this.sayAtEmpty(t("There are labels: delete them before you say “nothing here”."));
     }
     this.sayAtEmpty("");
-    this.store.setEmpty(empty);
-    return this.status.say(empty ? t("Answer: nothing here") : t("“Nothing here” taken back"));
+    this.store.setNothing(layer, isNothing);
+    const said = isNothing ? t("Answer: nothing here") : t("“Nothing here” taken back");
+    return this.status.say(layers.length > 1 ? `${layer.title} – ${said}` : said);
   }
 
   sayAtEmpty(text) {

@@ -37,7 +37,9 @@ export class LayerTabs {
       const labels = store.inLayer(this.layers[at]);
       setAttribute(tab, "aria-selected", at === this.current);
       setAttribute(tab, "tabindex", at === this.current ? 0 : -1);
-      setText(count, labels.length);
+      const isNothing = store.isNothing(this.layers[at]);
+      setText(count, isNothing ? t("nothing") : labels.length);
+      count.classList.toggle("ok", isNothing);
       this.showWrong(wrong, problems.count(this.layers[at]));
     }
     if (before >= 0 && before !== this.current) this.bringCurrent();

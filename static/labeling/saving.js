@@ -44,15 +44,15 @@ export class Saving {
   }
 
   work() {
-    const { payload, state } = this.store;
-    return { payload, empty: state.empty, active_seconds: this.activeTime.seconds };
+    const { payload, said } = this.store;
+    return { payload, ...said, active_seconds: this.activeTime.seconds };
   }
 
   listen() {
-    let { labels, empty } = this.store.state;
+    let { labels, nothing } = this.store.state;
     this.store.onChange((state) => {
-      if (state.labels === labels && state.empty === empty) return; // a suggestion was dismissed
-      ({ labels, empty } = state);
+      if (state.labels === labels && state.nothing === nothing) return; // a suggestion was dismissed
+      ({ labels, nothing } = state);
       this.autosave.changed();
     });
     const on = (target, type, act) => target.addEventListener(type, act, { signal: this.signal });
@@ -135,18 +135,18 @@ export class Saving {
   }
 
   async resolve(details) {
-    const theirs = { payload: details.payload, empty: details.empty };
+    const theirs = { payload: details.payload, empty: details.empty, unanswered: details.unanswered };
     this.status.dismiss("conflict");
     if (sameWork(this.work(), theirs)) return this.takeTheirs(theirs, details.current_version);
     const { choice, work } = await askWhichVersion({ store: this.store, mine: this.work(), theirs });
-    if (choice === "merge") this.store.replace(work.payload, work.empty);
+    if (choice === "merge") this.store.replace(work);
     if (["mine", "merge"].includes(choice)) await this.autosave.continueFrom(details.current_version);
     else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
     else this.askAgain(details);
   }
 
   takeTheirs(theirs, version) {
-    if (!sameWork(this.work(), theirs)) this.store.replace(theirs.payload, theirs.empty);
+    if (!sameWork(this.work(), theirs)) this.store.replace(theirs);
     this.autosave.adopt(version);
     this.status.show("saved", { saved_at: new Date(), version });
   }
@@ -176,7 +176,7 @@ export class Saving {
     const current = await send("GET", this.annotation.urls.save).catch(() => null);
     if (!current || current.version <= this.annotation.version || this.autosave.changes) return;
     Object.assign(this.annotation, current);
-    this.store.load(current.payload, current.empty);
+    this.store.load(current);
     this.autosave.adopt(current.version);
     this.status.show("saved", current);
   }
@@ -202,7 +202,7 @@ export class Saving {
     if (isReadOnly && urls.reopen) return [t("Reopen to restore it"), () => byId("reopen").click()];
     if (isReadOnly) return [t("Save it as a file"), () => saveAsFile(conversation, work)];
     const restore = () => {
-      this.store.replace(work.payload, work.empty);
+      this.store.replace(work);
       settle();
     };
     return [t("Restore unsent work from {time}", { time: clockTime(work.at).slice(0, 5) }), restore];
@@ -230,8 +230,8 @@ export class Saving {
   }
 }
 
-function saveAsFile(name, { payload, empty }) {
-  const file = new Blob([JSON.stringify({ ...payload, empty }, null, 2)], { type: "application/json" });
+function saveAsFile(name, { payload, empty, unanswered }) {
+  const file = new Blob([JSON.stringify({ ...payload, empty, unanswered }, null, 2)], { type: "application/json" });
   const link = el("a", { href: URL.createObjectURL(file), download: `${name}.json` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -1,11 +1,12 @@
 // What has been labelled on this page, with undo. States are never changed, only replaced:
-// {labels: {requirements: […], …}, empty, dismissed}; `dismissed` names unwanted suggestions.
+// {labels: {requirements: […], …}, nothing, dismissed}; `nothing` names the layers of which “nothing
+// here” is said, and `dismissed` unwanted suggestions.
 
 import { newUid } from "./dom.js";
 import { citedMessages, headingOf, nameOf, toggled } from "./layers.js";
 import { idOf, mergedLabel, numberOf, withoutReferences } from "./merging.js";
 
-/** @import { Label, Layer, Payload } from "./types.d.ts" */
+/** @import { Label, Layer, Payload, Said } from "./types.d.ts" */
 
 const DEPTH = 200; // undo steps kept
 
@@ -13,11 +14,11 @@ export class Store {
   /**
    * @param {Layer[]} layers
    * @param {Payload} payload
-   * @param {boolean} empty whether "nothing here" is the answer
+   * @param {Said} [said] whether “nothing here” is said, and which layers are not answered
    */
-  constructor(layers, payload, empty) {
+  constructor(layers, payload, said = {}) {
     this.layers = layers;
-    this.state = this.stateOf(payload, empty);
+    this.state = this.stateOf(payload, said);
     this.past = [];
     this.future = [];
     this.listeners = [];
@@ -28,9 +29,26 @@ export class Store {
     this.cited = null;
   }
 
-  stateOf(payload, empty) {
+  stateOf(payload, said) {
     const labels = Object.fromEntries(this.layers.map(({ key }) => [key, payload?.[key] ?? []]));
-    return { labels, empty: Boolean(empty), dismissed: this.state?.dismissed ?? [] };
+    const isNothing = ({ key, name }) => said.empty || (!labels[key].length && said.unanswered && !said.unanswered.includes(name));
+    const nothing = this.layers.filter(isNothing).map(({ name }) => name);
+    return { labels, nothing, dismissed: this.state?.dismissed ?? [] };
+  }
+
+  isNothing({ name }) {
+    return this.state.nothing.includes(name);
+  }
+
+  // The layers of which nothing is said.
+  get unanswered() {
+    return this.layers.filter((layer) => !this.inLayer(layer).length && !this.isNothing(layer));
+  }
+
+  // What the answer says beyond its labels.
+  get said() {
+    const { nothing } = this.state;
+    return { nothing, unanswered: this.unanswered.map(({ name }) => name), empty: nothing.length === this.layers.length };
   }
 
   get payload() {
@@ -161,8 +179,9 @@ export class Store {
     this.become({ ...this.state, labels: { ...labels, [layer.key]: united } });
   }
 
-  setEmpty(empty) {
-    this.become({ ...this.state, empty });
+  setNothing({ name }, isNothing) {
+    const others = this.state.nothing.filter((other) => other !== name);
+    this.become({ ...this.state, nothing: isNothing ? [...others, name] : others });
   }
 
   dismiss(suggestion) {
@@ -177,14 +196,14 @@ export class Store {
     this.future = this.future.map(known);
   }
 
-  replace(payload, empty) {
-    this.become(this.stateOf(payload, empty));
+  replace({ payload, ...said }) {
+    this.become(this.stateOf(payload, said));
   }
 
   // What the server has, shown in place of what it had when the page was drawn.
-  load(payload, empty) {
+  load({ payload, ...said }) {
     const { listeners, state } = this;
-    Object.assign(this, new Store(this.layers, payload, empty), { listeners });
+    Object.assign(this, new Store(this.layers, payload, said), { listeners });
     this.knowDismissed(state.dismissed);
     this.tell();
   }

@@ -37,7 +37,7 @@ export class Suggestions {
   ask() {
     if (this.state !== "waiting") return this.sayNone();
     const { labels, state } = this.store;
-    if (!labels.length && !state.empty) return this.sayNotShown(t("label what you see first, or say “nothing here”."));
+    if (!labels.length && !state.nothing.length) return this.sayNotShown(t("label what you see first, or say “nothing here”."));
     const dialog = byId("first-pass-dialog");
     dialog.returnValue = "";
     const settle = () => dialog.returnValue === "done" && this.declare();
@@ -206,7 +206,7 @@ export class Suggestions {
 
   takeOver(offer) {
     if (!offer) return this.sayNone();
-    if (this.store.state.empty) {
+    if (this.store.isNothing(offer.layer)) {
       const key = this.keyOf("nothing-here");
       return this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back first.", { key }));
     }

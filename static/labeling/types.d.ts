@@ -105,16 +105,24 @@ export interface SuggestionSource {
 /** The labels of an answer, by the key of their layer. */
 export type Payload = Record<string, Label[]>;
 
-export interface Work {
+export interface Said {
+  /** Nothing is here at all. */
+  empty?: boolean;
+  /** Layers that are not answered; null in answers from before layers were asked one by one. */
+  unanswered?: string[] | null;
+}
+
+export interface Work extends Said {
   payload: Payload;
   empty: boolean;
+  nothing?: string[];
   active_seconds?: number;
 }
 
 /** What a store holds. States are never changed, only replaced. */
 export interface State {
   labels: Payload;
-  empty: boolean;
+  nothing: string[];
   dismissed: string[];
 }
 
@@ -193,6 +201,7 @@ export interface View extends Hand {
   readonly currentUid: string | null;
   readonly inLayer: Label[];
   open(uid: string, options?: { focus?: boolean }): void;
+  showLayer(layer: Layer): void;
   render(): void;
   /** A change after which a label is opened, which draws the page. */
   drawnOnce<T>(change: () => T): T;

@@ -103,7 +103,12 @@ function parse(text) {
 }
 
 export function sameWork(a, b) {
-  return Boolean(a.empty) === Boolean(b.empty) && canonical(a.payload) === canonical(b.payload);
+  return Boolean(a.empty) === Boolean(b.empty) && sameOpen(a, b) && canonical(a.payload) === canonical(b.payload);
+}
+
+// Which layers are not answered; what was kept or stored before they were asked says nothing of it.
+function sameOpen({ unanswered: a }, { unanswered: b }) {
+  return !a || !b || a.toSorted().join() === b.toSorted().join();
 }
 
 // The server may store keys in another order; no label at all has two spellings.

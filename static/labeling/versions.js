@@ -13,8 +13,8 @@ export function askWhichVersion({ store, mine, theirs }) {
   const dialog = byId("conflict-dialog");
   const pairs = compared(layers, mine, theirs);
   const stores = {
-    mine: new Store(layers, mine.payload, mine.empty),
-    theirs: new Store(layers, theirs.payload, theirs.empty),
+    mine: new Store(layers, mine.payload, mine),
+    theirs: new Store(layers, theirs.payload, theirs),
   };
   const choices = drawChoices(pairs, stores);
   for (const side of ["mine", "theirs"]) {
@@ -26,8 +26,9 @@ export function askWhichVersion({ store, mine, theirs }) {
     const settle = () => resolve({ choice: dialog.returnValue || undefined, work: merge() });
     const merge = () => {
       const payload = mergedWork(layers, pairs, choices);
-      const isEmpty = !Object.values(payload).some((labels) => labels.length);
-      return { payload, empty: isEmpty && Boolean(mine.empty || theirs.empty) };
+      const saysNothing = (layer) => !payload[layer.key]?.length && [stores.mine, stores.theirs].some((side) => side.isNothing(layer));
+      const isOpen = (layer) => !payload[layer.key]?.length && !saysNothing(layer);
+      return { payload, unanswered: layers.filter(isOpen).map(({ name }) => name) };
     };
     dialog.addEventListener("close", settle, { once: true });
   });
@@ -35,7 +36,7 @@ export function askWhichVersion({ store, mine, theirs }) {
 
 function drawVersion(pairs, side, store) {
   const present = pairs.filter((pair) => pair[side]);
-  if (!present.length) return [el("p", { class: "muted" }, store.state.empty ? t("“Nothing here”") : t("No label"))];
+  if (!present.length) return [el("p", { class: "muted" }, store.said.empty ? t("“Nothing here”") : t("No label"))];
   return present.map((pair) => drawVersionLabel(pair, side, store));
 }
 

@@ -37,7 +37,7 @@ class Workspace {
     this.layers = readJson("layers");
     this.layer = this.layers[0];
     this.readOnly = this.annotation.read_only;
-    this.store = new Store(this.layers, this.annotation.payload, this.annotation.empty);
+    this.store = new Store(this.layers, this.annotation.payload, this.annotation);
     this.openUid = null;
     this.currentUid = this.inLayer[0]?.uid ?? null;
     /** @type {{ index: number | null, uid: string | null }} */
@@ -262,8 +262,8 @@ class Workspace {
     this.suggestions.render();
     if (!this.readOnly) showIf(byId("unfinished"), Boolean(this.labels.unfinishedAfter(null)));
     this.showHowToStart();
-    byId("empty").checked = store.state.empty;
-    if (store.labels.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
+    byId("empty").checked = store.isNothing(layer);
+    if (this.inLayer.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
   }
 
   // What an empty layer says of its keys is true of this layer.

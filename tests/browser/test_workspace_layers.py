@@ -331,6 +331,8 @@ def test_what_is_to_correct_in_other_layers_is_on_their_tabs(
     expect(first).to_be_hidden()
 
     workspace.press("Control+Enter")
+    expect(workspace.notices).to_contain_text("Not answered: Inferred requirements, Validation")
+    workspace.press("Control+Enter")  # it is meant
 
     expect(workspace.notices).to_contain_text("Requirements: 1 to correct. Events: 1 to correct.")
     expect(workspace.page.locator("#tab-extraction")).to_be_in_viewport(ratio=1)

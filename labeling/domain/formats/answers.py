@@ -78,7 +78,8 @@ class LineFault(NamedTuple):
 class FileAnswer:
     """One annotator's answer to one conversation, as files hold it.
 
-    ``round`` and ``guideline_version`` may be unknown in a file of another tool.
+    ``round`` and ``guideline_version`` may be unknown in a file of another tool. ``unanswered``
+    names the layers that it says nothing of, not even that there is nothing.
     """
 
     annotator: str
@@ -92,6 +93,7 @@ class FileAnswer:
     submitted_at: datetime | None = None
     active_seconds: int = 0
     is_gold: bool = False
+    unanswered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

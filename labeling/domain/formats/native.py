@@ -52,6 +52,7 @@ class WrittenAnswer(TypedDict):
     submitted_at: str | None
     active_seconds: int
     labels: Payload
+    unanswered: NotRequired[list[str]]
 
 
 class ReasonCode(TypedDict, total=False):
@@ -116,7 +117,7 @@ def _message(turn: Turn) -> LabelledMessage:
 
 
 def _answer(answer: FileAnswer) -> WrittenAnswer:
-    return {
+    row: WrittenAnswer = {
         "annotator": answer.annotator,
         "round": answer.round,
         "guideline_version": answer.guideline_version,
@@ -128,6 +129,9 @@ def _answer(answer: FileAnswer) -> WrittenAnswer:
         "active_seconds": answer.active_seconds,
         "labels": without_empty_layers(answer.payload),
     }
+    if answer.unanswered:
+        row["unanswered"] = list(answer.unanswered)
+    return row
 
 
 def _decision(decided: FileDecision) -> WrittenDecision:
@@ -199,6 +203,10 @@ def _read_answer(value: Any, where: str) -> FileAnswer:
         created_at=moment(document.get("created_at"), f"{where}.created_at"),
         submitted_at=moment(document.get("submitted_at"), f"{where}.submitted_at"),
         active_seconds=as_number(document.get("active_seconds", 0), f"{where}.active_seconds"),
+        unanswered=tuple(
+            choice_of(name, tuple(LAYERS), f"{where}.unanswered")
+            for name in as_list(document.get("unanswered", []), f"{where}.unanswered")
+        ),
     )
 
 

@@ -54,9 +54,12 @@ class SubmittedAnswer(NamedTuple):
 def each(measured: Round, layer: str, selection: Selection) -> Iterator[SubmittedAnswer]:
     """One by one: together, the payloads of a large round would fill the memory."""
     rows = submitted(measured, selection).values_list(
-        "annotator__username", "conversation__external_id", "annotation__payload"
+        *("annotator__username", "conversation__external_id"),
+        *("annotation__payload", "annotation__unanswered"),
     )
-    for row in rows.iterator():
+    for *row, unanswered in rows.iterator():
+        if layer in (unanswered or ()):
+            continue
         answer = SubmittedAnswer(*row)
         if selection.label_type and LAYERS[layer].type_field:
             answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))

@@ -212,8 +212,8 @@ def _measure(
         for by_annotator in submitted.values()
         for matched_layer in matched
         for text in compared(
-            texts_to_prime(payload.get(LAYERS[matched_layer].key, []))
-            for payload, _ in by_annotator.values()
+            texts_to_prime(answer.payload.get(LAYERS[matched_layer].key, []))
+            for answer in by_annotator.values()
         )
     )
     return [
@@ -229,17 +229,27 @@ def _judged_by(layer: str) -> tuple[str, ...]:
     return tuple(LAYERS[layer].needs) if isinstance(unit, Judged) else ()
 
 
+class _Submitted(NamedTuple):
+    """What one person submitted, and whether they saw suggestions first."""
+
+    payload: Payload
+    has_seen: bool
+    unanswered: frozenset[str]
+
+
 def _submitted(
     measured: Round, selection: Selection, keys: Sequence[int]
-) -> dict[int, dict[str, tuple[Payload, bool]]]:
+) -> dict[int, dict[str, _Submitted]]:
     """By conversation and annotator, what was submitted, and whether they saw suggestions first."""
     everything = answers.submitted(measured, replace(selection, origin=""))
     rows = everything.filter(conversation__in=keys).values_list(
-        "conversation", "annotator__username", "annotation__payload", "first_pass"
+        *("conversation", "annotator__username", "annotation__payload"),
+        *("annotation__unanswered", "first_pass"),
     )
-    by_conversation: dict[int, dict[str, tuple[Payload, bool]]] = {}
-    for pk, who, payload, first_pass in rows:
-        by_conversation.setdefault(pk, {})[who] = (payload, first_pass is not None)
+    by_conversation: dict[int, dict[str, _Submitted]] = {}
+    for pk, who, payload, unanswered, first_pass in rows:
+        answer = _Submitted(payload, first_pass is not None, frozenset(unanswered or ()))
+        by_conversation.setdefault(pk, {})[who] = answer
     return by_conversation
 
 
@@ -249,7 +259,7 @@ def _row(
     selection: Selection,
     pk: int,
     name: str,
-    submitted: Mapping[str, tuple[Payload, bool]],
+    submitted: Mapping[str, _Submitted],
     size: int,
     rules: Rules,
 ) -> ConversationAgreement:
@@ -308,11 +318,11 @@ def added_by(
 
 
 def _narrowed(
-    layer: str, submitted: Mapping[str, tuple[Payload, bool]], selection: Selection
+    layer: str, submitted: Mapping[str, _Submitted], selection: Selection
 ) -> dict[str, Payload]:
     payloads = {}
-    for who, (payload, has_seen) in submitted.items():
-        if selection.origin == "assisted" and not has_seen:
+    for who, (payload, has_seen, unanswered) in submitted.items():
+        if layer in unanswered or (selection.origin == "assisted" and not has_seen):
             continue
         if selection.label_type and LAYERS[layer].type_field:
             payload = of_type(layer, payload, selection.label_type)

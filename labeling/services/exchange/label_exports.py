@@ -92,9 +92,11 @@ def _answers(rows: QuerySet[Assignment]) -> dict[int, list[FileAnswer]]:
         "annotation__created_at",
         "annotation__submitted_at",
         "annotation__active_seconds",
+        "annotation__unanswered",
     )
-    for conversation, *answer in ordered.iterator():
-        answers[conversation].append(FileAnswer(*answer))
+    for conversation, *answer, unanswered in ordered.iterator():
+        file_answer = FileAnswer(*answer, unanswered=tuple(unanswered or ()))
+        answers[conversation].append(file_answer)
     return answers
 
 

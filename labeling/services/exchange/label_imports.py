@@ -328,7 +328,13 @@ def _contents_of(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]
     )
     for row in rows:
         annotation = row.annotation
-        answer = FileAnswer("", annotation.payload, annotation.status, annotation.empty)
+        answer = FileAnswer(
+            "",
+            annotation.payload,
+            annotation.status,
+            annotation.empty,
+            unanswered=tuple(annotation.unanswered or ()),
+        )
         key = (row.conversation_id, row.annotator_id)
         contents.setdefault(key, set()).add(content_of(answer))
     return contents
@@ -338,7 +344,9 @@ def content_of(answer: FileAnswer) -> str:
     """A hash that is the same for the same answer in any file."""
     payload = without_suggestions(answer.payload)
     try:
-        return item_sha256([answer.status, answer.status == SUBMITTED and answer.empty, payload])
+        left_open = [sorted(answer.unanswered)] if answer.unanswered else []
+        is_empty = answer.status == SUBMITTED and answer.empty
+        return item_sha256([answer.status, is_empty, payload, *left_open])
     except NotCanonical as error:
         raise EntryRefused(error.fact) from None
 

@@ -152,6 +152,7 @@ class ImportedRounds:
             kind=kinds.SUBMITTED if is_submitted else kinds.SKIPPED,
             payload=row.payload,
             empty=annotation.empty,
+            unanswered=annotation.unanswered,
             author_id=self._by.pk if self._by else row.annotator,
         )
 
@@ -201,6 +202,7 @@ def _annotation(assignment: Assignment, row: _ImportedAnswer) -> Annotation:
         status=Annotation.Status.SUBMITTED if is_submitted else Annotation.Status.SKIPPED,
         payload=row.payload,
         empty=answer.empty,
+        unanswered=list(answer.unanswered) or None,
         skip_reason="" if is_submitted else reason_in(answer.skip_reason),
         version=1,
         active_seconds=answer.active_seconds,

@@ -135,12 +135,13 @@ def stored(answers: Answers, fits: Fits) -> SettlementOf:
     """Reads the settlements that a worker stored; their digests cover what labels refer to."""
     merges: list[Merge] = answers.conversation.stored_merges  # type: ignore[attr-defined]
     by_layer = {merge.layer: merge for merge in merges if fits(merge)}
-    people = sorted(assignment.annotator.get_username() for assignment in answers.submitted)
 
     def read(layer: str, base: Base) -> Settlement:
         if layer not in by_layer:
             raise NotMerged("gold.not_merged_yet")
         merge = by_layer[layer]
+        answered = answering(answers, layer).submitted
+        people = sorted(assignment.annotator.get_username() for assignment in answered)
         return settlement_of(layer, merge.state, people, merge.clusters)
 
     return read
@@ -150,15 +151,24 @@ def settle_answers(
     answers: Answers, project: Project, ruler: Ruler, layer: str, base: Base
 ) -> Settlement:
     """What the annotators agree on, by the project's rules."""
-    resolved = resolved_by(answers, layer, base)
+    resolved = resolved_by(answering(answers, layer), layer, base)
+    labels_of = {name: labels.labels for name, labels in resolved.items()}
+    if not resolved:  # stored as settled without a label, which no gold is made of
+        labels_of = {each.annotator.get_username(): [] for each in answers.submitted}
     return settle(
-        {name: labels.labels for name, labels in resolved.items()},
+        labels_of,
         ruler=ruler,
         layer=layer,
         synonyms=synonyms_of(project),
         threshold=project.match_threshold,
         order=list(base.labels),
     )
+
+
+def answering(answers: Answers, layer: str) -> Answers:
+    """Without those who left the layer open: they say nothing of it, not even "nothing here"."""
+    submitted = [each for each in answers.submitted if each.annotation.answers(layer)]
+    return answers._replace(submitted=submitted)
 
 
 def needs_of(project: Project, layer: str) -> list[str]:
@@ -260,13 +270,15 @@ class Outcomes:
         return base
 
     def _settled(self, layer: str) -> SettledConversation | Fact:
-        answers = self.answers
+        answers = answering(self.answers, layer)
         if answers.round.is_blind:
             return Fact("gold.calibration_open", number=answers.round.number)
         decision = decision_on(answers, layer)
         decided = decision if decision and decision.kind != Adjudication.Kind.ACCEPTED else None
-        if not decided and not answers.submitted:
+        if not decided and not self.answers.submitted:
             return Fact("gold.nobody_submitted")
+        if not decided and not answers.submitted:
+            return Fact("gold.layer_not_answered")
         if not decided and answers.missing > 0:
             return Fact(
                 "gold.not_all_submitted",
@@ -293,8 +305,9 @@ class Outcomes:
         labels = [undecided(plain(label)) for label in decided]
         if unresolved(layer, labels, base.labels):
             return Fact("gold.decision_outdated")
-        resolved = resolved_by(self.answers, layer, base)
-        origin = provenance.of_decided(self.answers, layer, resolved, decision)
+        answers = answering(self.answers, layer)
+        resolved = resolved_by(answers, layer, base)
+        origin = provenance.of_decided(answers, layer, resolved, decision)
         return self._with(layer, [quoting(base, label) for label in labels], origin, decision)
 
     def _with(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from django.utils import timezone
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
+from labeling.domain.schema import LAYERS, Problem
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import events, pending, statements
 from labeling.services.statements import Prepared
@@ -63,6 +64,9 @@ class Save(NamedTuple):
 
     ``client`` names the page (None: no page) and ``seq`` counts its saves; ``base_version`` is the
     version the page has seen. ``active_seconds`` is the total time of work on this annotation.
+    ``nothing`` names the layers of which "nothing here" is said; a layer without labels that it
+    leaves out is not answered. None is said by files and programs that know no layers: then
+    everything is answered, but for ``unanswered``.
     """
 
     base_version: int
@@ -71,6 +75,8 @@ class Save(NamedTuple):
     payload: Mapping[str, Any]
     empty: bool = False
     active_seconds: int = 0
+    nothing: Sequence[str] | None = None
+    unanswered: Sequence[str] | None = None
 
 
 class _Changed(Exception):
@@ -103,6 +109,7 @@ def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -
     the others are ignored without an error. A save from a page that has not seen what another
     page stored is refused with both versions. ``as_opened``: see ``_write``.
     """
+    save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
 
     def write(read: _Read) -> Annotation:
@@ -121,6 +128,7 @@ def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -
 
 def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
     """Store the final answer. It must be complete; submitting it again changes nothing."""
+    save = _by_layer(assignment, save)
     _check(assignment, save, complete=True)
 
     def write(read: _Read) -> Annotation:
@@ -180,6 +188,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     reason = reason_in(reason)
     if not reason:
         raise ReasonMissing("annotation.no_skip_reason")
+    save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
     round_ = _lock_round(assignment)
     annotation = _lock(assignment)
@@ -244,7 +253,7 @@ def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
         raise locking.Locked("skip.in_gold")
     if not assignments.take_up_again(annotation.assignment):
         raise locking.Locked(GONE)
-    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    as_it_is = _as_it_is(annotation)
     _store(annotation, as_it_is, kind=Kind.REOPENED, status=Status.DRAFT, skip_reason="")
     _record("annotation.unskipped", annotation)
     return annotation
@@ -271,7 +280,7 @@ def try_again(assignment: Assignment) -> None:
         Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
     )
     if annotation is not None and annotation.status != Status.DRAFT:
-        as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+        as_it_is = _as_it_is(annotation)
         _store(
             annotation,
             as_it_is,
@@ -293,7 +302,7 @@ def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User
     if locking.is_in_gold(annotation):
         raise locking.Locked("reopening.in_gold")
     assignments.hold(annotation.assignment)  # its lease may have run out since it was submitted
-    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    as_it_is = _as_it_is(annotation)
     _store(annotation, as_it_is, kind=kind, by=by, status=Status.DRAFT, submitted_at=None)
 
 
@@ -312,9 +321,36 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     chosen = AnnotationRevision.objects.filter(annotation=annotation.pk, version=version).first()
     if chosen is None:
         raise UnknownRevision("annotation.no_revision", version=version)
-    save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
+    save = _with_origins(annotation, _as_revision(save, chosen))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
+
+
+def _as_it_is(annotation: Annotation) -> Save:
+    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    return as_it_is._replace(unanswered=annotation.unanswered)
+
+
+def _as_revision(save: Save, chosen: AnnotationRevision) -> Save:
+    return save._replace(payload=chosen.payload, empty=chosen.empty, unanswered=chosen.unanswered)
+
+
+def _by_layer(assignment: Assignment, save: Save) -> Save:
+    """What the answer leaves open, layer by layer; "nothing here" of all is one of the whole."""
+    if save.nothing is None:
+        return save
+    layers = assignment.round.project.layers
+    nothing = layers if save.empty else save.nothing
+    wrong = [name for name in nothing if name not in layers]
+    wrong += [name for name in save.nothing if save.payload.get(LAYERS[name].key)]
+    if wrong:
+        raise InvalidPayload(
+            "annotation.not_storable",
+            details={"problems": [Problem("empty", Fact("schema.empty_with_labels")).as_json()]},
+        )
+    without = [name for name in layers if not save.payload.get(LAYERS[name].key)]
+    unanswered = [name for name in without if name not in nothing]
+    return save._replace(empty=not unanswered and without == layers, unanswered=unanswered)
 
 
 def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
@@ -323,7 +359,7 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
         project=assignment.round.project,
         conversation=assignment.conversation,
         complete=complete,
-        empty=save.empty,
+        empty=save.empty or bool(save.nothing and not any(save.payload.values())),
         open_fields=assignment.round.open_fields,
     )
     if problems:
@@ -404,6 +440,7 @@ def _stale(annotation: Annotation, save: Save) -> StaleVersion:
             "current_version": annotation.version,
             "payload": annotation.payload,
             "empty": annotation.empty,
+            "unanswered": annotation.unanswered,
         },
     )
 
@@ -419,6 +456,7 @@ def _store(
     values = {
         "payload": save.payload,
         "empty": save.empty,
+        "unanswered": save.unanswered,
         "hinted": hints.marks(annotation, save.payload),
         "version": seen + 1,
         "last_client": save.client,
@@ -440,6 +478,7 @@ def _store(
             kind=kind,
             payload=save.payload,
             empty=save.empty,
+            unanswered=save.unanswered,
             client=save.client,
             seq=save.seq,
             author=by or annotation.assignment.annotator,

@@ -114,7 +114,8 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
     answer = (
         Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
     )
-    if answer is None or not (answer.empty or any(answer.payload.values())):
+    layers = assignment.round.project.layers
+    if answer is None or not (any(answer.payload.values()) or _says_nothing(answer, layers)):
         raise FirstPassEmpty("suggestion.first_pass_empty")
     if answer.status == Annotation.Status.SUBMITTED:
         raise SuggestionsHidden("suggestion.submitted")
@@ -124,6 +125,12 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
     if is_new:
         _record("annotation.first_pass", assignment, version=answer.version)
     return first_pass
+
+
+def _says_nothing(answer: Annotation, layers: Sequence[str]) -> bool:
+    """Whether "nothing here" is said, of the whole or of a layer."""
+    unanswered = answer.unanswered
+    return answer.empty or (unanswered is not None and not set(layers) <= set(unanswered))
 
 
 @transaction.atomic
