@@ -9,6 +9,7 @@
  */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
+  if (tag === "textarea" || (tag === "input" && ["text", "search"].includes(props.type))) node.dir = "auto";
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "class") node.className = value;
