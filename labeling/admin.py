@@ -6,7 +6,7 @@ What people made, what was decided and what is frozen can be read here and never
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -260,7 +260,7 @@ class ProjectAdmin(admin.ModelAdmin):
                     role=member.role,
                 )
         for member in [*added, *formset.deleted_objects]:
-            members.follow(member.project, member.user, by=request.user)
+            members.follow(member.project, member.user, by=cast(User, request.user))
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         return False

@@ -142,7 +142,7 @@ def _account_of(person: str) -> User | None:
     if by_name is not None or "@" not in person:
         return by_name
     address = ADDRESS.search(person)
-    matching = active.filter(email__iexact=address[0])[:2] if address else []
+    matching = list(active.filter(email__iexact=address[0])[:2]) if address else []
     return matching[0] if len(matching) == 1 else None
 
 

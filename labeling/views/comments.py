@@ -104,7 +104,7 @@ def _page(comment: Comment, user: Any) -> str:
 def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """A lead begins a thread on a conversation's page."""
     project = access.led(request.user, slug)
-    conversation = get_object_or_404(project.conversations, pk=pk)
+    conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
     form = CommentForm(conversation, request.POST)
     if _is_valid(request, form):
         place, pin = form.cleaned_data["about"]

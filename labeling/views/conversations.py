@@ -83,7 +83,7 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
 def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The text, and for one round the annotators' labels side by side."""
     project = access.readable(request.user, slug)
-    conversation = get_object_or_404(project.conversations, pk=pk)
+    conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
     rounds = _rounds(conversation)
     again = blindness.round_again(request.user, project.conversations.filter(pk=pk))
     visible = [] if again else [round_ for round_ in rounds if not round_.is_blind]

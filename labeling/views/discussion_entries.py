@@ -248,7 +248,8 @@ def _compared(
     layer: str, labels: LabelOf, payloads: Mapping[str, Payload], people: People
 ) -> Compared:
     """Field by field; a field that nobody filled in has no row."""
-    rows, same = [], []
+    rows: list[FieldRow] = []
+    same: list[FieldRow] = []
     existing = [label for label in labels.values() if label]
     for field in form_fields(layer):
         name = field["name"]

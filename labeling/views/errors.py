@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views import defaults
 
 from labeling.services import failures
+from labeling.words import Text
 
 API = "/api/"
 RETRY_SECONDS = 10
@@ -26,8 +27,8 @@ DRAINED_BYTES = 64 * 1024 * 1024
 class Sentence(NamedTuple):
     status: int
     code: str
-    title: str
-    message: str
+    title: Text
+    message: Text
 
 
 SENTENCES = {

@@ -54,7 +54,7 @@ def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
     is_start = "start" in request.POST
     if not form.is_valid():
         messages.error(
-            request, " ".join(error for errors in form.errors.values() for error in errors)
+            request, " ".join(str(error) for errors in form.errors.values() for error in errors)
         )
         return redirect(project) if is_start else redirect("members", slug)
     invited = service.invite_people(

@@ -60,7 +60,7 @@ class SignOut(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
             signing_in.signed_out(request.user, str(request.session.session_key))
-        return cast(HttpResponse, super().post(request, *args, **kwargs))
+        return super().post(request, *args, **kwargs)
 
 
 @login_not_required
@@ -107,7 +107,7 @@ class PasswordLink(PasswordResetConfirmView):
         response = super().form_valid(form)
         passwords.set_again(form.user)
         messages.success(self.request, _("Your password is set. Sign in with it."))
-        return cast(HttpResponse, response)
+        return response
 
 
 @require_http_methods(["GET", "POST"])

@@ -82,7 +82,7 @@ def _sorted(user: User, rows: list[tuple[int, int]]) -> Shut:
     return Shut([pk for pk, whole in rows if whole], full)
 
 
-def _shut(user: User | int) -> QuerySet[Project]:
+def _shut(user: User | int) -> QuerySet[Any]:
     here = {"project": OuterRef("pk"), "user": user}
     paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
     tests = Qualification.objects.filter(**here, kind=Qualification.Kind.TEST, state__in=ADMITTED)

@@ -12,7 +12,8 @@ from django.db.models import Count, QuerySet
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment, Project, Round
 from labeling.services import events, pending
-from labeling.services.work import admission, annotations, assignments, check_turns
+from labeling.services.work import admission, assignments, check_turns
+from labeling.services.work.annotations import send_back
 
 
 class HandoverImpossible(RuleError):
@@ -43,7 +44,7 @@ def return_to(
     assignments.lock(round_)
     if to is not None:
         _check_taker(assignment, to)
-    annotations.send_back(assignment, by=by, reason=reason)
+    send_back(assignment, by=by, reason=reason)
     if to is None:
         return Assignment.objects.labelling().get(pk=assignment.pk)
     assignments.hand_over([Assignment.objects.labelling().get(pk=assignment.pk)], to=to)
