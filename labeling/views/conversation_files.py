@@ -134,7 +134,7 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
         report.new,
     )
     messages.success(request, message.format(new=report.new, unchanged=report.unchanged))
-    if not project.rounds.exists():
+    if not project.rounds.labelling().exists():
         return redirect(project)  # which says what comes next
     return redirect("conversations", project.slug)
 

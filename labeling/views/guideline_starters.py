@@ -8,15 +8,24 @@ from functools import cache
 from django.conf import settings
 from django.utils.translation import get_language
 
+from labeling.domain.schema import LAYERS
+
 FOLDER = settings.BASE_DIR / "templates" / "labeling" / "starters"
-LAYERS = ("extraction", "qa", "arc", "events")
-"""Layers with a text; what refers to requirements follows the rules of requirements."""
 
 
 def starter_for(layers: Iterable[str]) -> str:
-    """The texts for these layers in one, in the reader's language where there is one."""
-    wanted = [name for name in LAYERS if name in set(layers)] or ["extraction"]
+    """The texts for these layers in one, in the reader's language where there is one.
+
+    What refers to requirements follows their rules and has no text; requirements are the first.
+    """
+    chosen = set(layers)
+    wanted = [name for name in _written() if name in chosen] or _written()[:1]
     return "\n".join(_text(name, (get_language() or "en")[:2]) for name in wanted)
+
+
+@cache
+def _written() -> list[str]:
+    return [name for name in LAYERS if (FOLDER / f"{name}.en.md").is_file()]
 
 
 @cache
