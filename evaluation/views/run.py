@@ -35,7 +35,7 @@ from evaluation.views.answers import (
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, GoldRelease
-from labeling.services import blindness
+from labeling.services import blindness, health
 from labeling.services.gold import gold
 from labeling.words import words
 from pipelines.registry import PIPELINES
@@ -218,6 +218,7 @@ def _progress(run: Run) -> dict[str, Any]:
         "percent": round(100 * finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": finished == counts.n_cases and not run.cancelled,
         "silence": attendance.silence(run),
+        "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),
         "prepares": run.status == Run.Status.RUNNING and not finished and _prepares(run),
         "only_answers": finished == counts.n_cases and run.spec.has_answers,
     }

@@ -74,7 +74,7 @@ SENTENCES = {
             failures.DISK_FULL,
             gettext_lazy("The server's disk is full"),
             gettext_lazy(
-                "Nothing was stored. Tell whoever runs the server, and try again when there is "
+                "Nothing was stored. Tell an administrator, and try again when there is "
                 "room. Labels that the workspace could not save are kept in this browser."
             ),
         ),

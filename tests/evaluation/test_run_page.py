@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluation.models import Run
 from labeling.domain.facts import Fact
+from labeling.services import health
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 from tests.evaluation.screens import queries, text
@@ -169,6 +170,16 @@ def test_progress_says_that_conversations_are_made_ready_first(launch: Any, sign
     assert not said("everything", "running")
     assert not said("forgotten", "running")
     assert not said("memory", "running", "failed")
+
+
+def test_progress_says_that_no_worker_is_running(launch: Any, signed_in: Any) -> None:
+    url = reverse("run-progress", args=[launch().pk])
+    noor = signed_in("noor")
+
+    assert "no worker is running" in text(noor.get(url))
+    health.pulse("a worker")
+    assert "no worker is running" not in text(noor.get(url))
+    assert "waiting for a worker" in text(noor.get(url))
 
 
 def test_progress_polls_until_the_run_ends(launch: Any, finished: Any, signed_in: Any) -> None:
