@@ -6,6 +6,8 @@ import { t } from "./texts.js";
 
 const page = byId("discussion");
 const entry = () => /** @type {HTMLElement} */ (page.querySelector(".disagreement"));
+/** @param {string} selector */
+const inEntry = (selector) => /** @type {HTMLElement | null} */ (entry().querySelector(selector));
 
 /** What is typed and not sent. @returns {(HTMLTextAreaElement | HTMLInputElement)[]} */
 const unsent = () =>
@@ -33,11 +35,11 @@ function send() {
 const actions = {
   next: () => step("next"),
   previous: () => step("previous"),
-  write: () => entry().querySelector("[data-remark]")?.focus(),
+  write: () => inEntry("[data-remark]")?.focus(),
   send,
   leave: () => entry().focus({ preventScroll: true }),
-  decide: (digit) => entry().querySelector(`[data-outcome="${digit}"]`)?.click(),
-  guideline: () => entry().querySelector("[data-guideline]")?.click(),
+  decide: (digit) => inEntry(`[data-outcome="${digit}"]`)?.click(),
+  guideline: () => inEntry("[data-guideline]")?.click(),
 };
 
 const keys = new Keys(readJson("keys"), actions, page.dataset.user);
