@@ -17,7 +17,13 @@ from django.db import connection, models
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
 from labeling.domain.fingerprints import Fingerprint, fingerprint, is_same, overlap
-from labeling.models import Conversation, ConversationFingerprint, FingerprintKey, Transcript
+from labeling.models import (
+    Conversation,
+    ConversationDraft,
+    ConversationFingerprint,
+    FingerprintKey,
+    Transcript,
+)
 from labeling.services.short_writes import short_write
 from labeling.services.wakeups import Wakeups
 
@@ -27,6 +33,7 @@ COMMON = 200
 FEW = 20  # conversations that a value has on average, where nothing is common
 VALUES = 5000  # a query; SQLite takes a limited number of parameters
 CONVERSATIONS = 500  # whose texts are in memory at once
+HIGHEST = 2**63 - 1  # no key of a row is higher
 STORED = 50  # of one transaction: some 4,000 keys
 
 _messages = Wakeups("labeling.tasks.fingerprint_conversations")
@@ -42,26 +49,30 @@ class NearDuplicate(NamedTuple):
 # --- finding ------------------------------------------------------------------------------------
 
 
-def of_conversations(conversations: Iterable[int]) -> Iterator[tuple[int, list[NearDuplicate]]]:
+def of_conversations(
+    conversations: Iterable[int], *, drafted: int | None = None
+) -> Iterator[tuple[int, list[NearDuplicate]]]:
     """Of each stored conversation, the others that it is the same as; most alike first.
 
-    One that has no fingerprint yet has none: :func:`catch_up` computes them.
+    One that has no fingerprint yet has none: :func:`catch_up` computes them. ``drafted`` is the
+    key of the draft whose conversations are looked at as well.
     """
     for batch in batches(conversations, CONVERSATIONS):
         sketches = _sketches(batch)
-        matches = find(list(sketches.values()), without=list(sketches))
+        matches = find(list(sketches.values()), without=list(sketches), drafted=drafted)
         yield from zip(sketches, matches, strict=True)
 
 
 def find(
-    prints: Sequence[Fingerprint], *, without: Sequence[int] = ()
+    prints: Sequence[Fingerprint], *, without: Sequence[int] = (), drafted: int | None = None
 ) -> list[list[NearDuplicate]]:
     """Of each fingerprint, the stored conversations that it is the same as; most alike first.
 
-    ``without`` leaves one conversation out for each.
+    ``without`` leaves one conversation out for each. What a draft hides is left out before
+    anything is cut off, unless it is the draft ``drafted``.
     """
     asked = [sketch.asked for sketch in prints]
-    holders = _holders({value for values in asked for value in values})
+    holders = _holders({value for values in asked for value in values}, _shown(drafted))
     candidates = []
     for position, values in enumerate(asked):
         shared = Counter(pk for value in values for pk in holders.get(value, ()))
@@ -86,26 +97,51 @@ def _matches(
     return sorted(same, key=lambda match: (-match.share, match.conversation))
 
 
-def _holders(values: Collection[int]) -> dict[int, list[int]]:
+def _shown(drafted: int | None) -> list[tuple[int, int]]:
+    """The keys from one to another that no draft hides, up to the newest conversation.
+
+    What comes in during the search has higher keys, and whether it is hidden is not known.
+    """
+    newest = f"SELECT COALESCE(MAX(id), 0) + 1, {HIGHEST} FROM {Conversation._meta.db_table}"
+    drafts = ConversationDraft._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT first, last FROM {drafts} WHERE first <> %s UNION ALL {newest} ORDER BY 1",
+            [drafted or 0],
+        )
+        hidden = cursor.fetchall()
+    shown, start = [], 0
+    for first, last in hidden:
+        if start < first:
+            shown.append((start, first - 1))
+        start = max(start, last + 1)
+    return shown
+
+
+def _holders(values: Collection[int], shown: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
     """The conversations that have each value among their keys; of a common value only some."""
     holders = defaultdict(list)
     for part in batches(values, VALUES):
-        rows = _rows(part, most=FEW * len(part))
+        rows = _rows(part, shown, most=FEW * len(part))
         if rows is None:
-            rows = [row for value in part for row in _rows([value], most=COMMON, cut=True) or ()]
+            each = (_rows([value], shown, most=COMMON, cut=True) or () for value in part)
+            rows = [row for some in each for row in some]
         for value, conversation in rows:
             holders[value].append(conversation)
     return holders
 
 
-def _rows(values: Sequence[int], *, most: int, cut: bool = False) -> list[tuple[int, int]] | None:
+def _rows(
+    values: Sequence[int], shown: Sequence[tuple[int, int]], *, most: int, cut: bool = False
+) -> list[tuple[int, int]] | None:
     """Value and conversation; None if there are more rows than that, unless they may be cut."""
-    sql = (  # whole numbers as parameters would take longer than the search
+    part = (  # whole numbers as parameters would take longer than the search
         f"SELECT value, conversation_id FROM {FingerprintKey._meta.db_table}"
-        f" WHERE value IN ({','.join(map(str, values))}) LIMIT {most if cut else most + 1}"
+        f" WHERE value IN ({','.join(map(str, values))}) AND conversation_id BETWEEN"
     )
+    parts = " UNION ALL ".join(f"{part} {first} AND {last}" for first, last in shown)
     with connection.cursor() as cursor:
-        cursor.execute(sql)
+        cursor.execute(f"{parts} LIMIT {most if cut else most + 1}")
         rows: list[tuple[int, int]] = cursor.fetchall()
     return rows if len(rows) <= most else None
 

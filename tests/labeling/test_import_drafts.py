@@ -233,3 +233,59 @@ def test_what_another_import_publishes_meanwhile_is_inserted_no_second_time(
     assert [item.split for item in outcome.release.items.all()] == ["test"]
     assert Conversation.objects.get(external_id="a").split == "test"
     assert inserted()[:4] == (2, 2, 2, 2)
+
+
+def alike(name: str, *, other: int = 0) -> dict[str, Any]:
+    """Conversations that share all their words but the last ``other``."""
+    words = [f"{'other' if n >= 400 - other else 'word'}{n}" for n in range(400)]
+    messages = [{"role": "user", "content": " ".join(words[at : at + 200])} for at in (0, 200)]
+    return {"id": name, "messages": messages}
+
+
+def load_alike(slug: str, *rows: dict[str, Any], **options: Any) -> None:
+    lines = "\n".join(json.dumps(row) for row in rows)
+    files = [("talks.jsonl", BytesIO(lines.encode()))]
+    conversations.import_files(project_slug=slug, files=files, **options)
+
+
+@pytest.mark.parametrize("common", [near_duplicates.COMMON, 10])
+def test_what_a_draft_hides_crowds_no_stored_copy_out(
+    monkeypatch: pytest.MonkeyPatch, common: int
+) -> None:
+    """More near copies than a search names are inserted already when the import decides again."""
+    insert = conversations.Importing.insert
+    monkeypatch.setattr(near_duplicates, "COMMON", common)
+    monkeypatch.setattr(near_duplicates, "FEW", 1)
+    load_alike("old", alike("secret", other=70), split="test")
+
+    def overtaken(importing: conversations.Importing, draft: drafts.Draft) -> None:
+        insert(importing, draft)
+        monkeypatch.setattr(conversations.Importing, "insert", insert)
+        load("other")
+
+    monkeypatch.setattr(conversations.Importing, "insert", overtaken)
+    load_alike("new", *(alike(f"copy {n}") for n in range(near_duplicates.MOST + 8)))
+
+    talks = Project.objects.get(slug="new").conversations
+    assert set(talks.values_list("split", flat=True)) == {"test"}
+
+
+def test_the_search_sees_of_all_drafts_only_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [alike("a"), alike("b")]
+    load_alike("old", *rows)
+    load_alike("mine", *rows)
+    load_alike("theirs", *rows)
+    keys = {
+        slug: sorted(Project.objects.get(slug=slug).conversations.values_list("pk", flat=True))
+        for slug in ("old", "mine", "theirs")
+    }
+    for slug in ("mine", "theirs"):
+        first, last = keys[slug]
+        ConversationDraft.objects.create(first=first, last=last, slug=slug)
+
+    def copies(drafted: int | None) -> set[int]:
+        ((_, matches),) = near_duplicates.of_conversations(keys["mine"][:1], drafted=drafted)
+        return {match.conversation for match in matches}
+
+    assert copies(None) == {*keys["old"]}
+    assert copies(keys["mine"][0]) == {*keys["old"], keys["mine"][1]}

@@ -529,6 +529,11 @@ class Storing:
             return Conversation.objects.filter(project=self.opened)
         return self._draft.conversations
 
+    @property
+    def drafted(self) -> int | None:
+        """The draft that hides the new ones."""
+        return None if self._draft is None else self._draft.first
+
     def stay_alive(self) -> None:
         """To be called several times a minute between the attempt and the end."""
         if self._draft is not None:

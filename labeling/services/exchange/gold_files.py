@@ -197,6 +197,7 @@ class _GoldImport:
                             storing.opened,
                             storing.conversations,
                             splits=storing.splits,
+                            drafted=storing.drafted,
                             stay_alive=storing.stay_alive,
                         ) as freezing,
                         transaction.atomic(),

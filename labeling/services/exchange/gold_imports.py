@@ -105,7 +105,8 @@ class Freezing:
     """Imported labels as the items of the next version, checked and inserted where nobody sees.
 
     Nothing is computed, then, in the transaction that publishes them. ``about`` are the
-    conversations of the project as they will be, and ``splits`` what they will have by then.
+    conversations of the project as they will be, and ``splits`` what they will have by then;
+    ``drafted`` is the draft of those that are published together with the items.
     """
 
     def __init__(
@@ -115,10 +116,12 @@ class Freezing:
         about: QuerySet[Conversation],
         *,
         splits: Mapping[int, str] | None = None,
+        drafted: int | None = None,
         stay_alive: Callable[[], None] = lambda: None,
     ) -> None:
         self._wish, self._project, self._about = wish, project, about
-        self._splits, self._stay_alive = splits or {}, stay_alive
+        self._splits, self._drafted = splits or {}, drafted
+        self._stay_alive = stay_alive
         self._inserted: publishing.ItemDraft | None = None
         self._release: GoldRelease | None = None
         self._items = StagedItems()
@@ -179,7 +182,7 @@ class Freezing:
             self._wish.layer,
             name=self._wish.name,
             is_published=True,
-            conversations=self._about,
+            drafted=self._drafted,
         )
         for number, item in enumerate(self._items):
             if item.how != GoldItem.How.GENERATED:

@@ -158,9 +158,9 @@ class Linter:
         *,
         name: str,
         is_published: bool = False,
-        conversations: QuerySet[Conversation] | None = None,
+        drafted: int | None = None,
     ) -> None:
-        """``conversations`` are those that the items may be about, where not all are published."""
+        """``drafted`` is the draft of conversations that are published together with the items."""
         self.project, self.layer, self.name = project, layer, name
         self.is_published = is_published
         self._newest = None if is_published else project.guidelines.defer("body").first()
@@ -171,7 +171,7 @@ class Linter:
         if near_duplicates.are_missing():
             near_duplicates.catch_up()
         self._conversations: set[int] = set()
-        self._own = conversations
+        self._drafted = drafted
 
     def look(self, conversation: int, content: GoldContent) -> None:
         item = LintItem(conversation, content)
@@ -216,23 +216,22 @@ class Linter:
         synthetic = {item.conversation for item in items if "origin" in item.content}
         matches = [
             (names[pk], match)
-            for pk, found in near_duplicates.of_conversations(names)
+            for pk, found in near_duplicates.of_conversations(names, drafted=self._drafted)
             for match in found
         ]
         others = {match.conversation for _, match in matches}
         known: dict[int, Conversation] = {}
         gold: set[int] = set()
         for part in batches(sorted(others), CHUNK):
-            for rows in (Conversation.objects.all(), self._own):
-                if rows is not None:
-                    columns = rows.only("external_id", "split", "project", "origin")
-                    known |= columns.in_bulk(part)
+            # all that the search looks at is published, or comes with these items
+            rows = Conversation.with_drafts.only("external_id", "split", "project", "origin")
+            known |= rows.in_bulk(part)
             released = GoldItem.objects.published().filter(conversation__in=part).order_by()
             gold |= set(released.values_list("conversation", flat=True).distinct())
         for item, match in matches:
             other = known.get(match.conversation)
             if other is None:
-                continue  # on its way in by another import, which will notice
+                continue  # removed meanwhile
             if other.is_synthetic and item.conversation in synthetic:
                 continue  # made from the same templates
             is_here = other.project_id == self.project.pk
