@@ -11,6 +11,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from textwrap import shorten
 from threading import Thread
 from time import monotonic
 from typing import TypedDict
@@ -66,7 +67,7 @@ class _Probe:
         try:
             says = self._ask()
         except Exception as error:  # of any kind: that is what was asked
-            ok, says = False, " ".join(str(error).split())[:200] or type(error).__name__
+            ok, says = False, shorten(str(error), 200) or type(error).__name__
         finally:
             connections.close_all()
         took = round((monotonic() - self._begun) * 1000)

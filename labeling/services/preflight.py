@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
 from django.conf import settings
@@ -37,7 +38,7 @@ def look(only: Sequence[str] | None = None) -> list[Finding]:
         try:
             findings += [Finding(name, *each) for each in check()]
         except DatabaseError as error:
-            reason = " ".join(str(error).split())
+            reason = shorten(str(error), 500)
             findings.append(Finding(name, MISSING, f"cannot be looked at: {reason}"))
     return findings
 

@@ -100,7 +100,6 @@ export class LabelList {
     card.root.classList.add("open");
   }
 
-  // Labels are replaced when they change, so the same label with the same name is drawn already.
   // The next label of the layer, after this one, that lacks a field; the order is a circle.
   unfinishedAfter(uid) {
     const labels = this.store.inLayer(this.layer);
@@ -113,6 +112,7 @@ export class LabelList {
     return this.layer.fields.find((field) => isOpen(field, label[field.name]))?.name;
   }
 
+  // Labels are replaced when they change, so the same label with the same name is drawn already.
   fill(label, problems) {
     const card = this.cards.get(label.uid);
     const name = this.store.name(label.uid);

@@ -191,7 +191,7 @@ def test_a_skip_after_a_refused_submission_and_a_draft_is_stored(
 
     workspace.press("Escape", "s").type("Not in English").press("Control+Enter")
 
-    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    expect(workspace.page.get_by_text("You have finished")).to_be_visible()
     assert workspace.stored is not None
     assert workspace.stored.status == "skipped"
 
@@ -364,7 +364,7 @@ def test_a_submission_that_does_not_arrive_keeps_everything(
 
     workspace.press("Control+Enter")
 
-    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    expect(workspace.page.get_by_text("You have finished")).to_be_visible()
     assert workspace.stored is not None
     assert workspace.stored.status == "submitted"
 

@@ -86,7 +86,7 @@ def test_a_conversation_is_labelled_and_submitted_by_keyboard_alone(
     }
 
 
-def test_after_the_last_conversation_the_queue_is_shown(
+def test_after_the_last_conversation_the_page_says_what_comes_next(
     workspace: Workspace, queue: list[Assignment]
 ) -> None:
     answer(queue[1])
@@ -94,7 +94,7 @@ def test_after_the_last_conversation_the_queue_is_shown(
 
     workspace.press("0", "Control+Enter")
 
-    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    expect(workspace.page.get_by_text("You have finished")).to_be_visible()
 
 
 def test_nothing_here_is_an_answer_of_its_own(workspace: Workspace) -> None:

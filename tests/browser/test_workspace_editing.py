@@ -245,7 +245,7 @@ def test_no_undo_is_offered_of_a_skip_that_somebody_else_has_got(
 
     skip(workspace)
 
-    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    expect(workspace.page.get_by_text("You have finished")).to_be_visible()
     workspace.open()
     expect(workspace.page.locator("#labels-pane")).to_contain_text("Somebody else has got this")
     expect(workspace.notices).not_to_contain_text("skipped")
@@ -262,15 +262,15 @@ def key_of(page: Page, label: str) -> Locator:
 def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace) -> None:
     workspace.open().press("?")
     key_of(workspace.page, "New label").press("Enter")
-    workspace.press("q")
-    expect(workspace.page.locator("#keys-error")).to_have_text("q: New label.")
+    workspace.press("y")
+    expect(workspace.page.locator("#keys-error")).to_have_text("y: New label.")
 
     workspace.open().press("n")
     expect(workspace.labels).to_have_count(0)
-    workspace.press("q")
+    workspace.press("y")
 
     expect(workspace.labels).to_have_count(1)
-    expect(workspace.page.get_by_role("button", name="New label")).to_contain_text("q")
+    expect(workspace.page.get_by_role("button", name="New label")).to_contain_text("y")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_what_works_while_typing_needs_a_modifier(workspace: Workspace) -> None:
 def test_changed_keys_are_reset(workspace: Workspace) -> None:
     workspace.open().press("?")
     key_of(workspace.page, "New label").press("Enter")
-    workspace.press("q")
+    workspace.press("y")
 
     workspace.page.get_by_role("button", name="Reset all keys").click()
     workspace.press("Escape", "n")

@@ -74,7 +74,7 @@ def test_twelve_messages_and_three_requirements_without_a_mouse(
     assert page.evaluate("window.mouseEvents") == 0
     typist.press("Control+Enter")
 
-    expect(page.get_by_text("Nothing is left to label")).to_be_visible()
+    expect(page.get_by_text("You have finished")).to_be_visible()
     assert workspace.stored is not None
     assert workspace.stored.status == "submitted"
     assert [requirement["source_messages"] for requirement in workspace.requirements] == [

@@ -110,7 +110,7 @@ def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(
     call_command("compare", before.pk, after.pk, stdout=printed)
     call_command("gate", after.pk, baseline=before.pk, stdout=gated)
     noor.post(reverse("run-gate", args=[after.pk]), {"baseline": before.pk})
-    gate = text_of(noor.get(after.get_absolute_url())).partition("What the gate looked at")[2]
+    gate = text_of(noor.get(after.get_absolute_url())).partition("What was checked")[2]
 
     result = row.comparison
     assert (row.metric.id, row.verdict) == ("strict_f1", "better")

@@ -273,8 +273,8 @@ def test_a_strange_address_is_no_error(query, imported, signed_in, noor):
     assert signed_in(noor).get(url + query).status_code in (200, 400)
 
 
-def test_imports_are_linked_from_the_project(imported, signed_in, rita):
-    html = signed_in(rita).get(reverse("project", args=["talks"])).content.decode()
+def test_imports_are_linked_from_the_conversations(imported, signed_in, rita):
+    html = signed_in(rita).get(reverse("conversations", args=["talks"])).content.decode()
 
     assert reverse("imports", args=["talks"]) in html
     assert "Import" in page(signed_in(rita), reverse("imports", args=["talks"]))

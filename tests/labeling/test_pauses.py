@@ -26,7 +26,7 @@ def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
     factories.open_full(project, 8, annotators=[newcomer], overlap=1)
 
     miss(newcomer, 1, ruler)
-    assert admission.shut_to(newcomer) == []
+    assert not admission.shut_to(newcomer)
     miss_next = hidden_of(newcomer)[1]
     annotations.submit(miss_next, factories.save_of({"requirements": []}))
     check_scores.score(miss_next.pk, ruler=ruler)
@@ -90,4 +90,4 @@ def test_pausing_is_off_until_a_lead_asks_for_it(
 
     miss(newcomer, 4, ruler)
 
-    assert admission.shut_to(newcomer) == []
+    assert not admission.shut_to(newcomer)

@@ -302,7 +302,7 @@ def test_a_lead_sets_checks_and_sees_who_passed(
     choice = {"purpose": "honeypot", "names": named.external_id}  # as the form comes: no number
     assert lead.post("/projects/orders/checks/choose/", choice).status_code == 302
     assert project.check_conversations.get(purpose="honeypot").conversation == named
-    plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1"}
+    plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1", "calibrate_on": "5"}
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302
     assert check_turns.plan_of(project).every == 4

@@ -20,8 +20,11 @@ from labeling.models import (
     Membership,
     Project,
     RoundConversation,
+    SignIn,
     TextVector,
     Transcript,
+    Tries,
+    WorkerPulse,
 )
 from tests import factories
 from tests.evaluation import launching
@@ -33,8 +36,11 @@ NOT_ON_THEIR_OWN = {
     FingerprintKey,
     Membership,
     RoundConversation,
+    SignIn,
     TextVector,
     Transcript,
+    Tries,
+    WorkerPulse,
 }
 CHANGEABLE = {Project}
 

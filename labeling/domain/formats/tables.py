@@ -12,6 +12,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import chain, groupby
+from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
 
 from labeling.domain.batches import batches
@@ -347,7 +348,7 @@ def _written(value: Any) -> str:
 
 
 def _said(error: Exception) -> str:
-    return str(error).split("\n", 1)[0][:200]
+    return shorten(str(error), 200)
 
 
 # --- rows to conversations ------------------------------------------------------------------------

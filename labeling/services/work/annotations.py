@@ -341,9 +341,7 @@ def _by_layer(assignment: Assignment, save: Save) -> Save:
         return save
     layers = assignment.round.project.layers
     nothing = layers if save.empty else save.nothing
-    wrong = [name for name in nothing if name not in layers]
-    wrong += [name for name in save.nothing if save.payload.get(LAYERS[name].key)]
-    if wrong:
+    if any(name not in layers or save.payload.get(LAYERS[name].key) for name in nothing):
         raise InvalidPayload(
             "annotation.not_storable",
             details={"problems": [Problem("empty", Fact("schema.empty_with_labels")).as_json()]},
