@@ -48,6 +48,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """What the user was ever given, also in projects they have left since."""
         return self.filter(annotator=user)
 
+    def answered_by(self, user: Any) -> AssignmentQuerySet:
+        """What the user has submitted or skipped: who did opens the discussion of its round once
+        that has closed. Being planned into a round opens nothing."""
+        return self.labelling().filter(annotator=user, answered=True)
+
     def with_answered(self) -> AssignmentQuerySet:
         """Adds ``is_answer``: whether it counts towards the overlap."""
         return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))

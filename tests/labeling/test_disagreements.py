@@ -3,9 +3,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.contrib.auth.models import User
 
 from labeling.domain.agreement.disagreements import splits
 from labeling.models import Comment, Disagreement, Event
+from labeling.services import needs
 from labeling.services.agreement import discussions
 from labeling.services.agreement.discussions import NoDisagreement, RoundOpen, UnitPlace
 from labeling.services.work import rounds
@@ -97,6 +99,22 @@ def test_only_annotators_of_the_round_read_along(signed_in, project, people, ana
     assert signed_in(ana).get(URL).status_code == 200
     assert signed_in(cleo).get(URL).status_code == 404
     assert signed_in(people["olga"]).get(URL).status_code == 404
+
+
+def test_who_was_planned_into_a_round_and_answered_nothing_does_not_read_along(
+    signed_in, failed, project, ana, place
+):
+    dan = User.objects.create_user("dan", password=factories.PASSWORD)
+    project.memberships.create(user=dan, role="annotator")
+    conversation = failed.conversations.first()
+    failed.assignments.create(conversation=conversation, annotator=dan, slot=None)
+
+    client = signed_in(dan)
+    assert client.get(URL).status_code == 404
+    assert post(client, "comment", place, body="Why?").status_code == 404
+    assert URL not in page(client, "/projects/orders/guidelines/")
+    assert needs.waiting_discussions(dan) == []
+    assert len(needs.waiting_discussions(ana)) == 1
 
 
 def test_letters_replace_names_everywhere_and_stay_the_same(signed_in, rita, ana, failed, place):

@@ -163,6 +163,25 @@ def test_conversations_without_an_outcome_are_not_calibrated_on(
     assert not chosen.filter(conversation__rounds=failed).exists()
 
 
+def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(
+    project: Project, dan: User
+) -> None:
+    """Dan answered one of two conversations; the other was never his, but he reads it all."""
+    shared = factories.open_calibration(project, 2)
+    own = shared.assignments.filter(annotator=dan).first()
+    others = shared.assignments.filter(annotator=dan).exclude(pk=own.pk)
+    assignments.release(list(others))
+    others.delete()
+    factories.answer_all(shared)
+    project.admissions.filter(user=dan).delete()
+    passed = Round.objects.get(pk=shared.pk)
+    assert passed.state == "passed"
+
+    newcomers.begin(project, dan)
+
+    assert not newcomers.parts_of(dan, project).filter(conversation__rounds=shared).exists()
+
+
 def test_people_who_read_the_labels_cannot_calibrate_blind(
     project: Project, noor: User, rita: User
 ) -> None:

@@ -149,12 +149,17 @@ def _choose(project: Project, user: User, layers: Sequence[str], wanted: int) ->
 
 
 def _closed(project: Project, user: User) -> Iterator[list[int]]:
-    """Conversations of closed rounds, passed calibration first, in an order of the user's."""
+    """Conversations of closed rounds, passed calibration first, in an order of the user's.
+
+    None of rounds in which the user answered anything: their discussions show every label.
+    """
     closed = project.rounds.labelling().exclude(state=Round.State.OPEN)
     ranked = sorted(closed, key=lambda round_: (round_.state != Round.State.PASSED, -round_.number))
     open_rounds = project.rounds.labelling().filter(state=Round.State.OPEN)
+    discussed = Assignment.objects.answered_by(user).order_by().values("round")
     for round_ in ranked:
         here = project.conversations.filter(rounds=round_).exclude(rounds__in=open_rounds)
+        here = here.exclude(rounds__in=discussed)
         ids = check_turns.unknown_to(user, here).values_list("pk", flat=True)
         order = sorted(ids, key=lambda pk: check_turns.draw("calibrate", user.pk, pk))
         for start in range(0, len(order), LOOKED_AT):
