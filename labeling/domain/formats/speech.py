@@ -28,11 +28,13 @@ CLOCK = r"(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 STAMP = re.compile(rf"[\[(]?({CLOCK})[\])]?")
 ENDING_STAMP = re.compile(rf"(?:\s*[\[(]({CLOCK})[\])]|\s\s*({CLOCK}))\Z")
 ARROW = re.compile(rf"\s*({CLOCK})\s*-->\s*({CLOCK})")
-VOICE = re.compile(r"<v(?:\.[^\s<>]{0,100})?\s+([^<>]{1,200})>", re.IGNORECASE)
+VOICE = re.compile(r"<v(?:\.[^\s<>]{0,100})?\s++([^<>]{1,200})>", re.IGNORECASE)
 TAG = re.compile(r"</?[A-Za-z0-9:.][^<>]{0,200}>|\{\\[^{}]{0,50}\}")
 NAME_CHARACTERS, NAME_WORDS = 50, 5
 HEAD_CHARACTERS = 120
 SPEAKER = "speaker"
+DASH = re.compile(r"[-–—‐](?:\s+|(?!\d))")
+"""Before what another person says within a cue; before a digit it is a minus."""
 BAD_IN_NAMES = frozenset('.?!,;:"“”„<>{}=|')
 
 
@@ -232,44 +234,63 @@ def _of_cues(lines: list[str], name: str, how: HowToRead) -> Talk:
     cues = list(_cues(lines))
     if not cues:
         raise FileFault("file.no_cues")
-    said = [(cue, *part) for cue in cues for part in _voices(cue.text, how)]
-    has_names = any(who for _, who, _ in said)
-    for cue, who, text in said:
+    said = [(cue, part) for cue in cues for part in _voices(cue.text, how)]
+    has_names = any(part.who for _, part in said)
+    for cue, (who, text, is_other) in said:
         first = first or cue.line
         if not has_names:
             turns.begin(SPEAKER, text, cue.time)
-        elif who in ("", turns.last) and turns.last:
+        elif turns.last and (who == turns.last or not (who or is_other)):
             turns.go_on(text, " ")
         else:
             turns.begin(who or SPEAKER, text, cue.time)
     return turns.as_talk(first, name)
 
 
-def _voices(lines: list[str], how: HowToRead) -> Iterator[tuple[str, str]]:
+class _Voice(NamedTuple):
+    """What somebody says in a cue; ``is_other`` where a dash says that it is somebody else."""
+
+    who: str
+    text: str
+    is_other: bool = False
+
+
+def _voices(lines: list[str], how: HowToRead) -> Iterator[_Voice]:
     """Who says what in a cue; an empty name where it does not say."""
     text = "\n".join(lines)
     names = [(match.start(), match.end(), match[1]) for match in VOICE.finditer(text)]
     if names:
         if before := _plain(text[: names[0][0]]):
-            yield "", before
+            yield _Voice("", before)
         ends = [start for start, _, _ in names[1:]] + [len(text)]
         for (_, start, who), end in zip(names, ends, strict=True):
             if spoken := _plain(text[start:end]):
-                yield _plain(who), spoken
+                yield _Voice(_plain(who), spoken)
         return
-    who = ""
+    yield from _by_line(lines, how)
+
+
+def _by_line(lines: list[str], how: HowToRead) -> Iterator[_Voice]:
+    """By the names and dashes with which lines of a cue begin."""
+    who, is_other = "", False
     parts: list[str] = []
-    for line in lines:
-        plain = _plain(line).removeprefix("- ").strip()
+    plains = [_plain(line) for line in lines]
+    dashes = sum(bool(DASH.match(plain)) for plain in plains)
+    for plain in plains:
+        if dash := DASH.match(plain):
+            plain = plain[dash.end() :]
+            if parts:
+                yield _Voice(who, " ".join(parts), is_other)
+            who, is_other, parts = "", is_other or bool(parts) or dashes > 1, []
         named = speaker_line(plain)
         if named and named.text and not how.is_no_speaker(named.name):
             if parts:
-                yield who, " ".join(parts)
+                yield _Voice(who, " ".join(parts), is_other)
             who, parts = named.name, [named.text]
         elif plain:
             parts.append(plain)
     if parts:
-        yield who, " ".join(parts)
+        yield _Voice(who, " ".join(parts), is_other)
 
 
 def _plain(text: str) -> str:

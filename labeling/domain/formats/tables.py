@@ -10,7 +10,7 @@ import json
 import sqlite3
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from itertools import chain, groupby
 from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
@@ -26,6 +26,8 @@ from labeling.domain.formats.talks import (
     SaidTurn,
     Talk,
     head_of,
+    is_storable,
+    shown_time,
     stem_of,
     time_in,
 )
@@ -248,12 +250,15 @@ def _place(written: str) -> float:
         return float(written.replace(",", "."))
     except ValueError:
         pass
-    time = time_in(written)
-    return datetime.fromisoformat(time or "").timestamp()
+    try:
+        time = datetime.fromisoformat(time_in(written) or "")
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise FileFault("file.no_time_known", value=shown_time(written)) from None
 
 
 def _storable(text: str) -> str:
-    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+    if not is_storable(text):
         raise FileFault("file.bad_character", path=Fact("place.text"))
     return text
 

@@ -44,6 +44,8 @@ ROLES = USERS | ANALYSTS | ASSISTANTS
 MACHINES = frozenset(("system", "developer", "tool", "function", "ipython"))
 """Nobody in the conversation reads what they say, so it is left out unless asked for."""
 
+NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """Where a file counts time from the start of a recording, its times are on this day."""
 
@@ -105,8 +107,22 @@ class HowToRead:
         return self.roles.get(name) == NOT_A_SPEAKER
 
     def count(self, name: str) -> None:
-        if self.names is not None and (name in self.names or len(self.names) < MAX_SPEAKERS):
+        """Names come here as files have them, before they are checked."""
+        if self.names is None or not is_storable(name):
+            return
+        if name in self.names or len(self.names) < MAX_SPEAKERS:
             self.names[name] += 1
+
+
+def is_storable(text: str) -> bool:
+    """Whether a database and a page can hold it.
+
+    Examples
+    --------
+    >>> is_storable("Zoé 🙂"), is_storable(chr(0xD83D)), is_storable("a" + chr(0))
+    (True, False, False)
+    """
+    return NOT_STORABLE.search(text) is None
 
 
 def _pairs(written: str, what: str) -> dict[str, str]:
@@ -288,7 +304,10 @@ def id_by_content(name: str, turns: Iterable[SaidTurn]) -> str:
 
 OFFSET = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,6}))?")
 EUROPEAN = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?")
+DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?")
 MILLISECONDS_FROM = 1e11  # a number of seconds that large lies in the year 5138
+YEARS = range(1990, 2100)
+"""Of a time that is a number alone: outside of them, it counts something else."""
 
 
 def time_in(written: str) -> str | None:
@@ -303,8 +322,8 @@ def time_in(written: str) -> str | None:
     --------
     >>> time_in("2026-01-31 14:05"), time_in("1767225600"), time_in("31.1.2026 14:05")
     ('2026-01-31T14:05:00', '2026-01-01T00:00:00+00:00', '2026-01-31T14:05:00')
-    >>> time_in("01:02:03.5"), time_in("")
-    ('1970-01-01T01:02:03.500000+00:00', None)
+    >>> time_in("01:02:03.5"), time_in("20260131140500"), time_in("")
+    ('1970-01-01T01:02:03.500000+00:00', '2026-01-31T14:05:00', None)
     """
     text = written.strip()
     if not text:
@@ -318,11 +337,22 @@ def time_in(written: str) -> str | None:
             day, month, year, hour, minute, second = (int(part or 0) for part in match.groups())
             moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - as written
             return moment.isoformat()
+        if (match := DIGITS.fullmatch(text)) and int(match[1]) in YEARS:
+            year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
+            moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - as written
+            return moment.isoformat()
         if len(text) <= 20 and re.fullmatch(r"\d{9,14}(?:\.\d+)?", text):
             number = float(text)
             since = number / 1000 if number > MILLISECONDS_FROM else number
-            return datetime.fromtimestamp(since, UTC).isoformat()
+            counted = datetime.fromtimestamp(since, UTC)
+            if counted.year not in YEARS:
+                raise ValueError(text)
+            return counted.isoformat()
         return datetime.fromisoformat(text.replace("/", "-")).isoformat()
     except (ValueError, OverflowError, OSError):
-        shown = text if len(text) <= 60 and text.isprintable() else ascii(text[:60])[1:-1]
-        raise FileFault("file.no_time_known", value=shown) from None
+        raise FileFault("file.no_time_known", value=shown_time(text)) from None
+
+
+def shown_time(text: str) -> str:
+    """What was written for a time, short and printable."""
+    return text if len(text) <= 60 and text.isprintable() else ascii(text[:60])[1:-1]

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -15,10 +16,11 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Problem, Record
 from labeling.domain.formats import tables
 from labeling.domain.formats.conversations import READERS, read
-from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.talks import HowToRead, time_in
 
 pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
@@ -109,6 +111,14 @@ def test_rows_of_a_conversation_may_lie_apart_and_be_ordered_by_a_column():
     assert [turn.content for turn in unordered[0].turns] == ["b2", "b1"]
 
 
+def test_early_dates_put_rows_in_order():
+    text = "speaker,text,order\nA,3,0001-01-02\nB,2,0001-01-01T00:00\nB,1,0001-01-01T00:00+14:00"
+
+    [record] = records(text, "csv")
+
+    assert [turn.content for turn in record.turns] == ["1", "2", "3"]
+
+
 def test_parquet_holds_messages_or_whole_chats():
     messages = {"role": ["user", "assistant"], "text": ["Hi", "Yes?"], "n": [1, 2]}
     chats = {
@@ -178,6 +188,47 @@ def test_subtitles_without_names_are_a_message_a_cue():
     ]  # fmt: skip
 
 
+def test_a_dash_before_a_line_of_a_cue_is_somebody_else():
+    cue = "00:00:01,000 --> 00:00:02,000\n"
+
+    [record] = records(f"{cue}- Hi there\n<i>-Hello</i>\nyou\n\n{cue}From 3\n-5 degrees", "srt")
+    [named] = records(f"{cue}Ana: So?\n- Yes\n\n{cue}- Ben: No\n- Ana: Oh\nwell", "srt")
+
+    assert [turn.content for turn in record.turns] == [
+        "Hi there", "Hello you", "From 3 -5 degrees",
+    ]  # fmt: skip
+    assert [(turn.speaker or turn.role, turn.content) for turn in named.turns] == [
+        ("Ana", "So?"), ("speaker", "Yes"), ("Ben", "No"), ("Ana", "Oh well"),
+    ]  # fmt: skip
+
+
+def test_names_that_cannot_be_stored_are_refused_and_not_counted():
+    names: Counter[str] = Counter()
+    messages = [{"role": "user", "content": "Hi"}, {"role": "\ud83d", "content": "b"}]
+
+    assert problems(json.dumps({"messages": messages}), "openai", names=names)
+
+    assert names == {"user": 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("202601311405", "2026-01-31T14:05:00"),
+        ("20260131140559", "2026-01-31T14:05:59"),
+        ("1769868300000", "2026-01-31T14:05:00+00:00"),
+    ],
+)
+def test_digits_alone_are_a_date_or_count_from_1970(written, read_as):
+    assert time_in(written) == read_as
+
+
+@pytest.mark.parametrize("written", ["20261331140500", "99999999999", "100000000", "4102444800"])
+def test_digits_that_make_no_likely_time_are_refused(written):
+    with pytest.raises(FileFault, match="no_time_known"):
+        time_in(written)
+
+
 @pytest.mark.parametrize(
     ("format", "data", "line", "code"),
     [
@@ -193,6 +244,7 @@ def test_subtitles_without_names_are_a_message_a_cue():
         ("csv", "speaker,text\nA,b,c", 2, "file.other_width"),
         ("csv", 'speaker,text\nA,"b\n' + "x\n" * 600_000, None, "file.line_is_no_row"),
         ("csv", "speaker,text,time\nA,b,yesterday", 2, "file.no_time_known"),
+        ("csv", "speaker,text,turn\nA,b,first", 2, "file.no_time_known"),
         ("csv", "chat_id,speaker,text\n,A,b", 2, "file.row_of_no_conversation"),
         ("csv", b"speaker,text\nA,\xff", None, "file.line_no_utf8"),
         ("parquet", b"PAR1 and no more PAR1", None, "file.not_parquet"),
@@ -259,3 +311,11 @@ def test_time_grows_with_the_size_of_a_file(format, unit):
 
     seconds(100)
     assert seconds(4_000) < 8 * seconds(1_000) + 0.2
+
+
+def test_a_voice_tag_of_blanks_takes_no_time():
+    started = time.process_time()
+
+    everything("WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 100_000 + "<", "vtt")
+
+    assert time.process_time() - started < 0.3
