@@ -13,14 +13,16 @@ def reserve(model: type[models.Model], number: int = 1, *, above: int = 0) -> in
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
-            first = int(cursor.fetchone()[0])
-            if number > 1:
+            while True:  # who inserts in between takes a key away from the row
                 cursor.execute(
-                    "SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)",
-                    [table, first + number - 1],
+                    "SELECT MIN(key), MAX(key) FROM (SELECT"
+                    " nextval(pg_get_serial_sequence(%s, 'id')) AS key"
+                    " FROM generate_series(1, %s)) AS keys",
+                    [table, number],
                 )
-            return first
+                first, last = cursor.fetchone()
+                if last - first == number - 1:
+                    return int(first)
         # one transaction at a time
         cursor.execute("SELECT MAX(seq) FROM sqlite_sequence WHERE name = %s", [table])
         (last,) = cursor.fetchone()
