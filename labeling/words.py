@@ -589,7 +589,7 @@ WORDS: dict[str, Text] = {
         "Others kept importing while this import was checked. Nothing was stored: import again."
     ),
     "import.under_way": _(
-        "Another import into {slug} is under way or was just cut off: import again in a minute."
+        "Another import into {slug} is under way or was just cut off: try again in three minutes."
     ),
     "import.not_fingerprinted": _(
         "Copies of stored conversations can’t be recognised yet: a worker is computing the "

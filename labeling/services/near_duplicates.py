@@ -8,7 +8,7 @@ not depend on where somebody has put it. It names at most ``MOST`` others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -198,8 +198,11 @@ def are_missing() -> bool:
     return _without().exists()
 
 
-def catch_up() -> int:
-    """Compute the missing fingerprints, for a worker or a command; returns how many they were."""
+def catch_up(*, stay_alive: Callable[[], None] = lambda: None) -> int:
+    """Compute the missing fingerprints, for a worker or a command; returns how many they were.
+
+    ``stay_alive`` tells others who wait for the caller.
+    """
     computed = 0
     while conversations := list(
         _without().order_by("pk").values_list("pk", flat=True)[:CONVERSATIONS]
@@ -211,6 +214,7 @@ def catch_up() -> int:
         for part in batches(prints, STORED):
             with short_write():
                 store(part)
+        stay_alive()
         computed += len(conversations)
     return computed
 

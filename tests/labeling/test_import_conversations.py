@@ -355,9 +355,9 @@ def test_nothing_is_written_while_files_are_read_and_decided_and_never_by_a_dry_
     open_while: list[bool] = []
     decide = conversations.Importing.decide
 
-    def watched(self: Any, project: Any) -> None:
+    def watched(self: Any, project: Any, **options: Any) -> None:
         open_while.append(len(connection.savepoint_ids) > savepoints)
-        decide(self, project)
+        decide(self, project, **options)
 
     savepoints = len(connection.savepoint_ids)
     monkeypatch.setattr(conversations.Importing, "decide", watched)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
+from django.utils import timezone
 
 from labeling.models import (
     Conversation,
@@ -134,12 +137,10 @@ def test_gold_that_is_killed_leaves_neither_items_nor_conversations(kill: Any) -
 
     assert seen() == (0, 0, 0, 0)
     assert inserted()[:4] == (2, 2, 2, 2)
-    ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
-    drafts.sweep()
-    assert inserted()[0] == 2  # items of theirs are on their way, for all that is known
-    GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
-    publishing.sweep()
-    drafts.sweep()
+    silent = timezone.now() - drafts.DEAD_AFTER
+    ConversationDraft.objects.update(alive_at=silent)
+    GoldDraft.objects.update(alive_at=silent)
+    drafts.sweep()  # also the items, which would be left for longer by themselves
 
     assert inserted() == (0, 0, 0, 0, 0, 0, 0)
     assert str(load_gold("a", "b").release) == "shop-extraction@1"
@@ -163,10 +164,68 @@ def test_an_import_that_was_given_up_publishes_nothing(monkeypatch: pytest.Monke
         drafts.sweep()
 
     monkeypatch.setattr(drafts.Draft, "insert", sleep_afterwards)
-    with pytest.raises(drafts.DraftGivenUp):
+    with pytest.raises(drafts.DraftGivenUp):  # each time
         load("a")
 
     assert seen() == (0, 0, 0, 0)
+
+
+def swept_by_a_worker() -> None:
+    ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    drafts.sweep()
+
+
+def test_an_import_that_was_swept_once_inserts_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is inserted, or while gold is looked at."""
+
+    def first_time(on: Any, name: str) -> None:
+        real = getattr(on, name)
+
+        def swept(*args: Any, **kwargs: Any) -> Any:
+            monkeypatch.setattr(on, name, real)
+            swept_by_a_worker()
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(on, name, swept)
+
+    first_time(drafts.Draft, "insert")
+    first_time(conversations.Storing, "publish")
+    assert load("a", "b").new == 2
+    first_time(gold_imports.Freezing, "_looked_at")
+    assert load_gold("c").release is not None
+
+    assert seen() == (1, 3, 1, 1)
+    assert inserted() == (3, 3, 3, 3, 1, 0, 0)
+
+
+def test_an_import_gives_a_sign_with_each_batch_that_it_decides_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that no worker takes it for dead, however long all of them take."""
+    insert = conversations.Importing.insert
+    decide_batch = conversations.Importing._decide_batch
+    swept: list[bool] = []
+
+    def overtaken(importing: conversations.Importing, draft: drafts.Draft) -> None:
+        insert(importing, draft)
+        monkeypatch.setattr(conversations.Importing, "insert", insert)
+        files = [("t", BytesIO(json.dumps({"id": "z", "messages": said("z")}).encode()))]
+        conversations.import_files(project_slug="another", files=files)
+        monkeypatch.setattr(conversations.Importing, "_decide_batch", slow)
+
+    def slow(importing: conversations.Importing, *args: Any) -> None:
+        ConversationDraft.objects.update(
+            alive_at=F("alive_at") - drafts.DEAD_AFTER + timedelta(seconds=20)
+        )
+        drafts.sweep()
+        swept.append(not ConversationDraft.objects.exists())
+        decide_batch(importing, *args)
+
+    monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", 1)
+    monkeypatch.setattr(conversations.Importing, "insert", overtaken)
+    assert load("a", "b", "c").new == 3
+
+    assert swept == [False, False, False]
 
 
 def test_nothing_is_computed_in_a_transaction_and_none_takes_many_rows(

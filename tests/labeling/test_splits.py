@@ -257,8 +257,8 @@ def test_what_comes_in_after_the_decision_is_recognised_or_refused(
 ) -> None:
     decide = conversations.Importing.decide
 
-    def overtaken(self: Any, project: Any) -> None:
-        decide(self, project)
+    def overtaken(self: Any, project: Any, **options: Any) -> None:
+        decide(self, project, **options)
         monkeypatch.setattr(conversations.Importing, "decide", decide)
         load_unfinished("one", ("a", CHAT, "test"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -303,16 +303,17 @@ class Importing:
 
     # --- deciding -------------------------------------------------------------------------------
 
-    def decide(self, project: Project) -> None:
+    def decide(self, project: Project, *, stay_alive: Callable[[], None] = lambda: None) -> None:
         """What shall be stored, by what is stored now; refuses the import if something is wrong.
 
-        Writes nothing, and may be repeated.
+        Writes nothing, and may be repeated. ``stay_alive`` tells others who wait for the caller.
         """
         self.report, self._refusals = ImportReport(left_out=self._left_out), []
         self._staged.forget_decisions()
         if len(self._faults) < MAX_PROBLEMS:
             for batch in self._staged.entries(BATCH_CONVERSATIONS):
                 self._decide_batch(project, batch)
+                stay_alive()
                 if len(self._faults) + len(self._refusals) >= MAX_PROBLEMS:
                     break
         problems = sorted(self._faults + self._refusals, key=_by_place)
@@ -480,6 +481,7 @@ class Storing:
         self._draft: drafts.Draft | None = None
         self._before: State | None = None
         self._planned: int | None = None
+        self._swept: RuleError | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -488,16 +490,34 @@ class Storing:
         self._give_up(*failure)
 
     def attempts(self) -> Iterator[None]:
-        """Each leaves everything ready for :meth:`publish`; there is another one if that fails."""
+        """Each leaves everything ready for :meth:`publish`; there is another one if that fails.
+
+        Also if a sweep took the process for dead. Refuses if it did so each time.
+        """
         for _ in range(ATTEMPTS):
-            self._before = state()
+            self._swept, self._before = None, state()
             # Only then: what comes in later, with or without fingerprints, is another state.
-            near_duplicates.catch_up()
+            near_duplicates.catch_up(stay_alive=self._keep)
             self.opened = planned_project(self._slug, layers=self._layers)
             self._planned = self.opened.pk
-            self._importing.decide(self.opened)
-            self._insert()
-            yield
+            self._keep()
+            self._importing.decide(self.opened, stay_alive=self._keep)
+            try:
+                self._insert()
+            except drafts.DraftGivenUp as swept:
+                self._swept = swept
+                self._give_up()
+            else:
+                yield
+        if self._swept is not None:
+            raise self._swept
+
+    def _keep(self) -> None:
+        """What is inserted, while it is decided again; if it was swept, it is inserted again."""
+        try:
+            self.stay_alive()
+        except drafts.DraftGivenUp:
+            self._give_up()
 
     def _insert(self) -> None:
         is_created = self._planned is None
@@ -534,6 +554,10 @@ class Storing:
         """The draft that hides the new ones."""
         return None if self._draft is None else self._draft.first
 
+    def try_again(self, swept: RuleError) -> None:
+        """After a sweep in the middle of an attempt: the next one inserts once more."""
+        self._swept = swept
+
     def stay_alive(self) -> None:
         """To be called several times a minute between the attempt and the end."""
         if self._draft is not None:
@@ -545,6 +569,12 @@ class Storing:
 
         The project is locked then. One import at a time publishes, in all projects.
         """
+        try:
+            if self._draft is not None:
+                self._draft.stay_alive()  # before others keep this one waiting
+        except drafts.DraftGivenUp as swept:
+            self._swept = swept
+            return None
         lock_imports()
         stored = Project.objects.filter(slug=self._slug).first()
         if (stored.pk if stored else None) != self._planned:

@@ -31,13 +31,14 @@ from labeling.models.conversations import IsPublished
 from labeling.services import keys, near_duplicates
 from labeling.services.exchange import bulk
 from labeling.services.exchange.staging import New
+from labeling.services.gold import publishing
 from labeling.services.short_writes import can_tidy_up, short_write
 
 ROWS, CHARACTERS = 200, 500_000
 """Of one transaction: it takes some 20 ms."""
 
-DEAD_AFTER = timedelta(minutes=1)
-"""A process gives a sign several times a second."""
+DEAD_AFTER = timedelta(minutes=3)
+"""A process gives a sign with each batch that it computes or inserts."""
 
 PATIENCE, POLL = 20.0, 0.2
 """Seconds that an import waits for another one into the same project."""
@@ -108,7 +109,7 @@ class Draft:
             key += len(batch)
 
     def stay_alive(self) -> None:
-        """To be called several times a minute."""
+        """To be called several times a minute; nobody sweeps it until the transaction ends."""
         if not self._inserting().update(alive_at=Now()):
             raise DraftGivenUp("import.given_up")
 
@@ -177,8 +178,11 @@ def _sweep(drafts: QuerySet[ConversationDraft]) -> None:
     drafts.update(state=ConversationDraft.GIVEN_UP)
     given_up = ConversationDraft.objects.filter(state=ConversationDraft.GIVEN_UP)
     for draft in list(given_up.filter(pk__in=firsts)):
-        if _of(GoldItem.objects.all(), (draft.first, draft.last)).exists():
-            continue  # of gold on its way, which has a sweep of its own and goes first
+        items = _of(GoldItem.objects.all(), (draft.first, draft.last))
+        # gold of the same process, which goes first: items refer to their conversations
+        publishing.give_up(set(items.values_list("release", flat=True).distinct()))
+        if items.exists():
+            continue
         for first in range(draft.first, draft.last + 1, ROWS):
             _remove((first, min(first + ROWS - 1, draft.last)))
         draft.delete()

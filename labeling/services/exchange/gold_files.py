@@ -42,9 +42,10 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
-from labeling.services.exchange import chats, conversations, splits
+from labeling.services.exchange import chats, conversations, drafts, splits
 from labeling.services.exchange.gold_imports import Freezing, Imported, Source, Wish
 from labeling.services.exchange.staging import Staged
+from labeling.services.gold import publishing
 from labeling.services.gold.gold import AnswersChanged
 from labeling.services.gold.staging import Spool
 
@@ -191,24 +192,40 @@ class _GoldImport:
             importing.keep(self.records)
             with conversations.Storing(importing, slug, layers=layers) as storing:
                 for _ in storing.attempts():
-                    with (
-                        Freezing(
-                            wish,
-                            storing.opened,
-                            storing.conversations,
-                            splits=storing.splits,
-                            drafted=storing.drafted,
-                            stay_alive=storing.stay_alive,
-                        ) as freezing,
-                        transaction.atomic(),
-                    ):
-                        opened = storing.publish()
-                        if opened is not None and freezing.is_next():
-                            self._publish(freezing, opened, importing.report, actor)
-                            transaction.set_rollback(dry_run)
+                    try:
+                        if self._freeze(wish, storing, importing, dry_run=dry_run):
                             return
-                        transaction.set_rollback(True)
+                    except (drafts.DraftGivenUp, publishing.DraftGivenUp) as swept:
+                        storing.try_again(swept)
         raise conversations.ImportOvertaken("import.overtaken")
+
+    def _freeze(
+        self,
+        wish: Wish,
+        storing: conversations.Storing,
+        importing: conversations.Importing,
+        *,
+        dry_run: bool,
+    ) -> bool:
+        """Whether nothing came in meanwhile, so that it is published."""
+        with (
+            Freezing(
+                wish,
+                storing.opened,
+                storing.conversations,
+                splits=storing.splits,
+                drafted=storing.drafted,
+                stay_alive=storing.stay_alive,
+            ) as freezing,
+            transaction.atomic(),
+        ):
+            opened = storing.publish()
+            if opened is None or not freezing.is_next():
+                transaction.set_rollback(True)
+                return False
+            self._publish(freezing, opened, importing.report, wish.by)
+            transaction.set_rollback(dry_run)
+            return True
 
     def _publish(
         self,

@@ -152,12 +152,15 @@ class Freezing:
         _check_name(self._project, wish.layer, wish.name, {each.how for each in self._sources})
         self._draft = releases.draft(self._project, wish.layer, wish.name, by=wish.by)
         self._stage()
+        self._stay_alive()
         self._repeats = self._draft.repeats(items)
         if self._repeats:
             return
         self._findings = self._looked_at()
+        self._stay_alive()
         lint.check(self._findings, self._project, wish.layer, waive=wish.waive)
         self._counts = _counts(self._about, items)
+        self._stay_alive()
         self._proposal = self._draft.proposal(items.splits(), guideline=None)
         self._inserted = publishing.ItemDraft()
         self._inserted.insert(items, stay_alive=self._stay_alive)

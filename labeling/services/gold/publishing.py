@@ -158,6 +158,11 @@ def sweep() -> None:
     _sweep(dead.exclude(state=GoldDraft.PUBLISHED))
 
 
+def give_up(keys: Collection[int]) -> None:
+    """Remove drafts whose process is known to have ended, unless they were published."""
+    _sweep(GoldDraft.objects.filter(pk__in=keys).exclude(state=GoldDraft.PUBLISHED))
+
+
 def _sweep(drafts: QuerySet[GoldDraft]) -> None:
     """First nothing more is inserted; what was is removed a few at a time, and the draft last."""
     keys = list(drafts.values_list("pk", flat=True))
