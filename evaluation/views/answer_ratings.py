@@ -20,6 +20,7 @@ from evaluation.services.judging.answers import shown
 from evaluation.views import ratings as sheets
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import ANSWER_RATING_KEYS
+from labeling.models import GoldRelease
 from labeling.translation import lazy, translated_keys
 from labeling.views.access import refused
 
@@ -130,7 +131,9 @@ def _progress(panel: AnswerPanel, places: list[Place], own: Own) -> dict[str, An
 def _entries(panel: AnswerPanel, page: list[Place], own: Own) -> list[Entry]:
     rows = Answer.objects.filter(pk__in={place.answer for place in page})
     related = rows.select_related("case__item", "case__run__release")
-    answers = {answer.pk: answer for answer in related.defer("case__item__canonical")}
+    documents = [f"case__run__release__{name}" for name in GoldRelease.DOCUMENTS]
+    rated = related.defer("case__item__canonical", *documents)
+    answers = {answer.pk: answer for answer in rated}
     # the first entry of an answer brings it along
     return [_entry(panel, place, own, answers.pop(place.answer, None)) for place in page]
 

@@ -40,8 +40,8 @@ class Count(NamedTuple):
     condition: str  # on OLD and NEW; "" for every row
     statement: str
     locks: str = ""
-    """The conversation whose state is locked before it is read: PostgreSQL sees what another
-    transaction has stored only in statements that begin after it has waited for that."""
+    """Whose states are locked before they are read: PostgreSQL sees what another transaction has
+    stored only in statements that begin after it has waited for that."""
 
 
 def _places(of: str, change: str) -> str:
@@ -110,7 +110,7 @@ def _stands(name: str, event: str, table: str, condition: str, of: str, only: st
     conversation = f"{of}.conversation_id"
     stand = STAND_CHANGED if table == ASSIGNMENT else STAND
     statement = f"{stand} WHERE conversation_id = {conversation}{only}"
-    return Count(name, event, table, condition, statement, locks=conversation)
+    return Count(name, event, table, condition, statement, f"conversation_id = {conversation}")
 
 
 def _stand_in_round(name: str, column: str, only: str = "") -> Count:
@@ -119,24 +119,31 @@ def _stand_in_round(name: str, column: str, only: str = "") -> Count:
         f"SELECT conversation_id FROM {ASSIGNMENT}"
         f" WHERE round_id = NEW.id AND purpose = 'labelling'{only}"
     )
+    those = f"conversation_id IN ({there})"
     return Count(
         name,
         f"UPDATE OF {column}",
         ROUND,
         f"OLD.{column} <> NEW.{column}",
-        f"{STAND_CHANGED} WHERE conversation_id IN ({there})",
+        f"{STAND_CHANGED} WHERE {those}",
+        those,
     )
 
 
+FREE_HERE = (
+    f"UPDATE {PLACE} SET free = (SELECT overlap FROM {ROUND} WHERE id = NEW.round_id)"
+    f" - ({TAKEN} AND taken.round_id = NEW.round_id"
+    " AND taken.conversation_id = NEW.conversation_id) WHERE id = NEW.id"
+)
+
 COUNTS = [
+    Count("count_place_new", "INSERT", PLACE, "", FREE_HERE),
     Count(
-        "count_place_new",
-        "INSERT",
+        "count_place_moved",
+        "UPDATE OF round_id",
         PLACE,
-        "",
-        f"UPDATE {PLACE} SET free = (SELECT overlap FROM {ROUND} WHERE id = NEW.round_id)"
-        f" - ({TAKEN} AND taken.round_id = NEW.round_id"
-        " AND taken.conversation_id = NEW.conversation_id) WHERE id = NEW.id",
+        "OLD.round_id <> NEW.round_id",
+        FREE_HERE,
     ),
     Count(
         "count_place_taken",
@@ -147,10 +154,15 @@ COUNTS = [
     ),
     Count(
         "count_place_changed",
-        "UPDATE OF slot",
+        "UPDATE OF slot, round_id",
         ASSIGNMENT,
-        "NEW.purpose = 'labelling' AND (OLD.slot IS NULL) <> (NEW.slot IS NULL)",
-        _places("NEW", "+ (CASE WHEN NEW.slot IS NULL THEN 1 ELSE -1 END)"),
+        "NEW.purpose = 'labelling' AND"
+        " ((OLD.slot IS NULL) <> (NEW.slot IS NULL) OR OLD.round_id <> NEW.round_id)",
+        f"UPDATE {PLACE} SET free = free"
+        " + (CASE WHEN round_id = OLD.round_id AND OLD.slot IS NOT NULL THEN 1 ELSE 0 END)"
+        " - (CASE WHEN round_id = NEW.round_id AND NEW.slot IS NOT NULL THEN 1 ELSE 0 END)"
+        " WHERE round_id IN (OLD.round_id, NEW.round_id)"
+        " AND conversation_id = NEW.conversation_id",
     ),
     Count(
         "count_place_left",
@@ -202,9 +214,9 @@ COUNTS = [
     _stands("stand_taken_away", "DELETE", ASSIGNMENT, "OLD.purpose = 'labelling'", "OLD"),
     _stands(
         "stand_answered",
-        "UPDATE OF status, slot",
+        "UPDATE OF status, slot, round_id",
         ASSIGNMENT,
-        "NEW.purpose = 'labelling' AND (OLD.status <> NEW.status OR"
+        "NEW.purpose = 'labelling' AND (OLD.status <> NEW.status OR OLD.round_id <> NEW.round_id OR"
         " (NEW.status = 'skipped' AND (OLD.slot IS NULL) <> (NEW.slot IS NULL)))",
         "NEW",
     ),
@@ -378,7 +390,7 @@ def _create(count: Count, vendor: str) -> list[str]:
         ]
     when = f" WHEN ({count.condition})" if count.condition else ""
     lock = (
-        f"PERFORM 1 FROM {STATE} WHERE conversation_id = {count.locks} FOR NO KEY UPDATE; "
+        f"PERFORM 1 FROM {STATE} WHERE {count.locks} ORDER BY conversation_id FOR NO KEY UPDATE; "
         if count.locks
         else ""
     )

@@ -50,6 +50,9 @@ class GoldRelease(models.Model):
     Updates and deletes are refused by database triggers.
     """
 
+    DOCUMENTS = ("agreement", "overrides", "left_out", "waivers", "header")
+    """As long as the release is large: not to be read with each of its items."""
+
     project = models.ForeignKey(Project, models.PROTECT, related_name="gold_releases")
     layer = models.CharField(max_length=20)
     name = models.CharField(max_length=100)

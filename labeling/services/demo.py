@@ -104,7 +104,7 @@ def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
 
 def _dispute(release: GoldRelease, *, by: User) -> None:
     """One about a label that cites several messages, for Rita to judge."""
-    for item in release.items.exclude(split="test").select_related("release__project"):
+    for item in release.items.exclude(split="test"):
         for label in item.content["gold"][LAYERS[DEFAULT_LAYER].key]:
             if len(sources := label["source_messages"]) > 1:
                 disputes.open_dispute(

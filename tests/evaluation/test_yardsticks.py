@@ -117,7 +117,11 @@ def test_what_one_person_alone_gave_is_not_gold_without_them(
     )
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
-    (submitted,) = people.behind(release, ruler=Ruler(WordOverlap()))
+    with CaptureQueriesContext(connection) as statements:
+        (submitted,) = people.behind(release, ruler=Ruler(WordOverlap()))
+    of_items = [each["sql"] for each in statements if '"canonical"' in each["sql"]]
+    assert of_items
+    assert not any('"left_out"' in sql for sql in of_items)  # of the release, with each item
 
     without = {
         name: {label["title"] for label in labels}

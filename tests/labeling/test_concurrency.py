@@ -5,26 +5,32 @@ One of them rests a little where the other could come between. PostgreSQL lets i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event as Signal
+from time import sleep
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
+from labeling.domain.planning import shuffled
 from labeling.models import (
     Annotation,
     Assignment,
+    Conversation,
+    ConversationState,
     Event,
     Membership,
     Project,
     Qualification,
+    Round,
     counting,
 )
 from labeling.services.gold import gold
@@ -34,7 +40,7 @@ from labeling.services.quality import (
     qualification,
 )
 from labeling.services.settling import merges, settling
-from labeling.services.work import annotations, assignments
+from labeling.services.work import annotations, assignments, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap
@@ -180,6 +186,85 @@ def test_two_workers_tell_of_a_merge_once(
 
     assert (first.exception(), second.exception()) == (None, None)
     assert Event.objects.filter(verb="conversation.answered").count() == 1
+
+
+def open_round(project: Project, talks: Sequence[Conversation], *, seed: int = 0) -> Round:
+    return rounds.open_round(
+        project=project,
+        kind="full",
+        by=None,
+        conversations=talks,
+        seed=seed,
+        overlap=1,
+        override_reason="A test of two at once.",
+    )
+
+
+def counts_of(name: str) -> tuple[Any, ...]:
+    state = ConversationState.objects.get(conversation__external_id=name)
+    return state.stage, state.answers, state.is_complete
+
+
+@pytest.mark.postgres
+def test_an_overlap_that_changes_while_somebody_answers_elsewhere_counts_both(
+    project: Project, people: dict[str, User]
+) -> None:
+    """As the answers of an import: another round of the same conversation."""
+    first = factories.open_full(project, 1, overlap=1)
+    factories.answer(first.assignments.get())
+    talk = first.assignments.get().conversation
+    other = open_round(project, [talk])
+    mine = other.assignments.get()
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            factories.answer(Assignment.objects.get(pk=mine.pk))
+            wider = threads.submit(
+                closing, lambda: Round.objects.filter(pk=first.pk).update(overlap=2)
+            )
+            if connection.vendor == "postgresql":
+                wait_until(somebody_waits)
+        wider.result()
+
+    assert counts_of(talk.external_id) == ("labelled", "all", True)
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        (waits,) = cursor.fetchone()
+    return bool(waits)
+
+
+def wait_until(happens: Callable[[], bool]) -> None:
+    for _ in range(100):
+        if happens():
+            return
+        sleep(0.1)
+    pytest.fail("It did not happen.")
+
+
+def states(talks: Sequence[int]) -> QuerySet[ConversationState]:
+    return ConversationState.objects.filter(conversation__in=talks).order_by("conversation")
+
+
+@pytest.mark.postgres
+def test_a_round_of_many_conversations_waits_for_one_without_holding_others(
+    project: Project, people: dict[str, User]
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    talks = factories.make_conversations(project, 3)
+    lowest, *others = sorted(talk.pk for talk in talks)
+    seed = next(
+        seed for seed in range(99) if shuffled([lowest, *others], seed=seed, rank={})[-1] == lowest
+    )
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            list(states([lowest]).select_for_update(no_key=True))
+            opening = threads.submit(closing, lambda: open_round(project, talks, seed=seed))
+            wait_until(somebody_waits)
+            list(states(others).select_for_update(no_key=True, nowait=True))
+        opening.result()
 
 
 def test_two_machines_that_migrate_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

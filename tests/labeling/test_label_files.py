@@ -13,8 +13,17 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from labeling.domain.formats import labelstudio, native
-from labeling.models import Annotation, AnnotationRevision, Conversation, Event, Project
+from labeling.models import (
+    Annotation,
+    AnnotationRevision,
+    Conversation,
+    ConversationState,
+    Event,
+    Project,
+    RoundConversation,
+)
 from labeling.services.exchange import label_exports
+from labeling.services.settling import adjudications
 from labeling.services.work import annotations
 from tests import factories
 from tests.labeling.domain.formats import rich
@@ -304,6 +313,14 @@ def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
     rounds = second.rounds.order_by("number")
     assert [(round.overlap, round.assignments.count()) for round in rounds] == [(3, 3), (2, 2)]
     assert [round.places.count() for round in rounds] == [1, 1]
+    places = RoundConversation.objects.filter(round__in=rounds)
+    assert set(places.values_list("free", flat=True)) == {0}
+    states = ConversationState.objects.filter(project=second).order_by("newest_round__number")
+    stood = states.values_list("newest_round__number", "stage", "answers", "is_complete")
+    numbers = [round.number for round in rounds]
+    assert list(stood) == [(number, "labelled", "all", True) for number in numbers]
+    factories.work(second)
+    assert len(adjudications.workload(second, "extraction").cases) == 2
 
 
 @pytest.mark.parametrize("format", FORMATS)

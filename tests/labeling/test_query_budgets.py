@@ -291,6 +291,26 @@ class Anything:
     def widen(self) -> None:
         Round.objects.filter(pk=self.pool.pk).update(overlap=self.rng.choice([1, 2, 3]))
 
+    def move(self) -> None:
+        """To a new round, as an import of answers does; the place first or last."""
+        if not (place := self.some(RoundConversation.objects.all())):
+            return
+        last = Round.objects.order_by("number").last()
+        there, talk = place.round, place.conversation
+        to = Round.objects.create(
+            project=self.project,
+            number=last.number + 1 if last else 1,
+            kind="full",
+            state="closed",
+            guideline=there.guideline,
+            overlap=self.rng.choice([1, 2]),
+            closed_at=timezone.now(),
+            override_reason="A test of what moves.",
+        )
+        work = Assignment.objects.filter(round=there, conversation=talk)
+        for moved in self.rng.sample([RoundConversation.objects.filter(pk=place.pk), work], 2):
+            moved.update(round=to)
+
     def merge(self) -> None:
         state = self.rng.choice(["disputed", "majority"])
         figures = {"agreement": 0.5, "n_agreed": 0, "n_disputed": 1, "clusters": []}
@@ -327,6 +347,7 @@ def test_what_triggers_keep_is_what_counting_from_scratch_says(
         that.forget,
         that.close,
         that.widen,
+        that.move,
         that.merge,
         that.change,
     ]

@@ -17,7 +17,7 @@ from evaluation.models import Run
 from evaluation.services.run.suspects import Suspect, suspects_of
 from labeling.domain.errors import RuleError
 from labeling.management.looks import add_reason
-from labeling.models import Dispute, GoldItem
+from labeling.models import Dispute
 from labeling.services.gold import disputes
 from labeling.words import in_english
 
@@ -62,12 +62,11 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError("Name the person who opens them: --by USER", returncode=2)
         wanted = [each for each in suspects if each.dispute is None and each.proposal]
-        items = GoldItem.objects.select_related("release__project")
         opened = 0
         for suspect in wanted[:number]:
             try:
                 disputes.open_dispute(
-                    item=items.get(pk=suspect.item),
+                    item=run.release.items.get(pk=suspect.item),
                     layer=suspect.layer,
                     uid=suspect.uid,
                     proposal=suspect.proposal,

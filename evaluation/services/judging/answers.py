@@ -16,6 +16,7 @@ from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.models import GoldRelease
 from pipelines.llm import ChatModel
 
 MOST_CHARACTERS = 60_000
@@ -112,7 +113,8 @@ def claim(run_id: int, owner: UUID) -> Answer | None:
     if taken is None:
         return None
     rows = Answer.objects.select_related("case__item", "case__run__release")
-    return rows.defer("case__item__canonical").get(pk=taken)
+    documents = [f"case__run__release__{name}" for name in GoldRelease.DOCUMENTS]
+    return rows.defer("case__item__canonical", *documents).get(pk=taken)
 
 
 def write(answer: Answer, run: Run, model: ChatModel) -> leases.Columns:

@@ -18,6 +18,7 @@ from evaluation.services.judging.answers import AnswersRefused, prepare_judging,
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import leases, steering
 from labeling.domain.facts import Fact
+from labeling.models import GoldRelease
 from labeling.services import events
 from pipelines.llm import ChatModel
 
@@ -71,7 +72,8 @@ def claim(judging: Judging, owner: UUID) -> Judgement | None:
     rows = Judgement.objects.select_related(
         "judging", "answer__case__item", "answer__case__run__release"
     )
-    return rows.defer("answer__case__item__canonical").get(pk=taken)
+    documents = [f"answer__case__run__release__{name}" for name in GoldRelease.DOCUMENTS]
+    return rows.defer("answer__case__item__canonical", *documents).get(pk=taken)
 
 
 def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:

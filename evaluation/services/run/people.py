@@ -49,7 +49,7 @@ def behind(release: GoldRelease, *, ruler: Ruler) -> Iterator[Submitted]:
     suggestions of a pipeline before is left out, on both sides: these labels are not their own.
     """
     names = pseudonyms.names_of(release.project)
-    for items in in_chunks(release.items.select_related("release__project")):
+    for items in in_chunks(release.items.all()):
         answers = _answers(release, items, ruler)
         for item in items:
             content = pseudonyms.content_of(item, names)

@@ -20,7 +20,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, pending
+from labeling.services import events, pending, standing
 from labeling.services.work import locking, rounds
 
 BATCH = 500
@@ -91,6 +91,7 @@ class ImportedRounds:
 
     def write(self) -> None:
         """Store what was added since the last time."""
+        standing.hold(row.conversation for filling in self._filling for row in filling.rows)
         for filling in self._filling:
             self._write(filling)
             filling.rows = []
@@ -185,7 +186,7 @@ class ImportedRounds:
         counted = (
             widest.assignments.labelling().order_by().values("conversation").annotate(n=Count("pk"))
         )
-        fewer = list(counted.filter(n=overlap).values_list("conversation", flat=True))
+        fewer = sorted(counted.filter(n=overlap).values_list("conversation", flat=True))
         for start in range(0, len(fewer), BATCH):
             some = fewer[start : start + BATCH]
             widest.assignments.labelling().filter(conversation__in=some).update(round=narrow)

@@ -14,7 +14,7 @@ from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint, is_same
-from labeling.models import Conversation, GoldItem, Project
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import near_duplicates
 from labeling.services.exchange import staging
 
@@ -120,7 +120,8 @@ def are_frozen(conversations: Iterable[int]) -> dict[int, Fact]:
     refusals = {}
     for part in batches(conversations, 500):
         frozen = GoldItem.objects.filter(conversation__in=part).select_related("release")
-        for item in frozen.defer("canonical", "release__header").order_by("pk"):
+        documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
+        for item in frozen.defer("canonical", *documents).order_by("pk"):
             why = Fact("import.split_is_frozen", release=str(item.release))
             refusals[item.conversation_id] = why
     return refusals

@@ -24,6 +24,7 @@ from labeling.models import (
     CheckPlan,
     GoldCheck,
     GoldItem,
+    GoldRelease,
     Pause,
     Project,
 )
@@ -154,6 +155,7 @@ def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
             conversation=conversation,
         )
         .select_related("release")
+        .defer(*(f"release__{name}" for name in GoldRelease.DOCUMENTS))
         .order_by("release__pk")
     )
     newest = {item.release.layer: item for item in items}

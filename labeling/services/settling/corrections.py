@@ -27,6 +27,7 @@ from labeling.models import (
     DisputeOutcome,
     DisputeReading,
     GoldItem,
+    GoldRelease,
     Project,
 )
 
@@ -44,7 +45,7 @@ def accepted(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
     return (
         disputes.filter(outcome__kind=DisputeOutcome.Kind.CORRECTED)
         .select_related("outcome__decided_by", "item__release")
-        .defer("item__canonical", "item__release__header", "item__release__left_out")
+        .defer("item__canonical", *(f"item__release__{name}" for name in GoldRelease.DOCUMENTS))
         .prefetch_related(
             Prefetch("readings", readings.select_related("judge", "verdict"), to_attr="verdicts")
         )

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypedDict
 
 from django.db import connection, transaction
@@ -42,6 +42,7 @@ from labeling.models.assignments import ANSWERED
 from labeling.services import events
 from labeling.services.settling import corrections, settling
 from labeling.services.settling.provenance import Answers, resolved_by
+from labeling.services.standing import hold
 
 
 class Ready(NamedTuple):
@@ -267,7 +268,7 @@ def _confirm(
 ) -> None:
     """Note of each merge that fits which changes it has seen, so that pages need not compare."""
     rules = _rules_sha256(project)
-    stored = Merge.objects.filter(conversation__in=standing, layer=layer).order_by()
+    stored = Merge.objects.filter(conversation__in=standing, layer=layer).order_by("conversation")
     columns = ("pk", "conversation", "answers_sha256", "changes_seen", "rules_sha256")
     news = [
         (seen[conversation], rules, pk, digest)
@@ -413,8 +414,9 @@ def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> 
     wanted = [conversation.pk for conversation in merged]
     among = Conversation.objects.filter(pk__in=wanted).order_by("pk")
     there = set(among.select_for_update(no_key=True).values_list("pk", flat=True))
+    hold(there)
     known = set(Merge.objects.filter(conversation__in=there).values_list("conversation", flat=True))
-    rows = {conversation: row for conversation, row in merged.items() if conversation.pk in there}
+    rows = {each: merged[each] for each in sorted(merged, key=attrgetter("pk")) if each.pk in there}
     Merge.objects.bulk_create(
         [
             Merge(conversation=conversation, layer=layer, **row)

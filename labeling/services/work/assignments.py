@@ -24,7 +24,7 @@ from labeling.models import (
     counting,
 )
 from labeling.models.assignments import PUT_ASIDE
-from labeling.services import statements
+from labeling.services import standing, statements
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
 
@@ -553,6 +553,7 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     """
     round_ = assignments[0].round
     places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
+    standing.hold(conversation for conversation, _ in places)
     release(assignments)
     queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
     last = queued.aggregate(last=Max("position"))["last"]
