@@ -148,6 +148,9 @@ WORDS: dict[str, Text] = {
         "The link of event {event:d}, position {position:d}, does not follow the link before it"
     ),
     "audit.links_missing": _("Links {first:d} to {last:d} were removed, with what they linked"),
+    "calibration.has_read": _(
+        "labels of others could be read meanwhile, so comparing would show nothing"
+    ),
     "calibration.incomplete": _(
         "{answered} of {parts} conversations were answered and are settled: without all of them "
         "there is no figure"
@@ -159,7 +162,8 @@ WORDS: dict[str, Text] = {
         "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
     ),
     "calibration.reads_labels": _(
-        "You may read the labels of this project, so calibrating would show nothing: ask {leads} "
+        "You may read the labels of this project, or once might, so calibrating would show "
+        "nothing: ask {leads} "
         "to let you in with a reason."
     ),
     "calibration.too_few": _(

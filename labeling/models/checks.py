@@ -102,7 +102,8 @@ class GoldCheck(models.Model):
 class Qualification(models.Model):
     """How far one person is in the test of a project, or in calibrating as a newcomer.
 
-    ``layers`` has what the gate says of each layer of the last calibration.
+    ``layers`` has what the gate says of each layer of the last calibration, and ``outcomes`` what
+    its conversations had come to when it began: by conversation and layer.
     """
 
     class Kind(models.TextChoices):
@@ -123,6 +124,7 @@ class Qualification(models.Model):
     tries = models.PositiveSmallIntegerField(default=1, help_text="How many were begun")
     value = models.FloatField(null=True, help_text="Mean of the last finished try")
     layers = models.JSONField(default=dict, help_text="Figures of the last calibration, by layer")
+    outcomes = models.JSONField(default=dict, help_text="What the last calibration is held to")
     reason = models.TextField(blank=True, help_text="Why it was waived")
     waived_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"

@@ -18,6 +18,7 @@ from labeling.models import (
     Qualification,
     Round,
 )
+from labeling.services import members
 from labeling.services.gold import gold
 from labeling.services.quality import check_scores, newcomers
 from labeling.services.work import admission, annotations, assignments, rounds
@@ -248,3 +249,66 @@ def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
     after = Admission.objects.get(user=dan)
     assert (before.calibrated_at, after.how) == (None, "let_in")
     assert after.calibrated_at is not None
+
+
+def test_a_person_let_in_during_a_try_calibrates_on_a_later_layer(
+    project: Project, dan: User, rita: User
+) -> None:
+    newcomers.begin(project, dan)
+    newcomers.let_in(project, dan, by=rita, reason="Short of people.")
+    tried = Qualification.objects.get(user=dan)
+    assert tried.state == State.WAIVED
+
+    passed_round(project, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
+    project.admissions.filter(user=dan).delete()  # as another layer would ask of them
+
+    assert newcomers.begin(project, dan).state == State.TRYING
+    assert newcomers.parts_of(dan, project).count() == 5
+    assert Qualification.objects.get(user=dan).tries == 1
+
+
+def test_a_try_without_parts_is_begun_again_and_uses_nothing_up(
+    project: Project, dan: User
+) -> None:
+    tried = newcomers.begin(project, dan)
+    newcomers.parts_of(dan, project).delete()
+
+    newcomers.begin(project, dan)
+
+    assert newcomers.parts_of(dan, project).count() == 5
+    assert Qualification.objects.get(pk=tried.pk).tries == 1
+
+
+def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
+    project: Project, dan: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newcomers.begin(project, dan)
+    monkeypatch.setattr(newcomers, "outcomes", lambda *_: {})
+    both = ["extraction", "inference"]
+    monkeypatch.setattr(admission, "not_calibrated_on", lambda *_: both)
+
+    tried = calibrate(dan, project)
+
+    assert tried.state == State.PASSED
+    assert list(tried.layers) == ["extraction"]
+    assert [row.layer for row in Admission.objects.filter(user=dan)] == ["extraction"]
+
+
+def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_gone(
+    project: Project, dan: User, rita: User
+) -> None:
+    newcomers.begin(project, dan)
+    role = members.add_member(project=project, username="dan", role="researcher", by=rita)
+    members.remove_member(membership=role, by=rita)
+    parts = list(newcomers.parts_of(dan, project))
+    for part in parts:
+        annotations.submit(part, factories.save_of(factories.labels([0])))
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+
+    tried = Qualification.objects.get(user=dan)
+    assert tried.state == State.FAILED
+    assert tried.layers["extraction"]["reason"]["code"] == "calibration.has_read"
+    assert not Admission.objects.filter(user=dan).exists()
+    newcomers.allow_another_try(project, dan, by=rita)
+    with pytest.raises(newcomers.CalibrationImpossible, match="reads_labels"):
+        newcomers.begin(project, dan)

@@ -31,7 +31,6 @@ from labeling.models import (
 from labeling.services import events
 from labeling.services.projects import synonyms_of
 from labeling.services.quality import newcomers, qualification
-from labeling.services.work.admission import calibrated_layers
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
@@ -113,10 +112,7 @@ def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> Check
 
 def _against_outcome(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
     """Of a newcomer, against what the conversation came to in its round."""
-    project, pk = assignment.round.project, assignment.conversation_id
-    layers = calibrated_layers(project)
-    right = newcomers.outcomes(project, layers, [pk]).get(pk, {})
-    return _against(assignment, answer, right, ruler, {})
+    return _against(assignment, answer, newcomers.held_to(assignment), ruler, {})
 
 
 def _against(

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import Agreement, Outcome, Statistic
@@ -26,7 +26,9 @@ from labeling.models import (
     Admission,
     Annotation,
     Assignment,
+    Event,
     GoldCheck,
+    Membership,
     Project,
     Qualification,
     Round,
@@ -42,6 +44,11 @@ PURPOSE = Assignment.Purpose.CALIBRATION
 KIND = Qualification.Kind.CALIBRATION
 State = Qualification.State
 How = Admission.How
+ENDED_WELL = (State.PASSED, State.WAIVED)
+READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+Outcomes = dict[str, Payload]
+"""By layer, what one conversation came to."""
+
 SETTLED = ""
 """Stands for a name where a newcomer is compared with what a conversation came to."""
 
@@ -92,13 +99,13 @@ def begin(project: Project, user: User) -> Qualification:
     if not layers or user not in assignments.annotators(project):
         raise CalibrationImpossible("calibration.nothing_to_do", project=project.name)
     tried = Qualification.objects.filter(project=project, user=user, kind=KIND).first()
-    if tried is not None and tried.state == State.TRYING:
-        return tried
     leads = admission.leads_of(project)
     if tried is not None and tried.state == State.FAILED:
         raise CalibrationImpossible("calibration.over", project=project.name, leads=leads)
-    if check_turns.reads_gold(user, project):
+    if has_read(user, project):
         raise CalibrationImpossible("calibration.reads_labels", leads=leads)
+    if tried is not None and _goes_on(tried):
+        return tried
     wanted = check_turns.plan_of(project).calibrate_on
     chosen = _choose(project, user, layers, wanted)  # before anything is locked: it reads a lot
     if len(chosen) < wanted:
@@ -108,15 +115,33 @@ def begin(project: Project, user: User) -> Qualification:
     return _begin(project, user, chosen)
 
 
+def _goes_on(tried: Qualification) -> bool:
+    """Whether there is something left to answer or to measure in it."""
+    return tried.state == State.TRYING and parts_of(tried.user, tried.project).exists()
+
+
+def has_read(user: User, project: Project) -> bool:
+    """Whether the user may read labels of others here, or once might: roles come and go."""
+    if check_turns.reads_gold(user, project):
+        return True
+    lost = Q(verb="member.changed", data__before__in=READERS)
+    lost |= Q(verb="member.removed", data__role__in=READERS)
+    return Event.objects.filter(lost, project=project, data__user=user.get_username()).exists()
+
+
 @transaction.atomic
-def _begin(project: Project, user: User, chosen: Sequence[int]) -> Qualification:
+def _begin(project: Project, user: User, chosen: Mapping[int, Outcomes]) -> Qualification:
     projects.lock(project)
     tried = Qualification.objects.filter(project=project, user=user, kind=KIND).first()
-    if tried is not None and tried.state != State.BETWEEN:
+    if tried is not None and (tried.state == State.FAILED or _goes_on(tried)):
         return tried  # another page was quicker
     tried = tried or Qualification(project=project, user=user, kind=KIND, tries=0)
-    tried.tries += 1
+    if tried.state in ENDED_WELL:  # for other layers: their tries are counted by themselves
+        tried.tries = 0
+    if tried.state != State.TRYING or not tried.tries:
+        tried.tries += 1
     tried.state = State.TRYING
+    tried.outcomes = dict(chosen)
     tried.save()
     parts_of(user, project).update(slot=None)
     round_ = qualification.round_of(project)
@@ -135,17 +160,24 @@ def _begin(project: Project, user: User, chosen: Sequence[int]) -> Qualification
     return tried
 
 
-def _choose(project: Project, user: User, layers: Sequence[str], wanted: int) -> list[int]:
-    """Settled conversations that the user never had; those with labels on more layers first."""
+def _choose(
+    project: Project, user: User, layers: Sequence[str], wanted: int
+) -> dict[int, Outcomes]:
+    """Settled conversations that the user never had, and what they came to.
+
+    Those with labels on more layers come first.
+    """
     settled: dict[int, int] = {}
+    right: dict[int, Outcomes] = {}
     for ids in _closed(project, user):
         for pk, by_layer in outcomes(project, layers, ids).items():
             if not check_turns.made_by(user, project, pk):
                 used = (bool(by_layer[layer].get(LAYERS[layer].key)) for layer in layers)
                 settled[pk] = sum(used)
+                right[pk] = by_layer
         if len(settled) >= wanted and sum(map(bool, settled.values())) >= wanted:
             break
-    return sorted(settled, key=lambda pk: -settled[pk])[:wanted]
+    return {pk: right[pk] for pk in sorted(settled, key=lambda pk: -settled[pk])[:wanted]}
 
 
 def _closed(project: Project, user: User) -> Iterator[list[int]]:
@@ -166,11 +198,30 @@ def _closed(project: Project, user: User) -> Iterator[list[int]]:
             yield order[start : start + LOOKED_AT]
 
 
+def held_to(part: Assignment) -> Outcomes:
+    """By layer, what the conversation had come to when the user began to calibrate on it."""
+    project, pk = part.round.project, part.conversation_id
+    tried = Qualification.objects.get(project=project, user=part.annotator_id, kind=KIND)
+    kept = _right(tried, [pk])
+    if pk not in kept:  # a part of an earlier try
+        kept = outcomes(project, admission.calibrated_layers(project), [pk])
+    return kept.get(pk, {})
+
+
+def _right(tried: Qualification, among: Collection[int]) -> dict[int, Outcomes]:
+    """What the try is held to: later decisions and layers do not change what it measures."""
+    if not tried.outcomes:  # begun before outcomes were kept
+        layers = admission.not_calibrated_on(tried.project, tried.user)
+        return outcomes(tried.project, layers, among)
+    kept: dict[str, Outcomes] = tried.outcomes
+    return {pk: kept[str(pk)] for pk in among if str(pk) in kept}
+
+
 def outcomes(
     project: Project, layers: Sequence[str], among: Collection[int]
-) -> dict[int, dict[str, Payload]]:
+) -> dict[int, Outcomes]:
     """What those conversations came to that are settled on all the layers."""
-    found: dict[int, dict[str, Payload]] = {pk: {} for pk in among}
+    found: dict[int, Outcomes] = {pk: {} for pk in among}
     for layer in layers:
         needed = [*LAYERS[layer].needs, layer]
 
@@ -194,16 +245,32 @@ def decide(project: Project, user: User, *, ruler: Ruler) -> None:
     running = tried.filter(state=State.TRYING).first()
     if running is None or not _is_answered(project, user):
         return
-    results = _compared(project, user, ruler)
+    results = _compared(running, ruler)
     with transaction.atomic():
         projects.lock(project)
-        locked = tried.filter(state=State.TRYING, tries=running.tries).first()
-        if locked is not None:
+        locked = tried.filter(state=State.TRYING, decided_at=running.decided_at).first()
+        if locked is None:
+            return
+        if has_read(user, project):
+            _end_for_reader(locked)
+        else:
             _store(locked, results, check_turns.plan_of(project).tries)
+
+
+def _end_for_reader(tried: Qualification) -> None:
+    """Somebody who might read labels meanwhile has not labelled blind. A lead decides."""
+    reason = Fact("calibration.has_read")
+    layers = admission.not_calibrated_on(tried.project, tried.user)
+    tried.layers = {layer: _without_figure(tried.project, reason) for layer in layers}
+    tried.state, tried.decided_at = State.FAILED, timezone.now()
+    tried.save()
+    _record("calibration.failed", tried)
 
 
 def _is_answered(project: Project, user: User) -> bool:
     parts = parts_of(user, project)
+    if not parts.exists():
+        return False
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )
@@ -228,11 +295,17 @@ def _store(tried: Qualification, results: dict[str, LayerResult], most_tries: in
     _record("calibration.passed" if passed else "calibration.failed", tried)
 
 
-def _compared(project: Project, user: User, ruler: Ruler) -> dict[str, LayerResult]:
-    """By layer, the newcomer against what the conversations came to. A skip leaves no figure."""
-    layers = admission.not_calibrated_on(project, user)
+def _compared(tried: Qualification, ruler: Ruler) -> dict[str, LayerResult]:
+    """By layer, the newcomer against what the conversations came to. A skip leaves no figure.
+
+    The layers are those that the try began with: another one takes a try of its own.
+    """
+    project, user = tried.project, tried.user
     parts = list(parts_of(user, project).select_related("conversation", "annotation"))
-    settled = outcomes(project, layers, [part.conversation_id for part in parts])
+    settled = _right(tried, [part.conversation_id for part in parts])
+    layers = list(next(iter(settled.values()), {}))
+    if not layers:
+        layers = admission.not_calibrated_on(project, user)
     answered = [
         part
         for part in parts
@@ -334,6 +407,10 @@ def let_in(project: Project, user: User, *, by: User, reason: str) -> list[str]:
     how = dict.fromkeys(layers, How.LET_IN)
     admission.admit(project, user, how, reason=reason, let_in_by=by)
     parts_of(user, project).exclude(DONE).update(slot=None)
+    running = Qualification.objects.filter(
+        project=project, user=user, kind=KIND, state=State.TRYING
+    )
+    running.update(state=State.WAIVED, decided_at=timezone.now())
     events.record(
         "admission.let_in",
         project,
@@ -420,7 +497,9 @@ def _standings(of_projects: Collection[Project], users: Collection[User]) -> lis
     calibrated = {(row.project_id, row.layer) for row in rows if row.how == How.ROUND}
     tried = {
         (row.project_id, row.user_id): row
-        for row in Qualification.objects.filter(project__in=of_projects, kind=KIND)
+        for row in Qualification.objects.filter(project__in=of_projects, kind=KIND).defer(
+            "outcomes"
+        )
     }
     counts = _counts(of_projects)
     standings = []
