@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django import template
 from django.utils.formats import date_format
@@ -14,8 +14,14 @@ register = template.Library()
 
 
 @register.filter
-def said_at(time: datetime) -> str:
-    """``5 Mar 2026 10:07``, or ``0:01:02`` where a file counts from the start of a recording."""
+def said_at(time: datetime | str) -> str:
+    """``5 Mar 2026 10:07``, or ``0:01:02`` where a file counts from the start of a recording.
+
+    Gold has times as text, in ISO 8601.
+    """
+    if isinstance(time, str):
+        time = datetime.fromisoformat(time)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
     if time.date() == BEGINNING.date():
         since = time - BEGINNING
         return str(since).partition(".")[0]

@@ -11,7 +11,7 @@ import sqlite3
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
 
@@ -35,7 +35,10 @@ from labeling.domain.formats.talks import (
 ROW_BYTES = 1024 * 1024
 GROUP_BYTES = 512 * 1024 * 1024
 """Of one group of rows of a Parquet file, uncompressed: small files may hold far more."""
+TABLE_CHARACTERS = 4 * 1024**3
+"""Of all texts of a table: a small Parquet file can repeat a text a million times."""
 ROWS = 500
+FEW_ROWS = 16  # at a time where equal texts cannot be held once
 DELIMITERS = (",", ";", "\t", "|")
 
 _NAMES = {
@@ -288,15 +291,32 @@ def _parquet(stream: BinaryIO) -> Any:
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(
-            stream, thrift_string_size_limit=16 * 2**20, thrift_container_size_limit=2**20
-        )
+        limits = {"thrift_string_size_limit": 16 * 2**20, "thrift_container_size_limit": 2**20}
+        file = parquet.ParquetFile(stream, **limits)
+        repeated = _repeatable(file)
+        file = parquet.ParquetFile(stream, read_dictionary=repeated, **limits)
+        file.schema_arrow.names  # noqa: B018 - names that are no UTF-8 are an error here
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise FileFault("file.not_parquet", why=_said(error)) from None
     groups = range(file.num_row_groups)
     if any(file.metadata.row_group(group).total_byte_size > GROUP_BYTES for group in groups):
         raise FileFault("file.group_too_large", limit=GROUP_BYTES)
     return file
+
+
+def _repeatable(file: Any) -> list[str]:
+    """The columns of texts that can be read with each text once: all but those of differences."""
+    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
+    differences = {
+        chunk.path_in_schema
+        for chunk in chunks
+        if any(encoding.startswith("DELTA_") for encoding in chunk.encodings)
+        and ("." not in chunk.path_in_schema or "DELTA_LENGTH_BYTE_ARRAY" in chunk.encodings)
+    }
+    columns = [file.schema.column(number) for number in range(len(file.schema))]
+    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
+    return sorted(texts - differences)
 
 
 def _batches(file: Any, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -311,12 +331,48 @@ def _batches(file: Any, columns: Sequence[str]) -> Iterator[tuple[int, dict[str,
 
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=ROWS, columns=list(columns)):
-            for row in batch.to_pylist():
+        kinds = [file.schema_arrow.field(column).type for column in columns]
+        is_long = any(map(pyarrow.types.is_string, kinds)) or any(
+            map(pyarrow.types.is_binary, kinds)
+        )
+        rows = FEW_ROWS if is_long else ROWS
+        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+            values = [_values(column) for column in batch.columns]
+            for cells in zip(*values, strict=True):
                 number += 1
-                yield number, row
+                yield number, dict(zip(batch.schema.names, cells, strict=True))
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         raise FileFault("file.not_parquet", why=_said(error)) from None
+
+
+def _values(array: Any) -> list[Any]:
+    """As Python has them; a text that comes again and again is there once."""
+    import pyarrow
+
+    kind = array.type
+    if pyarrow.types.is_dictionary(kind):
+        places = array.indices.to_pylist()
+        texts = {place: array.dictionary[place].as_py() for place in set(places) - {None}}
+        return [None if place is None else texts[place] for place in places]
+    if pyarrow.types.is_struct(kind):
+        names = [kind.field(number).name for number in range(kind.num_fields)]
+        fields = zip(*(_values(part) for part in array.flatten()), strict=True)
+        rows = zip(array.is_valid().to_pylist(), fields, strict=True)
+        return [dict(zip(names, row, strict=True)) if is_row else None for is_row, row in rows]
+    if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
+        parts = iter(_values(array.flatten()))
+        lengths = array.value_lengths().to_pylist()
+        return [None if length is None else list(islice(parts, length)) for length in lengths]
+    return array.to_pylist()  # type: ignore[no-any-return]
+
+
+def _characters(value: Any) -> int:
+    """Of all texts in a value of a row."""
+    if isinstance(value, dict):
+        return sum(map(_characters, value.values()))
+    if isinstance(value, list):
+        return sum(map(_characters, value))
+    return len(value) if isinstance(value, str | bytes) else 0
 
 
 def _whole_chats(rows: Iterator[tuple[int, dict[str, Any]]], name: str) -> Iterator[Talk | Problem]:
@@ -324,6 +380,8 @@ def _whole_chats(rows: Iterator[tuple[int, dict[str, Any]]], name: str) -> Itera
     try:
         for number, row in rows:
             try:
+                if _characters(row) > MAX_BYTES:
+                    raise FileFault("file.conversation_too_long", limit=MAX_BYTES)
                 yield chatlogs.talk_of(number, row, name=name)
             except FileFault as fault:
                 yield Problem(number, fault.fact)
@@ -334,6 +392,9 @@ def _whole_chats(rows: Iterator[tuple[int, dict[str, Any]]], name: str) -> Itera
 def _of_batches(file: Any, columns: Mapping[str, str]) -> Iterator[_Cells | Problem]:
     try:
         for number, row in _batches(file, list(columns.values())):
+            if _characters(row) > ROW_BYTES:
+                yield Problem(number, Fact("file.row_too_long", line=number, limit=ROW_BYTES))
+                continue
             cells = {what: _written(row[column]) for what, column in columns.items()}
             yield _checked(number, cells)
     except FileFault as fault:
@@ -381,11 +442,15 @@ def _grouped(
     try:
         database.executescript(_TABLE)
         database.execute("BEGIN")
-        has_rows = False
+        has_rows, size = False, 0
         for some in batches(rows, ROWS):
             yield from (row for row in some if isinstance(row, Problem))
             cells = [row for row in some if isinstance(row, _Cells)]
             has_rows = has_rows or bool(cells)
+            size += sum(len(row.text) for row in cells)
+            if size > TABLE_CHARACTERS:
+                yield Problem(None, Fact("file.too_long", limit=TABLE_CHARACTERS))
+                return
             if by_id and (lost := next((row for row in cells if not row.conversation), None)):
                 yield Problem(lost.line, Fact("file.row_of_no_conversation"))
             database.executemany(

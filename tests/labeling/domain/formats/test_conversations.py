@@ -135,6 +135,70 @@ def test_parquet_holds_messages_or_whole_chats():
         ]  # fmt: skip
 
 
+def test_parquet_with_nothing_in_places_is_read():
+    chats = {
+        "id": ["a", None],
+        "messages": [
+            [{"role": "user", "content": "Hi"}, None],
+            [{"role": "user", "content": "Hi"}, {"role": "user", "content": None}],
+        ],
+    }
+    written = BytesIO()
+    parquet.write_table(pyarrow.table(chats), written)
+
+    assert problems(written.getvalue(), "parquet") == [
+        (1, "file.must_be_object"), (2, "file.few_messages"),
+    ]  # fmt: skip
+
+
+def test_a_text_that_a_small_parquet_file_repeats_is_held_once(monkeypatch):
+    text, rows = "a" * 600_000, 200
+    messages = {"speaker": ["A"] * rows, "text": [text] * rows}
+    chats = {"messages": [[{"role": "user", "content": text}] * rows]}
+    files = []
+    for content in (messages, chats):
+        written = BytesIO()
+        parquet.write_table(pyarrow.table(content), written, compression="zstd")
+        files.append(written.getvalue())
+    assert max(map(len, files)) < 30_000
+    before = pyarrow.total_allocated_bytes()
+    most = 0
+
+    def watched(array: Any) -> list[Any]:
+        nonlocal most
+        most = max(most, pyarrow.total_allocated_bytes() - before)
+        return values(array)
+
+    values = tables._values
+    monkeypatch.setattr(tables, "_values", watched)
+    monkeypatch.setattr(tables, "TABLE_CHARACTERS", 10_000_000)
+
+    assert problems(files[0], "parquet") == [(None, "file.too_long")]
+    assert problems(files[1], "parquet") == [(1, "file.conversation_too_long")]
+    assert 0 < most < 10_000_000
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_parquet_is_read_in_every_encoding_of_texts(encoding):
+    table = pyarrow.table({"speaker": ["A", "B"] * 20, "text": ["Hi", "Hi there"] * 20})
+    written = BytesIO()
+    kinds = {"speaker": encoding, "text": encoding}
+    parquet.write_table(table, written, use_dictionary=False, column_encoding=kinds)
+
+    [record] = records(written.getvalue(), name="a.parquet")
+
+    assert [turn.content for turn in record.turns] == ["Hi", "Hi there"] * 20
+
+
+def test_a_row_of_parquet_has_the_limit_of_every_row():
+    written = BytesIO()
+    parquet.write_table(
+        pyarrow.table({"speaker": ["A"] * 3, "text": ["a", "b" * 1_100_000, "c"]}), written
+    )
+
+    assert problems(written.getvalue(), "parquet") == [(2, "file.row_too_long")]
+
+
 def test_who_is_who_can_be_said_by_name_and_for_everybody_else():
     text = "Note: all of it\nDana: Hello\nZoé: Hi\nNote: that\nمنى: نعم\n"
 
@@ -316,6 +380,6 @@ def test_time_grows_with_the_size_of_a_file(format, unit):
 def test_a_voice_tag_of_blanks_takes_no_time():
     started = time.process_time()
 
-    everything("WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 100_000 + "<", "vtt")
+    everything("WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 500_000 + "<", "vtt")
 
     assert time.process_time() - started < 0.3
