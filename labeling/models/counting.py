@@ -109,8 +109,10 @@ STAND_CHANGED = f"{STAND}, changes = changes + 1"
 def _stands(name: str, event: str, table: str, condition: str, of: str, only: str = "") -> Count:
     conversation = f"{of}.conversation_id"
     stand = STAND_CHANGED if table == ASSIGNMENT else STAND
-    statement = f"{stand} WHERE conversation_id = {conversation}{only}"
-    return Count(name, event, table, condition, statement, f"conversation_id = {conversation}")
+    # Locks no row that stays as it is: who is handed a place has locked that before, and who
+    # answers locks the row first.
+    where = f"conversation_id = {conversation}{only}"
+    return Count(name, event, table, condition, f"{stand} WHERE {where}", where)
 
 
 def _stand_in_round(name: str, column: str, only: str = "") -> Count:
