@@ -79,8 +79,8 @@ class PeopleForm(forms.Form):
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto", "spellcheck": "false"}),
         help_text=_(
-            "One a line, or with commas between them. Who has an account joins at once; "
-            "everybody else gets a link, which you send them."
+            "One a line, or with commas between them. A user name joins at once; "
+            "everybody else, and every address, gets a link, which you send them."
         ),
     )
     role = forms.ChoiceField(label=_("As"), choices=Membership.Role.choices)

@@ -113,7 +113,7 @@ class InvitedPeople(NamedTuple):
 def invite_people(
     *, project: Project, role: str, by: User, people: Sequence[str], days: int = DAYS
 ) -> InvitedPeople:
-    """Let several people in, each by a user name or an address, or by a link that works once.
+    """Let several people in, each by a user name, or by a link that works once.
 
     Inviting somebody again makes a new link, and the old one opens nothing any more.
     """
@@ -136,14 +136,10 @@ def invite_people(
 
 
 def _account_of(person: str) -> User | None:
-    """Whose user name it is, or whose address, unless several have it."""
-    active = User.objects.filter(is_active=True)
-    by_name = active.filter(username=person).first()
-    if by_name is not None or "@" not in person:
-        return by_name
-    address = ADDRESS.search(person)
-    matching = list(active.filter(email__iexact=address[0])[:2]) if address else []
-    return matching[0] if len(matching) == 1 else None
+    """Whose user name it is. Never by an address: nobody has confirmed that it is theirs."""
+    if "@" in person:  # a user name may look like somebody else's address
+        return None
+    return User.objects.filter(username=person, is_active=True).first()
 
 
 @transaction.atomic

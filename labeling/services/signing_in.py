@@ -134,13 +134,23 @@ def begin(counts: Sequence[Count], *, username: str, caller: Caller) -> Ticket:
 @transaction.atomic
 def succeeded(ticket: Ticket) -> None:
     """The try was not in vain. What others have tried at this account or address stays counted."""
-    first, *others = ticket.counts
-    Tries.objects.filter(pk=first.key).delete()
-    for count in others:
-        rows = Tries.objects.filter(pk=count.key, failures__gt=0)
-        rows.update(failures=F("failures") - 1)
-        rows.filter(failures__lt=count.limit.free).update(until=None)
-    Tries.objects.filter(last_at__lt=timezone.now() - FORGOTTEN_AFTER).delete()
+    rows = _locked(ticket.counts)
+    for at, count in enumerate(ticket.counts):
+        row = rows[count.key]
+        row.failures = 0 if at == 0 else max(row.failures - 1, 0)
+        if at == 0 or row.failures < count.limit.free:
+            row.until = None
+        row.save()
+
+
+def forget() -> int:
+    """Tries that are long past; what somebody is just counting is left to the next time."""
+    long_past = Tries.objects.filter(last_at__lt=timezone.now() - FORGOTTEN_AFTER)
+    with transaction.atomic():
+        keys = list(
+            long_past.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
+        )
+        return Tries.objects.filter(pk__in=keys).delete()[0]
 
 
 def failed(username: str, caller: Caller) -> None:
@@ -158,12 +168,15 @@ def forgive(user: User) -> None:
 
 def _locked(counts: Sequence[Count]) -> dict[str, Tries]:
     """The rows, made where they are missing, and always locked in the same order."""
-    keys = sorted(count.key for count in counts)
+    keys = sorted({count.key for count in counts})
     long_ago = timezone.now() - 2 * FORGOTTEN_AFTER
     missing = [Tries(key=key, last_at=long_ago) for key in keys]
-    Tries.objects.bulk_create(missing, ignore_conflicts=True)
-    rows = Tries.objects.select_for_update().filter(pk__in=keys).order_by("pk")
-    return {row.key: row for row in rows}
+    rows: dict[str, Tries] = {}
+    while len(rows) < len(keys):  # one that was just forgotten is made again
+        Tries.objects.bulk_create(missing, ignore_conflicts=True)
+        locked = Tries.objects.select_for_update().filter(pk__in=keys).order_by("pk")
+        rows = {row.key: row for row in locked}
+    return rows
 
 
 def _record(verb: str, username: str, caller: Caller, **data: int) -> None:
