@@ -15,7 +15,7 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
-from labeling.services import audit_chain, health, near_duplicates, outbox, pending
+from labeling.services import audit_chain, health, near_duplicates, outbox, pending, signing_in
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
@@ -69,6 +69,7 @@ def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
     processes.children.end_idle()
     health.pulse()
+    signing_in.forget()
     steering.wake_unattended()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()

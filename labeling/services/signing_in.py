@@ -22,7 +22,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from labeling.models import SignIn, Tries
@@ -31,6 +31,7 @@ from labeling.services import events
 logger = logging.getLogger(__name__)
 
 FORGOTTEN_AFTER = timedelta(hours=1)
+FORGOTTEN_AT_ONCE = 1000
 """So long after the last of them tries in vain count no more."""
 
 
@@ -147,9 +148,8 @@ def forget() -> int:
     """Tries that are long past; what somebody is just counting is left to the next time."""
     long_past = Tries.objects.filter(last_at__lt=timezone.now() - FORGOTTEN_AFTER)
     with transaction.atomic():
-        keys = list(
-            long_past.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
-        )
+        free = long_past.order_by("pk").select_for_update(skip_locked=True)
+        keys = list(free.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
         return Tries.objects.filter(pk__in=keys).delete()[0]
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.models import Event, Invitation, Membership, Project
+from labeling.models import Event, Invitation, Project
 from labeling.services import invitations, members
 from labeling.services import projects as service
 from labeling.views.project_start import start_of

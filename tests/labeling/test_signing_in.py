@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from labeling.models import Event, Membership, SignIn, Tries
-from labeling.services import passwords, projects, tokens
+from labeling.services import passwords, projects, signing_in, tokens
 from labeling.services.demo_accounts import FOLDER
 from tests import factories
 
@@ -244,3 +246,25 @@ def test_no_log_line_holds_a_link(settings: Any) -> None:
     assert settings.PASSWORD_RESET_TIMEOUT == 24 * 3600
     line = "GET /password/MQ/d3jv1k-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
     assert "0c2b1d8a" not in OF_OURS.sub("…", line)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_right_passwords_at_the_same_time_are_all_let_in() -> None:
+    """Counting, forgiving and forgetting meet in the same rows."""
+    caller = signing_in.Caller(address="192.0.2.1")
+    counts = signing_in.counts_of("ana", caller)
+
+    def sign_in(_: int) -> None:
+        try:
+            for _ in range(10):
+                ticket = signing_in.begin(counts, username="ana", caller=caller)
+                signing_in.succeeded(ticket)
+                signing_in.forget()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(sign_in, range(4)))
+
+    assert signing_in.begin(counts, username="ana", caller=caller).wait == 0
