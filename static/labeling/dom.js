@@ -22,6 +22,9 @@ export function el(tag, props = {}, ...children) {
   return node;
 }
 
+// In a narrow window the labels are below the text, and the page scrolls.
+export const isOneColumn = () => !matchMedia("(width >= 60rem)").matches;
+
 // Written only where it differs: whatever is written is laid out again, be it the same or not.
 export function setText(node, text) {
   if (node.textContent !== String(text)) node.textContent = text;

@@ -1,7 +1,7 @@
 // What is done to labels: start, link, edit, duplicate, move, merge, delete.
 
 import { pickLabel } from "./dialogs.js";
-import { byId, newUid } from "./dom.js";
+import { byId, isOneColumn, newUid } from "./dom.js";
 import { wordOf } from "./labels.js";
 import { choicesOf, linkFieldOf } from "./layers.js";
 import { t } from "./texts.js";
@@ -24,13 +24,13 @@ export class Labelling {
     return this.view.openUid ?? this.view.currentUid;
   }
 
-  start(values) {
+  start(values, { reveal = true } = {}) {
     if (this.store.isNothing(this.view.layer)) {
       this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.keyOf("nothing-here") }));
       return null;
     }
     const { uid } = this.view.drawnOnce(() => this.store.add(this.view.layer, values));
-    this.view.open(uid, { focus: false });
+    this.view.open(uid, { focus: false, reveal });
     this.status.say(t("{name} started", { name: this.store.name(uid) }));
     return uid;
   }
@@ -42,12 +42,17 @@ export class Labelling {
     return uid;
   }
 
+  // In one column the fields are far below the text: who taps a message goes on reading.
+  linkTapped(index) {
+    return isOneColumn() ? this.link(index, (values) => this.start(values, { reveal: false })) : this.link(index);
+  }
+
   // A message is linked to the open label, or a label begins with it.
-  link(index) {
+  link(index, begin = (values) => this.begin(values)) {
     const { layer, form, openUid } = this.view;
     const field = linkFieldOf(layer);
     if (!field) return this.status.say(t("{title} are not linked to whole messages.", { title: layer.title }));
-    if (!openUid) return this.begin({ [field.name]: firstLink(field, index) });
+    if (!openUid) return begin({ [field.name]: firstLink(field, index) });
     const isLinked = form?.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);
     if (this.problems.forget(openUid, field.name)) this.view.render();
     const name = this.store.name(openUid);

@@ -1,6 +1,6 @@
 // The panels next to the conversation: guidelines, history, comments. One is open at a time.
 
-import { all, byId } from "./dom.js";
+import { all, byId, isOneColumn } from "./dom.js";
 
 /** @import { PanelContent } from "./types.d.ts" */
 
@@ -33,7 +33,7 @@ export class Panels {
   // Open until somebody closes them: nobody labels without having seen the guidelines. A narrow
   // screen has room for one thing only.
   stored() {
-    if (!matchMedia("(width >= 60rem)").matches) return false;
+    if (isOneColumn()) return false;
     try {
       return localStorage.getItem(STORED) !== "closed";
     } catch {

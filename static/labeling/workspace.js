@@ -92,7 +92,7 @@ class Workspace {
       readOnly: this.readOnly,
       signal: this.life.signal,
       handlers: {
-        link: (index) => this.labelling.link(index),
+        link: (index) => this.labelling.linkTapped(index),
         point: (index) => this.pointAt({ index }),
         openLabel: (uid) => this.open(uid),
       },
@@ -325,7 +325,7 @@ class Workspace {
     this.status.say(`${layer.title}: ${this.inLayer.length}`);
   }
 
-  open(uid, { focus = true } = {}) {
+  open(uid, { focus = true, reveal = true } = {}) {
     if (!uid) return this.status.say(t("There is no label yet: {key} starts one.", { key: this.keys.keyOf("label-new") }));
     const layer = this.store.layerOf(uid);
     if (!layer) return undefined;
@@ -333,7 +333,7 @@ class Workspace {
     this.openUid = uid;
     this.currentUid = uid;
     this.render();
-    this.labels.reveal(uid);
+    if (reveal) this.labels.reveal(uid);
     if (!focus) return undefined;
     return this.readOnly ? this.labels.focusHead(uid) : this.form.focus();
   }
