@@ -200,7 +200,7 @@ export interface View extends Hand {
   readonly layers: Layer[];
   readonly currentUid: string | null;
   readonly inLayer: Label[];
-  open(uid: string, options?: { focus?: boolean }): void;
+  open(uid: string, options?: { focus?: boolean; reveal?: boolean }): void;
   showLayer(layer: Layer): void;
   render(): void;
   /** A change after which a label is opened, which draws the page. */
