@@ -51,7 +51,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def answered_by(self, user: Any) -> AssignmentQuerySet:
         """What the user has submitted or skipped: who did opens the discussion of its round once
         that has closed. Being planned into a round opens nothing."""
-        return self.labelling().filter(annotator=user, answered=True)
+        return self.filter(annotator=user, answered=True)
 
     def with_answered(self) -> AssignmentQuerySet:
         """Adds ``is_answer``: whether it counts towards the overlap."""

@@ -129,7 +129,7 @@ class Standing:
 
 def waiting_discussions(user: User) -> list[Discussion]:
     """The discussions in which the user may take part as an annotator of the round."""
-    mine = Assignment.objects.answered_by(user).filter(round=OuterRef("pk"))
+    mine = Assignment.objects.labelling().answered_by(user).filter(round=OuterRef("pk"))
     member = Membership.objects.filter(
         project=OuterRef("project"), user=user, role=Membership.Role.ANNOTATOR
     )

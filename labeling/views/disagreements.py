@@ -149,7 +149,7 @@ def _blind_again(round_: Round, user: Any) -> Round | None:
 
 
 def _labelled(round_: Round, user: Any) -> bool:
-    return round_.assignments.answered_by(user).exists()
+    return round_.assignments.labelling().answered_by(user).exists()
 
 
 def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:

@@ -114,7 +114,9 @@ def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _discussions(user: Any, project: Project) -> list[Round]:
     """The closed rounds that the user has labelled, newest first."""
-    mine = Assignment.objects.answered_by(user).filter(round__project=project).order_by()
+    mine = (
+        Assignment.objects.labelling().answered_by(user).filter(round__project=project).order_by()
+    )
     rounds = (
         project.rounds.labelling()
         .filter(pk__in=mine.values("round"))

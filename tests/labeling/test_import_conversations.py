@@ -377,8 +377,8 @@ def test_what_came_in_meanwhile_is_decided_about_again(write, monkeypatch):
     other = write(talk("a", text="Of the first import"), name="other.jsonl")
     decide = conversations.Importing.decide
 
-    def overtaken(self: Any, project: Any) -> None:
-        decide(self, project)
+    def overtaken(self: Any, project: Any, **how: Any) -> None:
+        decide(self, project, **how)
         monkeypatch.setattr(conversations.Importing, "decide", decide)
         run(other)
 

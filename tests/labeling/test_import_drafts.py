@@ -137,7 +137,7 @@ def test_gold_that_is_killed_leaves_neither_items_nor_conversations(kill: Any) -
 
     assert seen() == (0, 0, 0, 0)
     assert inserted()[:4] == (2, 2, 2, 2)
-    silent = timezone.now() - drafts.DEAD_AFTER
+    silent = timezone.now() - drafts.DEAD_AFTER - timedelta(seconds=1)
     ConversationDraft.objects.update(alive_at=silent)
     GoldDraft.objects.update(alive_at=silent)
     drafts.sweep()  # also the items, which would be left for longer by themselves

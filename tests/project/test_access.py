@@ -90,8 +90,8 @@ EXPECTED = {
     "qualification": MEMBERS,
     "qualification-begin": Row(302, 404, 302, 302, 302, post=True),
     "calibrate": Row(302, 404, 302, 302, 302, post=True),
-    "disagreements": MEMBERS,  # annotators: those of the round
-    "disagreement-comment": Row(302, 404, 302, 403, 302, post=True),
+    "disagreements": Row(302, 404, 404, 200, 200),  # of annotators those who answered in it
+    "disagreement-comment": Row(302, 404, 404, 403, 302, post=True),  # who answered in it
     # read by researchers and leads
     "calibration": READERS,
     "guideline-worklist": READERS,
@@ -200,8 +200,8 @@ EXPECTED = {
     "work-move": Row(302, 404, 404, 403, 200),
     "let-in": Row(302, 404, 404, 403, 200),
     "another-try": Row(302, 404, 404, 403, 302, post=True),
-    "disagreement-decide": Row(302, 404, 403, 403, 302, post=True),
-    "disagreement-names": Row(302, 404, 403, 403, 302, post=True),
+    "disagreement-decide": Row(302, 404, 404, 403, 302, post=True),
+    "disagreement-names": Row(302, 404, 404, 403, 302, post=True),
     "suggestions": READERS,
     "suggestions-ask": Row(302, 404, 404, 403, 302, post=True),
     "suggestions-switch": Row(302, 404, 404, 403, 302, post=True),

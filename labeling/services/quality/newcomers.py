@@ -188,7 +188,7 @@ def _closed(project: Project, user: User) -> Iterator[list[int]]:
     closed = project.rounds.labelling().exclude(state=Round.State.OPEN)
     ranked = sorted(closed, key=lambda round_: (round_.state != Round.State.PASSED, -round_.number))
     open_rounds = project.rounds.labelling().filter(state=Round.State.OPEN)
-    discussed = Assignment.objects.answered_by(user).order_by().values("round")
+    discussed = Assignment.objects.labelling().answered_by(user).order_by().values("round")
     for round_ in ranked:
         here = project.conversations.filter(rounds=round_).exclude(rounds__in=open_rounds)
         here = here.exclude(rounds__in=discussed)
