@@ -60,8 +60,11 @@ def address_of(request: HttpRequest) -> str:
 
 
 def is_local(request: HttpRequest) -> bool:
-    """From this machine itself, and not by way of a proxy on it."""
-    if settings.PROXIES or any(request.META.get(name) for name in FORWARDED):
+    """From this machine itself, and not by way of a proxy on it.
+
+    A site with an address of its own has one, and not every proxy says for whom it asks.
+    """
+    if settings.PUBLIC_URL or settings.PROXIES or any(request.META.get(name) for name in FORWARDED):
         return False
     try:
         is_loopback = ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
