@@ -32,6 +32,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 from product import ROOT, label, session_of, settle, web_server
@@ -313,10 +314,9 @@ def store(project: Any, number: int) -> None:
 
     with tempfile.TemporaryFile() as file:
         for n in range(number):
-            messages = [
-                {"role": "user", "content": f"In talk {n} we need order {index} on one page."}
-                for index in range(8)
-            ]
+            words = Random(n)  # the lint refuses gold of talks that are alike
+            texts = [" ".join(f"{words.getrandbits(20):x}" for _ in range(8)) for _ in range(8)]
+            messages = [{"role": "user", "content": f"We need {text}."} for text in texts]
             talk = {"id": f"{project.slug}-{n:06}", "messages": messages}
             file.write(json.dumps(talk).encode() + b"\n")
         file.seek(0)
