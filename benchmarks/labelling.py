@@ -309,13 +309,18 @@ def open_pool(project: Any) -> Any:
     )
 
 
+LETTERS = "abdegiklmnoprstu"  # digits would be taken for telephone numbers
+
+
 def store(project: Any, number: int) -> None:
     from labeling.services.exchange.conversations import import_files
 
     with tempfile.TemporaryFile() as file:
         for n in range(number):
             words = Random(n)  # the lint refuses gold of talks that are alike
-            texts = [" ".join(f"{words.getrandbits(20):x}" for _ in range(8)) for _ in range(8)]
+            texts = [
+                " ".join("".join(words.choices(LETTERS, k=6)) for _ in range(8)) for _ in range(8)
+            ]
             messages = [{"role": "user", "content": f"We need {text}."} for text in texts]
             talk = {"id": f"{project.slug}-{n:06}", "messages": messages}
             file.write(json.dumps(talk).encode() + b"\n")
