@@ -47,8 +47,8 @@ HERE_ONLY = (
     "knows their passwords. ASSAY_DEMO_EVERYWHERE=true opens them to others."
 )
 FOR_OTHERS = (
-    "WARNING: whoever reaches this server can sign in with a demo account, also as administrator: "
-    "everybody knows their passwords. Take ASSAY_DEMO_EVERYWHERE away to end that."
+    "WARNING: anyone who reaches this server can sign in with a demo account, also as "
+    "administrator: everybody knows their passwords. Take ASSAY_DEMO_EVERYWHERE away to end that."
 )
 
 

@@ -45,6 +45,7 @@ from labeling.models import (
     GoldRelease,
     Guideline,
     GuidelineCheck,
+    GuidelineReason,
     ImportReport,
     Invitation,
     LintFinding,
@@ -435,6 +436,12 @@ read_only(
     "annotation guideline stands checked_by checked_at",
     "guideline__project stands",
     "note checked_by__username",
+)
+read_only(
+    GuidelineReason,
+    "guideline disagreement",
+    "guideline__project",
+    "disagreement__conversation__external_id",
 )
 read_only(
     Review,

@@ -81,17 +81,29 @@ for (const tabs of document.querySelectorAll(".tabs")) {
   tabs.scrollLeft = middle - tabs.clientWidth / 2;
 }
 
-// What scrolls must be reachable by keyboard.
+// What scrolls must be reachable by keyboard, and a screen reader must say what it has reached.
 function mark(box) {
   const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
   if (scrolls) box.tabIndex = 0;
   else box.removeAttribute("tabindex");
+  if (scrolls && !box.hasAttribute("role")) {
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", nameOf(box));
+  }
+}
+
+/** The table's own caption, or the heading above it. */
+function nameOf(box) {
+  const inside = box.querySelector("caption");
+  const headings = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")];
+  const above = headings.filter((one) => one.compareDocumentPosition(box) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return (inside ?? above.at(-1))?.textContent?.trim().replace(/\s+/g, " ") || document.title;
 }
 
 const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
 
 function markScrollable() {
-  for (const box of document.querySelectorAll(".table-wrap, pre")) {
+  for (const box of document.querySelectorAll(".table-wrap, .summary-wrap, pre")) {
     mark(box);
     sizes.observe(box);
   }

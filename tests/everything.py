@@ -106,6 +106,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
             of_project,
         ),
         ("round-new member-add api-project api-conversations", of_project),
+        ("api-calibration api-admissions", of_project),
+        ("api-admission api-another-try", [*of_project, "ben"]),
         ("progress members audit targets project-settings invitation-new", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),

@@ -9,6 +9,12 @@ from labeling.api.comments import CommentsView, MentionsView, ResolveView
 from labeling.api.conversations import ConversationsView
 from labeling.api.gold import GoldListView, GoldView
 from labeling.api.looks import LooksView
+from labeling.api.newcomers import (
+    AdmissionsView,
+    AdmissionView,
+    AnotherTryView,
+    OwnCalibrationView,
+)
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.reviews import ReviewView
@@ -93,6 +99,26 @@ urlpatterns = [
         "projects/<slug:slug>/conversations/",
         ConversationsView.as_view(),
         name="api-conversations",
+    ),
+    path(
+        "projects/<slug:slug>/calibration/",
+        OwnCalibrationView.as_view(),
+        name="api-calibration",
+    ),
+    path(
+        "projects/<slug:slug>/admissions/",
+        AdmissionsView.as_view(),
+        name="api-admissions",
+    ),
+    path(
+        "projects/<slug:slug>/admissions/<str:username>/",
+        AdmissionView.as_view(),
+        name="api-admission",
+    ),
+    path(
+        "projects/<slug:slug>/admissions/<str:username>/another-try/",
+        AnotherTryView.as_view(),
+        name="api-another-try",
     ),
     path(
         "projects/<slug:slug>/rounds/<int:number>/agreement/",

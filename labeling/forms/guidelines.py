@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from labeling.models import Annotation, Guideline, GuidelineCheck, Project
+from labeling.domain.schema import LAYERS
+from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project
 from labeling.services.guidelines import named_in_disagreements
+from labeling.translation import translated
 
 MOST_CHARACTERS = 200_000
 
@@ -27,7 +31,36 @@ class GuidelineForm(forms.Form):
             "Annotators read it first: “A deadline is a constraint, not a data requirement”."
         ),
     )
+    because = forms.TypedMultipleChoiceField(
+        label=_("Disagreements that this version answers"),
+        help_text=_("They lead to it, and it to them."),
+        required=False,
+        coerce=int,
+        widget=forms.CheckboxSelectMultiple,
+    )
     base_version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def __init__(
+        self, data: Any = None, *, disagreements: Iterable[Disagreement] = (), **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self.disagreements = {row.pk: row for row in disagreements}
+        field: forms.TypedMultipleChoiceField = self.fields["because"]  # type: ignore[assignment]
+        field.choices = [(pk, _described(row)) for pk, row in self.disagreements.items()]
+        if not self.disagreements:
+            del self.fields["because"]
+
+    def clean_because(self) -> list[Disagreement]:
+        return [self.disagreements[pk] for pk in self.cleaned_data["because"]]
+
+
+def _described(row: Disagreement) -> str:
+    """Where it is, and what the decision says."""
+    layer = LAYERS[row.layer]
+    unit = f"[{row.unit}]" if layer.by_message else translated(layer.title)
+    note = Truncator(row.note).chars(80)
+    round_ = _("round {number}").format(number=row.round.number)
+    return f"{row.conversation} {unit}, {round_}" + (f": {note}" if note else "")
 
 
 class WorklistFilter(forms.Form):

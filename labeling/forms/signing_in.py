@@ -48,7 +48,7 @@ class SignInForm(AuthenticationForm):
             raise forms.ValidationError(
                 _(
                     "This is a demo account: everybody knows its password, so it opens only on "
-                    "the machine that the server runs on. Whoever runs the server can set "
+                    "the machine that the server runs on. Those who run the server can set "
                     "ASSAY_DEMO_EVERYWHERE=true, or give the account another password."
                 ),
                 code="demo",

@@ -9,7 +9,12 @@ from labeling.models.conversations import (
     ConversationState,
     Transcript,
 )
-from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
+from labeling.models.discussions import (
+    Comment,
+    Disagreement,
+    GuidelineCheck,
+    GuidelineReason,
+)
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
@@ -60,6 +65,7 @@ __all__ = [
     "GoldRelease",
     "Guideline",
     "GuidelineCheck",
+    "GuidelineReason",
     "ImportReport",
     "Invitation",
     "LintFinding",

@@ -52,6 +52,23 @@ class Disagreement(models.Model):
         return f"{self.conversation} {self.layer} {self.unit}"
 
 
+class GuidelineReason(models.Model):
+    """A disagreement that a version of the guidelines answers. As final as the version."""
+
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="reasons")
+    disagreement = models.ForeignKey(Disagreement, models.PROTECT, related_name="answers")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                name="guideline_reason_once", fields=["guideline", "disagreement"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.guideline} because of {self.disagreement}"
+
+
 class Comment(models.Model):
     """A remark pinned to a conversation, a message, a label or a disagreement. Never edited.
 

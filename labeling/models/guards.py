@@ -51,6 +51,7 @@ GUARDS = [
     *never("labeling_eventlink", "The audit log is append-only."),
     *never("labeling_logcheck", "The audit log is append-only."),
     *never("labeling_guideline", "A guideline version never changes: write a new version."),
+    *never("labeling_guidelinereason", "What led to a version never changes: write a new version."),
     *never("labeling_pseudonym", "A pseudonym never changes: released gold names it."),
     *never("labeling_review", "A review never changes: review again."),
     *never("labeling_adjudication", "A decision never changes: decide again."),

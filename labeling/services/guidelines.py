@@ -6,16 +6,28 @@ to be made again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
-from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
+from labeling.models import (
+    Annotation,
+    Disagreement,
+    Guideline,
+    GuidelineCheck,
+    GuidelineReason,
+    Project,
+    Round,
+)
 from labeling.services import events
 from labeling.services.work import annotations as answers
 from labeling.services.work import locking
+
+MOST_TO_ANSWER = 50
 
 
 class GuidelineUnchanged(RuleError):
@@ -32,9 +44,18 @@ class NotSuperseded(RuleError):
 
 @transaction.atomic
 def add_version(
-    *, project: Project, body: str, summary: str, by: User | None, base_version: int
+    *,
+    project: Project,
+    body: str,
+    summary: str,
+    by: User | None,
+    base_version: int,
+    because: Collection[Disagreement] = (),
 ) -> Guideline:
-    """Write the next version. ``base_version`` is the newest one that the writer has seen."""
+    """Write the next version. ``base_version`` is the newest one that the writer has seen.
+
+    ``because`` are the disagreements that it answers.
+    """
     body = _one_newline(body)
     newest = project.guidelines.first()
     number = newest.version if newest else 0
@@ -53,6 +74,9 @@ def add_version(
             )
     except IntegrityError:
         raise _stale(base_version, number + 1) from None
+    GuidelineReason.objects.bulk_create(
+        GuidelineReason(guideline=added, disagreement=row) for row in because
+    )
     events.record(
         "guideline.added", added, project=project, actor=by, version=added.version, summary=summary
     )
@@ -85,6 +109,14 @@ def named_in_disagreements(project: Project) -> QuerySet[Disagreement]:
     return Disagreement.objects.filter(
         round__project=project, outcome=Disagreement.Outcome.GUIDELINE
     )
+
+
+def to_answer(project: Project, besides: Disagreement | None = None) -> list[Disagreement]:
+    """Those that no version has answered yet, the newest decisions first, and ``besides``."""
+    rows = named_in_disagreements(project).filter(answers=None)
+    newest = rows.select_related("conversation", "round").order_by("-decided_at")[:MOST_TO_ANSWER]
+    open_ones = list(newest)
+    return [besides, *open_ones] if besides and besides not in open_ones else open_ones
 
 
 @transaction.atomic

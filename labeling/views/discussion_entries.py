@@ -105,7 +105,10 @@ class Remark(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """``name`` says what it is about if not a message; ``rated`` is one list of choices."""
+    """``name`` says what it is about if not a message; ``rated`` is one list of choices.
+
+    ``answered_in`` are the versions of the guidelines that were written because of it.
+    """
 
     place: UnitPlace
     conversation: str
@@ -119,6 +122,7 @@ class Entry(NamedTuple):
     compared: list[Compared]
     row: Disagreement | None
     thread: list[Remark]
+    answered_in: list[int]
 
 
 Payload = Mapping[str, Any]
@@ -147,7 +151,7 @@ def _in_short(split: Split, people: People) -> str:
 def entry_of(
     discussed: Round, place: UnitPlace, split: Split, row: Disagreement | None, people: People
 ) -> Entry:
-    """Three queries, however long the conversation and the thread are."""
+    """Four queries, however long the conversation and the thread are."""
     unit = LAYERS[place.layer].units
     is_rating = isinstance(unit, Judged) and bool(unit.value)
     payloads = _payloads(discussed, place.conversation)
@@ -169,6 +173,7 @@ def entry_of(
         ],
         row=row,
         thread=_thread(row, people) if row else [],
+        answered_in=_answered_in(row) if row else [],
     )
 
 
@@ -298,6 +303,11 @@ def _payloads(discussed: Round, conversation: int) -> dict[str, Payload]:
         round=discussed, conversation=conversation, annotation__status="submitted"
     )
     return dict(rows.values_list("annotator__username", "annotation__payload"))
+
+
+def _answered_in(row: Disagreement) -> list[int]:
+    versions = row.answers.order_by("guideline__version")
+    return list(versions.values_list("guideline__version", flat=True))
 
 
 def _thread(row: Disagreement, people: People) -> list[Remark]:

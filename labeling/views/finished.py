@@ -13,7 +13,7 @@ from labeling.services.needs import Discussion
 from labeling.services.work import assignments
 from labeling.views.home import TABS
 
-TODO = TABS["pending"] | TABS["draft"] | TABS["returned"]
+UNANSWERED = TABS["pending"] | TABS["draft"] | TABS["returned"]
 
 
 class Elsewhere(NamedTuple):
@@ -39,7 +39,7 @@ def of(user: User, round_: Round) -> dict[str, Any]:
         "answered": work["submitted"] + work["skipped"],
         "discussion": _of_round(waiting, round_),
         "elsewhere": _elsewhere(user, mine, round_.project_id),
-        "left": mine.filter(TODO, round__project=round_.project_id).count(),
+        "left": mine.filter(UNANSWERED, round__project=round_.project_id).count(),
     }
 
 
@@ -49,7 +49,7 @@ def _of_round(waiting: list[Discussion], round_: Round) -> Discussion | None:
 
 def _elsewhere(user: User, mine: Any, project: int) -> list[Elsewhere]:
     """In two queries: what is planned or begun in other projects, and their pools."""
-    todo = mine.exclude(round__project=project).filter(TODO)
+    todo = mine.exclude(round__project=project).filter(UNANSWERED)
     numbers = dict(todo.order_by().values_list("round__project").annotate(n=Count("pk")))
     pools = assignments.pools_for(user).exclude(project=project).values_list("project", flat=True)
     projects = Project.objects.filter(pk__in={*numbers, *pools}).only("name", "slug")

@@ -5,15 +5,26 @@ from typing import Any, NamedTuple, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
+from labeling.domain.schema import LAYERS
 from labeling.forms.guidelines import MOST_CHARACTERS, GuidelineForm
-from labeling.models import Assignment, Disagreement, Guideline, Project, Round
+from labeling.models import (
+    Assignment,
+    Disagreement,
+    Guideline,
+    GuidelineReason,
+    Project,
+    Round,
+)
+from labeling.services import blindness
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
 from labeling.views import access
@@ -38,6 +49,16 @@ class DiffLine(NamedTuple):
         return {"added": "+", "removed": "−"}.get(self.kind, "")
 
 
+class Because(NamedTuple):
+    """A disagreement that led to a version; ``message`` or ``layer`` say what it was about."""
+
+    conversation: str
+    message: str
+    layer: str
+    round: int
+    query: str
+
+
 @require_GET
 def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> HttpResponse:
     """The newest version, or the one asked for, with what it changed."""
@@ -52,7 +73,8 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
         "diff": _changes(project, shown),
         "reads": access.reads(request.user, project),
         "may_write": access.leads(request.user, project),
-        "discussions": _discussions(request.user, project),
+        "discussions": list(_discussed(request.user, project)[:10]),
+        "reasons": _reasons(request.user, project, shown),
     }
     if context["reads"]:
         context["open_checks"] = open_checks(project)
@@ -63,13 +85,17 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
 def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     newest = project.guidelines.first()
-    draft = _draft(project, request.GET.get("disagreement"))
+    asked = _disagreement(project, request.GET.get("disagreement"))
+    draft = _draft(asked) if asked else ""
     initial = {
         "body": (newest.body if newest else starter_for(project.layers)) + draft,
         "base_version": newest.version if newest else 0,
         "summary": "" if newest else _("The first version"),
+        "because": [asked.pk] if asked else [],
     }
-    form = GuidelineForm(request.POST or None, initial=initial)
+    form = GuidelineForm(
+        request.POST or None, disagreements=service.to_answer(project, asked), initial=initial
+    )
     only_preview = "preview" in request.POST
     if only_preview and request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(render_markdown(request.POST.get("body", "")[:MOST_CHARACTERS]))
@@ -112,7 +138,7 @@ def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(project)
 
 
-def _discussions(user: Any, project: Project) -> list[Round]:
+def _discussed(user: Any, project: Project) -> QuerySet[Round]:
     """The closed rounds that the user has labelled, newest first."""
     mine = (
         Assignment.objects.labelling().answered_by(user).filter(round__project=project).order_by()
@@ -122,16 +148,41 @@ def _discussions(user: Any, project: Project) -> list[Round]:
         .filter(pk__in=mine.values("round"))
         .exclude(state=Round.State.OPEN)
     )
-    return list(rounds.only("number", "kind").order_by("-number")[:10])
+    return rounds.only("number", "kind").order_by("-number")
 
 
-def _draft(project: Project, asked: str | None) -> str:
-    """The message of a disagreement as a quotation to write a rule under; empty without one."""
+def _reasons(user: Any, project: Project, shown: Guideline | None) -> list[Because]:
+    """The disagreements that led to the version, as far as the user may read about them now."""
+    rows = GuidelineReason.objects.filter(guideline=shown)
+    if not access.reads(user, project):
+        rows = rows.filter(disagreement__round__in=_discussed(user, project).order_by())
+    rows = rows.exclude(disagreement__conversation__in=blindness.again(user)).order_by("pk")
+    rows = rows.select_related("disagreement__conversation", "disagreement__round")
+    return [_because(row.disagreement) for row in rows]
+
+
+def _because(row: Disagreement) -> Because:
+    place = discussions.UnitPlace(row.conversation_id, int(row.unit), row.layer)
+    layer = LAYERS[row.layer]
+    return Because(
+        conversation=row.conversation.external_id,
+        message=row.unit if layer.by_message else "",
+        layer="" if layer.by_message else layer.title,
+        round=row.round.number,
+        query=urlencode({"layer": row.layer, "at": str(place)}),
+    )
+
+
+def _disagreement(project: Project, asked: str | None) -> Disagreement | None:
     number = whole_number(asked or "")
     if number is None:
-        return ""
+        return None
     disagreements = service.named_in_disagreements(project).select_related("conversation")
-    row = get_object_or_404(disagreements.select_related("round__project"), pk=number)
+    return get_object_or_404(disagreements.select_related("round__project"), pk=number)
+
+
+def _draft(row: Disagreement) -> str:
+    """The message of a disagreement as a quotation to write a rule under."""
     split = discussions.split_of(row)
     if split is None:
         raise Http404

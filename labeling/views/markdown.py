@@ -147,10 +147,17 @@ def _table_close(
 def _cell_open(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
 ) -> str:
-    """``---:`` in Markdown becomes the class of columns of figures, not a style."""
+    """``---:`` in Markdown becomes the class of columns of figures, not a style.
+
+    A head without a text is a cell: screen readers would announce a name and say none.
+    """
     token = tokens[index]
     if token.attrs.pop("style", "") == "text-align:right":
         token.attrs["class"] = "num"
+    if token.tag == "th" and tokens[index + 1].content:
+        token.attrs["scope"] = "col"
+    elif token.tag == "th":
+        token.tag = tokens[index + 2].tag = "td"
     return f"<{token.tag}{self.renderAttrs(token)}>"
 
 

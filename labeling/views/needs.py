@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, ngettext_lazy
 
 from labeling.models import Project, Round
 from labeling.services import needs
 from labeling.services.needs import Discussion, OpenRound, Standing
+from labeling.translation import lazy
 
 SHOWN = 8
 
@@ -24,6 +25,69 @@ class Need(NamedTuple):
     action: str
     url: str
     project: str = ""
+
+
+class Counted(NamedTuple):
+    """What a lead needs to know the number of; ``name`` is the page that ``action`` opens."""
+
+    number: Callable[[Standing], int]
+    rank: int
+    text: Any
+    action: str
+    name: str
+
+
+COUNTED = (
+    Counted(
+        lambda standing: standing.disputed,
+        25,
+        ngettext_lazy(
+            "{n} conversation is disputed and not decided",
+            "{n} conversations are disputed and not decided",
+            "n",
+        ),
+        lazy("Decide them"),
+        "adjudication",
+    ),
+    Counted(
+        lambda standing: standing.gold_disputes,
+        26,
+        ngettext_lazy(
+            "{n} dispute about gold waits for a verdict",
+            "{n} disputes about gold wait for a verdict",
+            "n",
+        ),
+        lazy("Judge them"),
+        "disputes",
+    ),
+    Counted(
+        lambda standing: standing.invited,
+        50,
+        ngettext_lazy(
+            "{n} invited person has not joined", "{n} invited people have not joined", "n"
+        ),
+        lazy("See who"),
+        "members",
+    ),
+    Counted(
+        lambda standing: standing.not_in_gold,
+        60,
+        ngettext_lazy(
+            "{n} settled conversation is in no gold",
+            "{n} settled conversations are in no gold",
+            "n",
+        ),
+        lazy("Freeze them"),
+        "gold",
+    ),
+    Counted(
+        lambda standing: standing.unplanned if standing.has_rounds else 0,
+        70,
+        ngettext_lazy("{n} conversation is in no round", "{n} conversations are in no round", "n"),
+        lazy("Open a round"),
+        "round-new",
+    ),
+)
 
 
 def of_annotator(user: Any, counts: Mapping[str, int]) -> list[Need]:
@@ -85,37 +149,10 @@ def of_project(standing: Standing) -> list[Need]:
     project = standing.project
     lines = _calibration(standing)
     lines += [line for opened in standing.open_rounds if (line := _round(project, opened))]
-    if disputed := standing.disputed:
-        text = ngettext(
-            "{n} conversation is disputed and not decided",
-            "{n} conversations are disputed and not decided",
-            disputed,
-        )
-        lines.append(_need(25, project, text.format(n=disputed), _("Decide them"), "adjudication"))
-    if gold_disputes := standing.gold_disputes:
-        text = ngettext(
-            "{n} dispute about gold waits for a verdict",
-            "{n} disputes about gold wait for a verdict",
-            gold_disputes,
-        )
-        lines.append(_need(26, project, text.format(n=gold_disputes), _("Judge them"), "disputes"))
-    if invited := standing.invited:
-        text = ngettext(
-            "{n} invited person has not joined", "{n} invited people have not joined", invited
-        )
-        lines.append(_need(50, project, text.format(n=invited), _("See who"), "members"))
-    if settled := standing.not_in_gold:
-        text = ngettext(
-            "{n} settled conversation is in no gold",
-            "{n} settled conversations are in no gold",
-            settled,
-        )
-        lines.append(_need(60, project, text.format(n=settled), _("Freeze them"), "gold"))
-    if standing.has_rounds and (unplanned := standing.unplanned):
-        text = ngettext(
-            "{n} conversation is in no round", "{n} conversations are in no round", unplanned
-        )
-        lines.append(_need(70, project, text.format(n=unplanned), _("Open a round"), "round-new"))
+    for kind in COUNTED:
+        if n := kind.number(standing):
+            text = kind.text.format(n=n)
+            lines.append(_need(kind.rank, project, text, str(kind.action), kind.name))
     return sorted(lines, key=lambda line: line.rank)
 
 

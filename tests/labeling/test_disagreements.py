@@ -407,6 +407,38 @@ def test_only_a_decision_for_the_guidelines_is_quoted_in_them(signed_in, rita, p
     assert response.status_code == 404
 
 
+def test_a_version_and_the_disagreements_that_it_answers_lead_to_each_other(
+    signed_in, rita, ana, project
+):
+    dan = User.objects.create_user("dan", password=factories.PASSWORD)
+    round_ = answered(project, marked={"ana": [0, 2, 3], "ben": [0], "cleo": [0]})
+    first, second, *_ = discussions.found_in(round_)
+    lead = signed_in(rita)
+    for place in (first, second):
+        post(lead, "decide", place, outcome="guideline")
+    asked, other = Disagreement.objects.order_by("pk")
+    editor = f"/projects/orders/guidelines/new/?disagreement={asked.pk}"
+    form = lead.get(editor).context["form"]
+    assert form["because"].value() == [asked.pk]
+    assert {pk for pk, _ in form.fields["because"].choices} == {asked.pk, other.pk}
+
+    text = {"body": "# New", "summary": "Recaps", "base_version": "1", "because": [asked.pk]}
+    lead.post(editor, text)
+
+    shown = f"{URL}?layer=extraction&amp;at={first}"
+    assert "Version 2 of the guidelines answers it." in page(lead, f"{URL}?at={first}")
+    assert "answers it" not in page(lead, f"{URL}?at={second}")
+    for reader in (rita, ana):
+        assert shown in signed_in(reader).get("/projects/orders/guidelines/2/").content.decode()
+    project.memberships.create(user=dan, role="annotator")
+    assert "Because of" not in page(signed_in(dan), "/projects/orders/guidelines/2/")
+    again = round_.conversations.all()  # blind
+    rounds.open_round(project=project, kind="calibration", by=rita, conversations=again)
+    assert "Because of" not in page(signed_in(ana), "/projects/orders/guidelines/2/")
+    offered = lead.get("/projects/orders/guidelines/new/").context["form"].fields["because"]
+    assert [pk for pk, _ in offered.choices] == [other.pk]
+
+
 def test_text_of_users_is_never_markup(signed_in, ana, rita, failed, place):
     discussions.say(failed, place, body="<script>x</script>", by=ana)
 

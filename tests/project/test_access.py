@@ -235,6 +235,10 @@ EXPECTED = {
     "api-projects": API_EVERYBODY,
     "api-project": API_READERS,
     "api-conversations": Row(403, 404, 404, 403, 400, post=True),
+    "api-calibration": Row(403, 404, 200, 200, 200),
+    "api-admissions": API_READERS,
+    "api-admission": API_READERS,
+    "api-another-try": Row(403, 404, 404, 403, 200, post=True),
     "api-agreement": Row(403, 404, 404, 409, 409),  # not measured yet: a worker was asked
     "api-adjudication": API_READERS,
     "api-review": API_READERS,
