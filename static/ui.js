@@ -111,3 +111,33 @@ function markScrollable() {
 
 markScrollable();
 for (const type of ["htmx:afterSettle", "assay:exchanged"]) document.addEventListener(type, markScrollable);
+
+// A part of the page that is replaced by itself takes the focus with it: it goes to the same control of the new part,
+// or to the control that took its place.
+const CONTROLS = "a[href], button, summary, input:not([type='hidden']), select, textarea";
+
+/** @type {{ region: string, name: string, at: number } | null} */
+let left = null;
+
+const nameOfControl = (control) =>
+  [control.tagName, control.name, control.getAttribute("href"), control.getAttribute("aria-label") ?? control.textContent.trim()].join(" ");
+
+/** @returns {HTMLElement[]} */
+const controlsOf = (region) => [...(region?.querySelectorAll(CONTROLS) ?? [])];
+
+document.addEventListener("htmx:beforeSwap", (/** @type {any} */ { detail }) => {
+  const control = document.activeElement;
+  const region = control?.closest("[id]:not(a, button, summary, input, select, textarea)");
+  left = control && region && detail.target.contains(control)
+    ? { region: region.id, name: nameOfControl(control), at: controlsOf(region).indexOf(/** @type {any} */ (control)) }
+    : null;
+});
+
+document.addEventListener("htmx:afterSettle", () => {
+  if (!left || document.activeElement !== document.body) return;
+  const { region, name, at } = left;
+  left = null;
+  const controls = controlsOf(document.getElementById(region) ?? document.getElementById("main"));
+  const control = controls.find((each) => nameOfControl(each) === name) ?? controls[Math.min(at, controls.length - 1)];
+  (control ?? document.getElementById("main"))?.focus({ preventScroll: true });
+});

@@ -1,6 +1,6 @@
 // The panels next to the conversation: guidelines, history, comments. One is open at a time.
 
-import { all, byId, isOneColumn } from "./dom.js";
+import { all, byId, focused, isOneColumn } from "./dom.js";
 
 /** @import { PanelContent } from "./types.d.ts" */
 
@@ -21,6 +21,8 @@ export class Panels {
     }
     this.frame = byId("workspace");
     this.current = null;
+    /** @type {HTMLElement | null} what had the focus before a panel got it */
+    this.back = null;
     this.show(this.stored() ? "guidelines" : null, { focus: false });
   }
 
@@ -50,13 +52,16 @@ export class Panels {
   }
 
   show(name, { focus = true } = {}) {
+    const wasIn = this.roots.get(this.current)?.contains(focused());
     this.current = name;
     for (const [each, root] of this.roots) root.hidden = each !== name;
     this.frame.classList.toggle("with-panel", name !== null);
     for (const button of all("[data-action][aria-controls^='panel-']")) {
       button.setAttribute("aria-expanded", String(button.dataset.action === name));
     }
+    if (focus && wasIn) this.back?.focus({ preventScroll: true });
     if (!name) return;
+    if (!wasIn) this.back = focused();
     this.contents[name]?.open();
     if (focus && name !== "guidelines") this.roots.get(name).focus();
   }

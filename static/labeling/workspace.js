@@ -429,6 +429,7 @@ function remember(key, value) {
 }
 
 let workspace = new Workspace();
+if (focused() === document.body) byId("main").focus({ preventScroll: true }); // as with each conversation that follows
 
 function begin(page) {
   try {

@@ -43,7 +43,7 @@ def test_no_text_becomes_markup_that_runs(text):
     assert {name for _, name, _ in tags} <= ALLOWED
     for _, _, attributes in tags:
         names = re.findall(r'([\w-]+)="[^"]*"', attributes)
-        assert set(names) <= {"href", "title", "class", "tabindex", "start"}
+        assert set(names) <= {"href", "title", "class", "tabindex", "start", "scope"}
     for href in re.findall(r'href="([^"]*)"', html):
         assert re.match(r"(https?:|mailto:|/|#|[^:]*$)", href), href
 
