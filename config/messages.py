@@ -114,12 +114,12 @@ def _of_tables() -> Iterator[str]:
     from labeling.domain.agreement.kappa import BANDS
     from labeling.domain.chats.faults import KINDS
     from labeling.domain.schema import LAYERS, form_layers
-    from pipelines.registry import describe
+    from pipelines.registry import PIPELINES, describe
 
     yield from _of_choices()
     yield from (kind.title for kind in KINDS.values())
     yield from ("poor", *(name for _limit, name in BANDS))
-    for metric in METRICS.values():
+    for metric in METRICS.own.values():
         yield from filter(None, (metric.title, metric.summary, metric.chance))
     yield from keys.TAKE.values()
     for table in (
@@ -138,8 +138,9 @@ def _of_tables() -> Iterator[str]:
     for entry in LAYERS.values():
         yield from (entry.words.units, entry.words.marked, entry.words.unmarked)
         yield entry.words.content
-    yield from _shown(describe())
-    settings = [setting for row in describe() for setting in row["config"]]
+    pipelines = describe(PIPELINES.own.values())
+    yield from _shown(pipelines)
+    settings = [setting for row in pipelines for setting in row["config"]]
     yield from (
         choice for setting in settings for choice in setting["choices"] or () if " " in choice
     )

@@ -24,11 +24,25 @@ def _missing_guards(
     return guards.errors(databases or (), GUARDS, id="evaluation.E001")
 
 
+def _refused_plugins(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Entry points of installed packages that were not taken."""
+    from labeling.services import plugins
+    from labeling.words import in_english
+
+    return [
+        checks.Warning(
+            f"{fault.source}: {fault.name} ({fault.group}) is left out. {in_english(fault.reason)}",
+            id="evaluation.W001",
+        )
+        for fault in plugins.faults()
+    ]
+
+
 class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.services import label_hints, lint_sources
+        from evaluation.services import label_hints, lint_sources, plugins
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
@@ -38,5 +52,7 @@ class EvaluationConfig(AppConfig):
         affected.register(runs_about)
         label_hints.register()
         lint_sources.register()
+        plugins.register()
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
+        checks.register(_refused_plugins)

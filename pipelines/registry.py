@@ -1,7 +1,9 @@
-"""Every pipeline by name. Listing and describing them loads no model."""
+"""Every pipeline by name: ours and those of packages. Describing them loads no model."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,7 +12,9 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypedDict
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticUndefined
 
+from labeling.domain.plugins import PluginRefused, Registry, said
 from pipelines import events, memory, requirements, trained_on
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
@@ -253,7 +257,48 @@ _ENTRIES = (
     ),
 )
 
-PIPELINES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+LAYERS = frozenset(layer for entry in _ENTRIES for layer in entry.layers)
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+PREDICTIONS = "predictions"
+"""What a run is called whose outputs were made elsewhere: no pipeline may have this name."""
+
+
+def _check_installed(name: str, found: object) -> Entry:
+    """What an entry point of the group ``assay.pipelines`` must lead to."""
+    if not isinstance(found, Entry):
+        raise PluginRefused("plugin.wrong_type", wanted="Entry", type=type(found).__name__)
+    if found.name != name or not NAME.fullmatch(name) or name == PREDICTIONS:
+        raise PluginRefused("plugin.wrong_name", name=str(found.name))
+    if not (isinstance(found.title, str) and found.title.strip()):
+        raise PluginRefused("plugin.no_title")
+    if not (isinstance(found.summary, str) and found.summary.strip()):
+        raise PluginRefused("plugin.no_summary")
+    layers = found.layers if isinstance(found.layers, tuple) else ()
+    if not layers or not LAYERS.issuperset(layers):
+        raise PluginRefused("plugin.layers", layers=repr(found.layers))
+    if not callable(found.make):
+        raise PluginRefused("plugin.not_callable", field="make")
+    _check_settings(found.config)
+    return found
+
+
+def _check_settings(config: object) -> None:
+    """The launch form shows each setting with its default, before anything is chosen."""
+    if not (isinstance(config, type) and issubclass(config, BaseModel)):
+        raise PluginRefused("plugin.config", config=repr(config))
+    for name, field in config.model_fields.items():
+        if field.get_default(call_default_factory=True) is PydanticUndefined:
+            raise PluginRefused("plugin.no_default", setting=name)
+    try:
+        _settings(config)
+        json.dumps(config().model_dump(mode="json"))
+    except Exception as error:  # of pydantic, or of other people's validators
+        raise PluginRefused("plugin.config", config=said(error)) from error
+
+
+PIPELINES: Registry[Entry] = Registry(
+    "assay.pipelines", {entry.name: entry for entry in _ENTRIES}, _check_installed
+)
 
 
 def build(
@@ -320,8 +365,8 @@ class PipelineRow(TypedDict):
     config: list[SettingRow]
 
 
-def describe() -> list[PipelineRow]:
-    """One row for each pipeline."""
+def describe(entries: Iterable[Entry] | None = None) -> list[PipelineRow]:
+    """One row for each pipeline, or for each of ``entries``."""
     return [
         {
             "name": entry.name,
@@ -332,7 +377,7 @@ def describe() -> list[PipelineRow]:
             "floor": entry.floor,
             "config": _settings(entry.config),
         }
-        for entry in PIPELINES.values()
+        for entry in (PIPELINES.values() if entries is None else entries)
     ]
 
 

@@ -11,6 +11,8 @@ from evaluation.layers.base import (
     failure_values,
     undefined_values,
 )
+from evaluation.metrics import installed
+from evaluation.metrics.metric import MeasuredCase
 from evaluation.metrics.registry import Value, metrics_for
 from labeling.domain.facts import Fact
 
@@ -26,7 +28,23 @@ def values_of(
         return undefined_values(metrics_for(layer.name), unscorable)
     if failed:
         return _failure_values(example, layer, context)
-    return layer.score(example, context)
+    return _scored(example, layer, context)
+
+
+def _scored(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
+    """By the layer's own functions, and by those of installed packages."""
+    values = layer.score(example, context)
+    added = [metric for metric in metrics_for(layer.name) if metric.compute]
+    if not added:
+        return values
+    case = MeasuredCase(
+        layer=layer.name,
+        messages=example.messages,
+        gold=example.gold,
+        predicted=layer.predicted(example.output),
+        output=example.output or {},
+    )
+    return values | installed.values_of(added, case)
 
 
 def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
@@ -34,7 +52,7 @@ def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dic
     metrics = metrics_for(layer.name)
     values = failure_values(metrics, FAILED)
     if any(metric.scope == "micro" for metric in metrics):
-        as_gold = layer.score(replace(example, output=layer.as_output(example.gold)), context)
+        as_gold = _scored(replace(example, output=layer.as_output(example.gold)), layer, context)
         for name, value in values.items():
             off = as_gold[name].reason in layer.off
             values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)

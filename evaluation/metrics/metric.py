@@ -5,6 +5,7 @@ is never averaged as 0 or 1; summaries count it next to the figure.
 """
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -59,6 +60,33 @@ class Value:
             raise ValueError(f"Value: {self.value} is not a score; use None with a reason")
 
 
+class Undefined(NamedTuple):
+    """What a metric of an installed package returns where its definition gives no value."""
+
+    reason: str
+    """In a sentence: it is shown with the case."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCase:
+    """One case as a metric of an installed package reads it; nothing of it may be changed.
+
+    ``messages`` have ``index`` (from 0), ``role``, ``speaker``, ``content`` and ``time``. ``gold``
+    are the labels that were expected, ``predicted`` those of ``output``, in the shapes of the
+    layer; for questions and arcs ``predicted`` are the returned phases.
+    """
+
+    layer: str
+    messages: Sequence[Mapping[str, Any]]
+    gold: Sequence[Mapping[str, Any]]
+    predicted: Sequence[Mapping[str, Any]]
+    output: Mapping[str, Any]
+
+
+Compute = Callable[[MeasuredCase], float | Share | Undefined]
+"""How a metric of an installed package measures a case; a :class:`Share` where it is pooled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What is known about a metric before anything is computed.
@@ -67,7 +95,8 @@ class Metric:
     ``scope`` is ``case`` (one value per case, then averaged), ``micro`` (one value
     per case, but the run's value is the ratio of the summed counts) or ``run`` (one
     value over all cases pooled). ``lower`` and ``upper`` bound every value. A
-    ``diagnostic`` explains the others and is shown separately.
+    ``diagnostic`` explains the others and is shown separately. Our own are computed by the
+    functions of their layer; a metric of an installed package has ``compute``.
     """
 
     id: str
@@ -84,6 +113,7 @@ class Metric:
     diagnostic: bool = False
     chance: str = ""
     """What a random answer of the same size is, where one may score; empty: no chance level."""
+    compute: Compute | None = None
 
     @property
     def per_case(self) -> bool:

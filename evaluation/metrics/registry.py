@@ -1,7 +1,9 @@
-"""The list of all metrics by name and by layer; ``catalog`` holds their definitions."""
+"""All metrics by name and by layer; ``catalog`` holds the definitions of ours."""
 
 from evaluation.metrics.catalog import ROWS
+from evaluation.metrics.installed import checker
 from evaluation.metrics.metric import Metric, Value
+from labeling.domain.plugins import Registry
 
 METRICS_VERSION = "2.0"
 """Raised whenever the definition of any metric changes; logged with each run."""
@@ -19,8 +21,15 @@ __all__ = [
     "metrics_in",
 ]
 
-METRICS: dict[str, Metric] = {metric.id: metric for metric in ROWS}
-"""All metrics by identifier, in the order in which they are shown."""
+OF_JUDGES = "answers"
+"""The metrics of a run's answers are those of its judge: no package adds to them."""
+
+METRICS: Registry[Metric] = Registry(
+    "assay.metrics",
+    {metric.id: metric for metric in ROWS},
+    checker({layer for metric in ROWS for layer in metric.layers} - {OF_JUDGES}),
+)
+"""All metrics by identifier, in the order in which they are shown: ours, then those of packages."""
 
 
 def metrics_for(layer: str) -> list[Metric]:
@@ -52,4 +61,4 @@ def metrics_in(layer: str, *, answered: bool) -> list[Metric]:
     >>> [metric.id for metric in metrics_in("qa", answered=False)][-1]
     'mrr'
     """
-    return [*metrics_for(layer), *(metrics_for("answers") if answered else [])]
+    return [*metrics_for(layer), *(metrics_for(OF_JUDGES) if answered else [])]

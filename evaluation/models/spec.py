@@ -77,6 +77,13 @@ class CarriedSpec(_Part):
     unanswered: list[str] = []
 
 
+class SourceSpec(_Part):
+    """The installed package that a pipeline or a metric came from."""
+
+    distribution: str = ""
+    version: str = ""
+
+
 class RunSpec(_Part):
     """Never the environment: it holds keys and passwords."""
 
@@ -90,6 +97,10 @@ class RunSpec(_Part):
     protocol_version: str = ""
     metrics: dict[str, int] = {}
     """The version of each metric in force."""
+    metric_sources: dict[str, SourceSpec] = {}
+    """Where metrics of installed packages came from."""
+    pipeline_source: SourceSpec | None = None
+    """None: the pipeline is one of ours, or none was run."""
     metrics_config: dict[str, Any] | None = None
     event_schema: dict[str, list[str]] | None = None
     prompts: dict[str, str] = {}

@@ -310,7 +310,8 @@ def case_columns(layer: GoldLayer, *, answered: bool = False) -> list[Metric]:
     """The metrics of a table of cases."""
     answers = metrics_for("answers") if answered else []
     if layer.columns:
-        return [*(METRICS[name] for name in layer.columns), *answers]
+        added = [metric for metric in metrics_for(layer.name) if metric.compute]
+        return [*(METRICS[name] for name in layer.columns), *added, *answers]
     return [metric for metric in metrics_for(layer.name) if metric.per_case] + answers
 
 

@@ -17,7 +17,7 @@ from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import looks
+from evaluation.services import looks, plugins
 from evaluation.services.judging import judge_marks
 from evaluation.services.language_models import bills
 from evaluation.services.run import planning
@@ -92,6 +92,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
         "has_releases": releases.exists(),
         "estimate": estimate,
         "predictions": PredictionsForm(releases=releases, initial=start),
+        "plugin_faults": plugins.faults(),
     }
     return render(request, "evaluation/run_new.html", context, status=status)
 

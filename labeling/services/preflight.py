@@ -14,7 +14,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config import private_files
 from labeling.models import guards
-from labeling.services import demo_accounts, health
+from labeling.services import demo_accounts, health, plugins
+from labeling.words import in_english
 
 MISSING, NOTE, FINE = "missing", "note", "ok"
 ROOM = 5 * 1024**3  # bytes
@@ -191,6 +192,18 @@ def _checks() -> Findings:
             yield MISSING, f"{found.id}: {found.msg} {found.hint or ''}".strip()
 
 
+def _plugins() -> Findings:
+    for fault in plugins.faults():
+        why = in_english(fault.reason)
+        yield MISSING, f"{fault.source}: {fault.name} ({fault.group}) is left out. {why}"
+    added = [
+        f"{name} ({source})"
+        for registry in plugins.registries()
+        for name, source in registry.added.items()
+    ]
+    yield FINE, f"of installed packages: {', '.join(added) or 'nothing'}"
+
+
 CHECKS: dict[str, Callable[[], Findings]] = {
     "debug": _debug,
     "keys": _keys,
@@ -205,4 +218,5 @@ CHECKS: dict[str, Callable[[], Findings]] = {
     "files": _files,
     "backup": _backup,
     "checks": _checks,
+    "plug-ins": _plugins,
 }

@@ -33,6 +33,7 @@ PAGES = {
     "runs": "Runs",
     "answers": "Answers",
     "metrics": "Metrics",
+    "plug-ins": "Plug-ins",
     "commands": "Commands",
     "api": "API",
     "webhooks": "Webhooks",

@@ -35,7 +35,12 @@ from labeling.models import (
     ReleaseCheck,
 )
 from labeling.services import blindness, pseudonyms
-from labeling.services.exchange.export import export, formats_for
+from labeling.services.exchange.export import (
+    EXPORTERS,
+    ExporterFailed,
+    export,
+    formats_for,
+)
 from labeling.services.exchange.native_files import export_lines, proof_text
 from labeling.services.gold import corrections, gold_requests, looks, verification
 from labeling.services.gold.gold import proposed
@@ -60,6 +65,10 @@ FORMAT_WORDS = {
     "bagit": lazy("BagIt: for archives"),
     "csv": lazy("CSV: a row for each label"),
 }
+
+
+def _format_words(format: str) -> str:
+    return FORMAT_WORDS[format] if format in FORMAT_WORDS else EXPORTERS[format].title
 
 
 ENOUGH = (ConversationState.Answers.ALL, ConversationState.Answers.SKIPPED)
@@ -158,7 +167,7 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Htt
     blindness.refuse(request.user, frozen)
     looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
     if format := request.GET.get("format"):
-        return _folder(release, format)
+        return _folder(request, release, format)
     return StreamingHttpResponse(
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
@@ -183,14 +192,17 @@ def _proof(request: HttpRequest, release: GoldRelease, item_id: str) -> HttpResp
     )
 
 
-def _folder(release: GoldRelease, format: str) -> HttpResponseBase:
+def _folder(request: HttpRequest, release: GoldRelease, format: str) -> HttpResponseBase:
     if format not in formats_for(release):
         raise Http404
 
     def write(folder: Path) -> list[Path]:
         return export(release, format=format, folder=folder)
 
-    return zipped(write, f"{release}-{format}.zip")
+    try:
+        return zipped(write, f"{release}-{format}.zip")
+    except ExporterFailed as error:
+        return access.refused(request, error, release.get_absolute_url())
 
 
 @require_GET
@@ -351,7 +363,7 @@ def _release_page(
         "last_check": verified or release.checks.select_related("by").first(),
         "key": fingerprint(release.public_key),
         "stated": statement.parsed(release.header),
-        "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
+        "formats": [(format, _format_words(format)) for format in formats_for(release)],
         "run_url": _run_url(release),
         "comparable": release.comparable().exists(),
         "corrections": 0 if release.children.exists() else len(corrections.waiting_for(release)),

@@ -75,7 +75,7 @@ def prepare() -> None:
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
-    registry.PIPELINES |= {"slow": ENTRY, "hanging": HANGING}
+    registry.PIPELINES.update({"slow": ENTRY, "hanging": HANGING})
     steering.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 

@@ -33,7 +33,7 @@ from labeling.domain.schema import PRIORITIES, TYPES, Requirement
 from labeling.services.exchange.export import export
 from labeling.services.project_settings import FIELDS
 from labeling.views.docs import FOLDER, PAGES, address, read
-from pipelines.registry import describe
+from pipelines.registry import PIPELINES, describe
 from tests.factories import make_release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,7 +168,7 @@ def test_a_command_says_what_it_does(name):
 # --- metrics and agreement ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+@pytest.mark.parametrize("metric", METRICS.own.values(), ids=list(METRICS.own))
 def test_a_metric_is_documented_with_range_and_direction(metric):
     ((_, meaning, span, better, undefined),) = table_rows("metrics", metric.id)
 
@@ -181,16 +181,18 @@ def test_a_metric_is_documented_with_range_and_direction(metric):
 def test_no_metric_is_documented_that_does_not_exist():
     rows = re.findall(r"^\| `(\w+)` \|", text_of("metrics"), re.M)
 
-    assert sorted(rows) == sorted(METRICS)
+    assert sorted(rows) == sorted(METRICS.own)
 
 
 def test_every_metric_with_a_chance_level_is_in_the_section_about_them():
     section = text_of("metrics").partition("## Chance levels")[2].partition("## Matching")[0]
     named = set(re.findall(r"`(\w+)`", section))
 
-    declared = {re.sub(r"_\d+$", "_K", metric.id) for metric in METRICS.values() if metric.chance}
+    declared = {
+        re.sub(r"_\d+$", "_K", metric.id) for metric in METRICS.own.values() if metric.chance
+    }
     assert declared <= named
-    families = {re.sub(r"_\d+$", "_K", name) for name in METRICS}
+    families = {re.sub(r"_\d+$", "_K", name) for name in METRICS.own}
     assert named & families == declared
 
 
@@ -234,7 +236,7 @@ def test_the_shortcuts_of_a_comparison_are_documented():
 
 
 def test_every_pipeline_and_each_of_its_settings_is_documented():
-    known = describe()
+    known = describe(PIPELINES.own.values())
 
     assert [row["name"] for row in known if not table_rows("pipelines", row["name"])] == []
     for row in known:

@@ -16,11 +16,12 @@ from typing import Any, TypedDict
 from django.conf import settings
 
 from evaluation import adapters
-from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
+from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION, metrics_in
 from evaluation.models import Run, RunSpec
 from evaluation.services.launch import thresholds
 from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.similarity import MINILM_ID
+from labeling.domain.plugins import SourceJson
 from pipelines import prompting
 from pipelines.registry import PIPELINES
 
@@ -51,6 +52,7 @@ def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) ->
         "pipeline": run.pipeline,
         "config": run.config,
         "config_sha256": sha256_of(run.config),
+        **_source_of(run.pipeline),
         **measures(release.layer, answered=False),
         **measured,
         "prompts": _prompts(run.pipeline, run.config),
@@ -77,20 +79,34 @@ def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     return prompting.hashes(entry.prompts)
 
 
+class OfPackage(TypedDict, total=False):
+    pipeline_source: SourceJson
+
+
+def _source_of(pipeline: str) -> OfPackage:
+    """The package that the pipeline came from, if from any."""
+    source = PIPELINES.source_of(pipeline)
+    return {"pipeline_source": source.as_json()} if source else {}
+
+
 class Measures(TypedDict):
-    """The metrics in force, each with its version."""
+    """The metrics in force, each with its version, and the packages that some came from."""
 
     metrics_version: str
     protocol_version: str
     metrics: dict[str, int]
+    metric_sources: dict[str, SourceJson]
 
 
 def measures(layer: str, *, answered: bool) -> Measures:
     """The metrics in force. Scoring writes them again: it may come long after the launch."""
+    metrics = metrics_in(layer, answered=answered)
+    sources = {metric.id: METRICS.source_of(metric.id) for metric in metrics}
     return {
         "metrics_version": METRICS_VERSION,
         "protocol_version": PROTOCOL_VERSION,
-        "metrics": {metric.id: metric.version for metric in metrics_in(layer, answered=answered)},
+        "metrics": {metric.id: metric.version for metric in metrics},
+        "metric_sources": {name: source.as_json() for name, source in sources.items() if source},
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -18,8 +18,8 @@ from evaluation.metrics.comparison import (
     verdict,
 )
 from evaluation.metrics.metric import Share
-from evaluation.metrics.registry import Metric, metrics_for
-from evaluation.models import OPEN, Aggregate, CaseRun, Run, Score, of_split
+from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
+from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -270,9 +270,14 @@ def case_values(run: Run, metric: Metric) -> dict[CaseKey, float | None]:
 
 
 def _by_role(before: Run, after: Run, primary: str) -> list[Metric]:
-    """What both runs have: only one of them may have answers."""
+    """What both runs have: only one of them may have answers, or metrics of a package."""
     others = {metric.id for metric in before.spec.all_metrics()}
-    shared = [metric for metric in after.spec.all_metrics() if metric.id in others]
+    scored = before.spec.metrics.keys() & after.spec.metrics.keys()
+    shared = [
+        metric
+        for metric in after.spec.all_metrics()
+        if metric.id in (scored if metric.compute else others)
+    ]
     return sorted(
         (metric for metric in shared if metric.per_case),
         key=lambda metric: (metric.id != primary, not _is_main(after, metric)),
@@ -325,7 +330,7 @@ def _without_weights(run: Run) -> bool:
 def _measured_otherwise(before: Run, after: Run) -> Fact | None:
     """Why figures on the same gold mean different things, if they do."""
     old, new = before.spec, after.spec
-    if _differ_in_metrics(old.metrics, new.metrics):
+    if _differ_in_metrics(old, new):
         return Fact("compare.other_versions")
     if old.metrics_config != new.metrics_config:
         return Fact("compare.other_settings")
@@ -336,10 +341,14 @@ def _measured_otherwise(before: Run, after: Run) -> Fact | None:
     return None
 
 
-def _differ_in_metrics(old: Mapping[str, int], new: Mapping[str, int]) -> bool:
-    """Whether their versions do; only one of the runs may have answers."""
-    answers = {metric.id for metric in metrics_for("answers")}
-    names = (old.keys() | new.keys()) - (answers - (old.keys() & new.keys()))
+def _differ_in_metrics(before: RunSpec, after: RunSpec) -> bool:
+    """Whether their versions do. Only one of the runs may have answers, or have been scored when
+    the package of a metric was installed.
+    """
+    old, new = before.metrics, after.metrics
+    of_one = {metric.id for metric in metrics_for(OF_JUDGES)}
+    of_one |= before.metric_sources.keys() | after.metric_sources.keys()
+    names = (old.keys() | new.keys()) - (of_one - (old.keys() & new.keys()))
     return any(old.get(name) != new.get(name) for name in names)
 
 

@@ -145,6 +145,8 @@ def _side(result: Comparison, row: MetricComparison) -> str:
 
 
 def _title(row: MetricComparison) -> Fact:
+    if row.metric.compute:  # of an installed package, which may be gone when this is read
+        return Fact("metric_title.as_said", title=row.metric.title)
     return Fact(f"metric_title.{row.metric.id}")
 
 

@@ -193,6 +193,7 @@ def _is_wanted(run_id: int) -> bool:
 
 def _build(run: Run, model: ChatModel | None) -> Pipeline:
     encoder = MiniLM(StoredVectors("pipeline"))
+    _check_source(run)
     try:
         pipeline = registry.build(
             run.pipeline,
@@ -219,6 +220,21 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
             )
         )
     return pipeline
+
+
+def _check_source(run: Run) -> None:
+    """A run goes on by the version of the package that it was launched with."""
+    launched, here = run.spec.pipeline_source, registry.PIPELINES.source_of(run.pipeline)
+    if launched is None or here is None or launched.model_dump() == here.as_json():
+        return
+    raise CannotRun(
+        Fact(
+            "run.other_version",
+            started=launched.version,
+            pipeline=launched.distribution,
+            version=here.version,
+        )
+    )
 
 
 def _rows_for(run: Run) -> RowsFor:

@@ -116,8 +116,13 @@ def _parts(runs: Sequence[Run], metrics: Sequence[str]) -> dict[Part, float]:
         for run, split, metric, version, top, bottom in sums.annotate(
             Sum("numerator"), Sum("weight")
         )
-        if METRICS[metric].version == version
+        if _in_force(metric, version)
     }
+
+
+def _in_force(metric: str, version: int) -> bool:
+    """A metric of a package that is not installed any more is not."""
+    return metric in METRICS and METRICS[metric].version == version
 
 
 def _without_test(row: ExperimentRow) -> ExperimentRow:
@@ -143,9 +148,7 @@ def _row(
 ) -> ExperimentRow:
     recall, precision = GOLD_LAYERS[run.release.layer].log or ("", "")
     means = {
-        row.metric: row
-        for row in run.aggregates.all()
-        if METRICS[row.metric].version == row.metric_version
+        row.metric: row for row in run.aggregates.all() if _in_force(row.metric, row.metric_version)
     }
     exact = means[recall].mean if recall in means else None
     precise = means[precision].mean if precision in means else None

@@ -16,7 +16,7 @@ from evaluation.metrics.gate import (
     check_threshold,
     uncertified,
 )
-from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import GateResult, Run
 from evaluation.models.spec import GateSpec
 from evaluation.services.judging import certificates
@@ -28,6 +28,7 @@ from labeling.services import events
 from labeling.words import in_english
 
 NOT_MEASURED = Fact("gate.not_measured")
+NOT_INSTALLED = Fact("gate.metric_not_installed")
 
 
 class GateImpossible(RuleError):
@@ -121,7 +122,11 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
     rows = {row.metric: row for row in results.aggregates_of(run)}
     checks = []
     for name, limit in limits.items():
-        metric, row = METRICS[name], rows.get(name)
+        metric, row = METRICS.get(name), rows.get(name)
+        if metric is None:
+            unknown = Metric(name, 1, frozenset(), name, "")
+            checks.append(check_threshold(unknown, None, limit, why_undefined=NOT_INSTALLED))
+            continue
         value = row.mean if row else None
         standing = certificates.certificate_for(run, name) if name in JUDGED else None
         if standing is not None and standing.certificate is None:

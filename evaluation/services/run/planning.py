@@ -27,7 +27,7 @@ LATEST = 5
 """So many runs are looked through for two that can be compared."""
 
 TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
-FLOORS = [entry.name for entry in PIPELINES.values() if entry.floor]
+FLOORS = [entry.name for entry in PIPELINES.own.values() if entry.floor]
 
 
 class PlanJson(TypedDict):

@@ -33,6 +33,8 @@ OPTIONAL = (
     "configuration",
     "thresholds",
     "size",
+    "pipeline_source",
+    "metric_sources",
 )
 """Parts of a run's spec that not every run has."""
 

@@ -22,7 +22,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name or name@version")
-        parser.add_argument("--format", default="native", choices=export.FORMATS)
+        ours = ", ".join(export.FORMATS)
+        parser.add_argument(
+            "--format",
+            default="native",
+            metavar="FORMAT",
+            help=f"{ours}, or one of an installed package (default: native)",
+        )
         parser.add_argument(
             "--output", required=True, type=Path, metavar="DIR", help="with --item, a file"
         )

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from labeling.domain import exporters
 from labeling.domain.errors import RuleError
+from labeling.domain.exporters import Exporter, GoldToExport
+from labeling.domain.gold.content import GoldContent
+from labeling.domain.plugins import PluginRefused, Registry, said
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
-from labeling.services.exchange.gold_formats import WRITERS
+from labeling.services.exchange.gold_formats import WRITERS, items_of
 from labeling.services.exchange.native_files import FolderInUse, write_native
 
+logger = logging.getLogger(__name__)
+
 FORMATS = ("native", *WRITERS)
+"""Ours."""
+
+
+def _check(name: str, found: object) -> Exporter:
+    if name in FORMATS:
+        raise PluginRefused("plugin.name_is_ours", name=name)
+    return exporters.check(name, found)
+
+
+EXPORTERS: Registry[Exporter] = Registry("assay.exporters", {}, _check)
+"""Those of installed packages."""
+
 OF_LAYERS = ("labelstudio", "doccano")
 """Formats with a place for labels of one layer, but not for a whole document."""
 
@@ -21,9 +42,21 @@ class UnknownFormat(RuleError):
     code = "unknown_format"
 
 
+class ExporterFailed(RuleError):
+    """An exporter of an installed package did not write the gold."""
+
+    code = "exporter_failed"
+
+
+def formats() -> list[str]:
+    return [*FORMATS, *EXPORTERS]
+
+
 def formats_for(release: GoldRelease) -> list[str]:
     """The formats that have a place for what the release holds."""
-    return [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
+    ours = [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
+    layers = {name: exporter.layers for name, exporter in EXPORTERS.items()}
+    return [*ours, *(name for name, only in layers.items() if not only or release.layer in only)]
 
 
 def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:
@@ -31,11 +64,45 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
 
     ``license`` is what the metadata of a dataset says about its licence.
     """
-    if format not in FORMATS:
-        raise UnknownFormat("export.unknown_format", format=format, formats=list(FORMATS))
+    if format not in formats():
+        raise UnknownFormat("export.unknown_format", format=format, formats=formats())
     if format == "native":
         return write_native(release, folder)
     if folder.exists() and any(folder.iterdir()):
         raise FolderInUse("export.folder_not_empty", folder=str(folder))
     folder.mkdir(parents=True, exist_ok=True)
-    return WRITERS[format](release, folder, license=license)
+    if format in WRITERS:
+        return WRITERS[format](release, folder, license=license)
+    return _write_by(EXPORTERS[format], release, folder, license)
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """Read again each time, a few at a time: a release may be larger than the memory."""
+
+    release: GoldRelease
+
+    def __iter__(self) -> Iterator[GoldContent]:
+        return (item.content for item in items_of(self.release))
+
+
+def _write_by(exporter: Exporter, release: GoldRelease, folder: Path, license: str) -> list[Path]:
+    gold = GoldToExport(
+        name=release.name,
+        version=release.version,
+        layer=release.layer,
+        sha256=release.sha256,
+        license=license,
+        items=_Items(release),
+    )
+    try:
+        exporter.write(gold, folder)
+    except RuleError:
+        raise
+    except Exception as error:  # other people's code: who asked reads what it said
+        logger.exception("The exporter %s failed on %s.", exporter.name, release)
+        raise ExporterFailed("export.failed", format=exporter.name, text=said(error)) from error
+    written = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
+    if not written or any(path.is_symlink() for path in written):
+        raise ExporterFailed("export.no_files", format=exporter.name)
+    return written

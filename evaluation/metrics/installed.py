@@ -1,0 +1,110 @@
+"""Metrics of installed packages: what they must be, and what they say of a case.
+
+A package is other people's code: what it must not return, and what it raises, leaves the case
+without a value, and the reason is shown with it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeGuard
+
+from evaluation.metrics.metric import MeasuredCase, Metric, Share, Undefined, Value
+from labeling.domain.facts import Fact
+from labeling.domain.plugins import PluginRefused, said
+
+ID = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def checker(layers: Collection[str]) -> Callable[[str, object], Metric]:
+    """What an entry point of the group ``assay.metrics`` must lead to, where these are measured."""
+
+    def check(name: str, found: object) -> Metric:
+        if not isinstance(found, Metric):
+            raise PluginRefused("plugin.wrong_type", wanted="Metric", type=type(found).__name__)
+        if found.id != name or not ID.fullmatch(name):
+            raise PluginRefused("plugin.wrong_name", name=str(found.id))
+        if not (isinstance(found.title, str) and found.title.strip()):
+            raise PluginRefused("plugin.no_title")
+        if not (isinstance(found.summary, str) and found.summary.strip()):
+            raise PluginRefused("plugin.no_summary")
+        if not callable(found.compute):
+            raise PluginRefused("plugin.not_callable", field="compute")
+        if not isinstance(found.layers, frozenset) or not found.layers:
+            raise PluginRefused("plugin.layers", layers=repr(found.layers))
+        if unknown := sorted(map(str, found.layers - set(layers))):
+            raise PluginRefused("plugin.layers", layers=", ".join(unknown))
+        if fault := _fault_of_values(found):
+            raise PluginRefused("plugin.metric_definition", fault=fault)
+        return found
+
+    return check
+
+
+def _fault_of_values(metric: Metric) -> str:
+    """In the words of the definition: a developer reads it."""
+    if metric.scope not in ("case", "micro"):
+        return f"scope={metric.scope!r}"
+    if metric.direction not in ("higher", "lower"):
+        return f"direction={metric.direction!r}"
+    if not isinstance(metric.version, int) or metric.version < 1:
+        return f"version={metric.version!r}"
+    if not metric.lower < metric.upper:
+        return f"lower={metric.lower!r}, upper={metric.upper!r}"
+    if not math.isfinite(metric.worst):
+        return f"failure={metric.failure!r}"
+    if metric.chance:
+        return f"chance={metric.chance!r}"
+    return ""
+
+
+def values_of(metrics: Iterable[Metric], case: MeasuredCase) -> dict[str, Value]:
+    """The values of those metrics that a package computes.
+
+    Examples
+    --------
+    >>> def half(case):
+    ...     return 0.5
+    >>> def broken(case):
+    ...     return float("nan")
+    >>> case = MeasuredCase("qa", [], [], [], {})
+    >>> metrics = [
+    ...     Metric("half", 1, frozenset({"qa"}), "Half", "", compute=half),
+    ...     Metric("broken", 1, frozenset({"qa"}), "Broken", "", compute=broken),
+    ... ]
+    >>> values = values_of(metrics, case)
+    >>> values["half"].value, values["broken"].value, values["broken"].reason.code
+    (0.5, None, 'metric.not_a_score')
+    """
+    return {metric.id: _value(metric, metric.compute, case) for metric in metrics if metric.compute}
+
+
+def _value(metric: Metric, compute: Callable[..., object], case: MeasuredCase) -> Value:
+    try:
+        found = compute(case)
+    except Exception as error:  # of any kind: the others are still measured
+        return Value(None, Fact("metric.raised", metric=metric.id, text=said(error)))
+    if isinstance(found, Undefined):
+        return Value(None, Fact("metric.undefined_says", text=str(found.reason) or "–"))
+    share = found if isinstance(found, Share) else None
+    number = _divided(share) if share else found
+    if share and number is None and _is_number(share.numerator):
+        return Value(None, Fact("metric.nothing_counted"), share=share)
+    wanted = (metric.scope == "micro") == (share is not None)
+    if not wanted or not _is_number(number) or not metric.lower <= number <= metric.upper:
+        refused = Fact("metric.not_a_score", metric=metric.id, value=f"{found!r:.100}")
+        return Value(None, refused)
+    return Value(float(number), share=share)
+
+
+def _divided(share: Share) -> float | None:
+    """None: nothing to divide by."""
+    if not all(map(_is_number, share)) or share.denominator <= 0:
+        return None
+    return share.numerator / share.denominator
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and math.isfinite(value)
