@@ -153,10 +153,14 @@ def zipped(write: Callable[[Path], Iterable[Path]], name: str) -> FileResponse:
     Django closes and so removes the temporary file when it has been sent.
     """
     packed: io.IOBase = tempfile.TemporaryFile()  # noqa: SIM115
-    with tempfile.TemporaryDirectory() as parent, zipfile.ZipFile(packed, "w") as archive:
-        folder = Path(parent) / "files"
-        for path in sorted(write(folder)):
-            _add(archive, path, str(path.relative_to(folder)))
+    try:
+        with tempfile.TemporaryDirectory() as parent, zipfile.ZipFile(packed, "w") as archive:
+            folder = Path(parent) / "files"
+            for path in sorted(write(folder)):
+                _add(archive, path, str(path.relative_to(folder)))
+    except BaseException:
+        packed.close()
+        raise
     packed.seek(0)
     return FileResponse(packed, as_attachment=True, filename=name)
 
