@@ -7,17 +7,20 @@ setting needs no change here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
+from evaluation.layers import GOLD_LAYERS
 from evaluation.models import OPEN, Judging, Kind, Run
-from evaluation.services.judging import judgings
+from evaluation.services.judging import answers, judgings
+from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import (
@@ -28,7 +31,8 @@ from evaluation.services.launch.launch import (
     LaunchRequest,
 )
 from labeling.domain.errors import RuleError
-from labeling.models import Conversation, GoldRelease
+from labeling.domain.numbers import whole_number
+from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import lazy
 from labeling.words import words
 from pipelines.registry import PipelineRow, SettingRow, describe
@@ -52,20 +56,78 @@ class PipelineFields(PipelineRow):
     """A pipeline with the bound fields of its settings."""
 
     fields: list[forms.BoundField]
+    chosen: bool
+    """Not, where another pipeline is."""
+    unfold: bool
+    """Whether a setting was changed or refused."""
+
+
+class ReleaseSelect(forms.Select):
+    """Each release says its layer and whether it has test items: the page offers what fits."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        option = super().create_option(name, value, *args, **kwargs)
+        release = getattr(value, "instance", None)
+        if release is not None:
+            option["attrs"]["data-layer"] = release.layer
+            if release.has_test_items:
+                option["attrs"]["data-test-items"] = ""
+        return option
+
+
+def _release_field() -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(
+        GoldRelease.objects.none(),
+        label=_("Gold release"),
+        empty_label=_("Choose…"),
+        widget=ReleaseSelect,
+    )
+
+
+def _with_test_items(releases: Any) -> Any:
+    tested = GoldItem.objects.filter(release=OuterRef("pk"), split=Conversation.Split.TEST)
+    return releases.annotate(has_test_items=Exists(tested))
+
+
+class PipelineSelect(forms.Select):
+    """``layers`` are those of the chosen gold: what doesn't make them can't be chosen.
+
+    All pipelines are in the page, so that a script can offer others for other gold.
+    """
+
+    def __init__(self, pipelines: Sequence[PipelineRow], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rows = {row["name"]: row for row in pipelines}
+        self.layers: set[str] = set()
+        self.has_model = not endpoints.missing_setting()
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        option = super().create_option(name, value, *args, **kwargs)
+        row, attrs = self.rows.get(value), option["attrs"]
+        if row is None:
+            return option
+        attrs["data-layers"] = " ".join(row["layers"])
+        if not self.layers <= {*row["layers"]}:
+            attrs |= {"hidden": True, "disabled": True}
+        if row["needs_model"] and not self.has_model:
+            attrs |= {"disabled": True, "data-without-model": ""}
+            option["label"] = _("%(pipeline)s (no language model is set up)") % {
+                "pipeline": option["label"]
+            }
+        return option
 
 
 class LaunchForm(forms.Form):
-    """``releases`` limits what can be chosen; the admin hands in the ones that were ticked."""
+    """``releases`` limits what can be chosen; the admin hands in the layers of those ticked."""
 
-    release = forms.ModelChoiceField(
-        GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
-    )
+    release = _release_field()
     pipeline = forms.ChoiceField(label=_("Pipeline"))
     split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
         max_length=500,
+        widget=forms.TextInput({"dir": "auto"}),
         help_text=_(
             "Needed for test items, once: why you look at them. It is printed with the result."
         ),
@@ -73,7 +135,7 @@ class LaunchForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         required=False,
-        widget=forms.TextInput({"maxlength": LONGEST_NAME}),
+        widget=forms.TextInput({"maxlength": LONGEST_NAME, "dir": "auto"}),
         help_text=_("What is tried, for the log of experiments."),
     )
     repetitions = forms.IntegerField(
@@ -109,40 +171,112 @@ class LaunchForm(forms.Form):
         help_text=_("The same in tokens of prompts and replies together."),
     )
 
-    def __init__(self, *args: Any, releases: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, releases: Any = None, layers: Iterable[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.pipelines = describe()
-        choices = [(row["name"], lazy(row["title"])) for row in self.pipelines]
-        self.fields["pipeline"] = forms.ChoiceField(label=_("Pipeline"), choices=choices)
-        if releases is None:
-            del self.fields["release"]
-        else:
-            self.fields["release"].queryset = releases  # type: ignore[attr-defined]
+        self.fields["pipeline"] = forms.ChoiceField(
+            label=_("Pipeline"),
+            choices=_grouped(self.pipelines),
+            widget=PipelineSelect(self.pipelines),
+        )
         for row in self.pipelines:
             for setting in row["config"]:
                 self.fields[_name(row["name"], setting["name"])] = _field(setting)
+        self.chosen_layers = {*layers}
+        self.has_test_items = True
+        if releases is None:
+            del self.fields["release"]
+        else:
+            self.fields["release"].queryset = _with_test_items(releases)  # type: ignore[attr-defined]
+            self._note_release(_with_test_items(releases))
+        select: Any = self.fields["pipeline"].widget
+        select.layers = self.chosen_layers
+
+    @classmethod
+    def as_in(cls, run: Run) -> dict[str, Any]:
+        """What somebody would have chosen for this run, to begin another from it."""
+        settings = {_name(run.pipeline, name): value for name, value in run.config.items()}
+        return {
+            "release": run.release_id,
+            "pipeline": run.pipeline,
+            "split": run.split,
+            "name": run.name,
+            "repetitions": run.repetitions,
+            "seed": run.seed,
+            "evaluate_answers": run.spec.has_answers,
+            "budget_cost": run.budget_cost,
+            "budget_tokens": run.budget_tokens,
+            **settings,
+        }
+
+    def _note_release(self, releases: Any) -> None:
+        number = whole_number(str(self["release"].value() or ""))
+        chosen = releases.filter(pk=number).values_list("layer", "has_test_items").first()
+        if chosen is not None:
+            self.chosen_layers, self.has_test_items = {chosen[0]}, chosen[1]
+
+    @property
+    def needs_reason(self) -> bool:
+        return self.has_test_items and self["split"].value() in ("", Conversation.Split.TEST)
 
     @property
     def settings(self) -> list[PipelineFields]:
         """Each pipeline with the bound fields of its settings, for the template."""
-        return [
-            {
-                **row,
-                "fields": [self[_name(row["name"], setting["name"])] for setting in row["config"]],
-            }
-            for row in self.pipelines
-        ]
+        chosen = self["pipeline"].value()
+        rows: list[PipelineFields] = []
+        for row in self.pipelines:
+            fields = [self[_name(row["name"], setting["name"])] for setting in row["config"]]
+            unfold = any(map(self._differs, fields))
+            fits = self.chosen_layers <= {*row["layers"]}
+            is_chosen = row["name"] == chosen if chosen else fits
+            rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
+        return rows
+
+    def _differs(self, field: forms.BoundField) -> bool:
+        if self.is_bound:
+            return field.name in self.changed_data or bool(field.errors)
+        return bool(self.initial.get(field.name, field.field.initial) != field.field.initial)
+
+    @property
+    def unfold_more(self) -> bool:
+        return any(self._differs(self[name]) for name in self.MORE)
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What most runs leave as it is. A budget only where a language model can be asked."""
+        names = self.MORE if self.has_model else self.MORE[:2]
+        return [self[name] for name in names]
+
+    @property
+    def has_model(self) -> bool:
+        return not endpoints.missing_setting()
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether answers can be written and judged, of a layer that asks questions."""
+        return self.has_model and not endpoints.missing_setting(judging=True)
+
+    @property
+    def asking_layers(self) -> list[str]:
+        return answers.asking_layers()
+
+    @property
+    def may_have_answers(self) -> bool:
+        """Of the gold that is chosen; of any, where none is."""
+        return self.chosen_layers <= {*self.asking_layers}
 
     def config(self) -> Config:
         """The settings of the chosen pipeline; an empty one takes its default."""
-        chosen = self.cleaned_data["pipeline"]
+        chosen = self.cleaned_data.get("pipeline", "")
         names = [
             setting["name"]
             for row in self.pipelines
             if row["name"] == chosen
             for setting in row["config"]
         ]
-        values = {name: self.cleaned_data[_name(chosen, name)] for name in names}
+        values = {name: self.cleaned_data.get(_name(chosen, name)) for name in names}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
     def estimate(self, release: GoldRelease) -> Estimate | None:
@@ -163,21 +297,25 @@ class LaunchForm(forms.Form):
             return []
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
+        """Of a form that has faults, what is right in it: what it takes is shown all the same."""
         data = self.cleaned_data
+        repetitions = data.get("repetitions")
         return LaunchRequest(
             release=release,
-            pipeline=data["pipeline"],
+            pipeline=data.get("pipeline", ""),
             config=self.config(),
-            split=data["split"],
-            reason=data["reason"],
-            repetitions=1 if data["repetitions"] is None else data["repetitions"],
-            seed=data["seed"] or 0,
-            name=data["name"],
-            evaluate_answers=data["evaluate_answers"],
-            budget_cost=data["budget_cost"],
-            budget_tokens=data["budget_tokens"],
+            split=data.get("split", OPEN),
+            reason=data.get("reason", ""),
+            repetitions=1 if repetitions is None else repetitions,
+            seed=data.get("seed") or 0,
+            name=data.get("name", ""),
+            evaluate_answers=data.get("evaluate_answers", False),
+            budget_cost=data.get("budget_cost"),
+            budget_tokens=data.get("budget_tokens"),
             requested_by=by,
         )
+
+    MORE = ("repetitions", "seed", "budget_cost", "budget_tokens")
 
     def _show(self, error: LaunchRefused) -> None:
         """Each fault at the field that it is about."""
@@ -232,6 +370,15 @@ def _show_faults(form: forms.Form, error: LaunchRefused, names: Mapping[str, str
         form.add_error(name if name in form.fields else None, words(fault.fact))
 
 
+def _grouped(pipelines: Sequence[PipelineRow]) -> list[Any]:
+    """Those that are tried, then the floors that show what a score is worth."""
+    choices = [
+        [(row["name"], lazy(row["title"])) for row in pipelines if row["floor"] == floor]
+        for floor in (False, True)
+    ]
+    return [("", _("Choose…")), *choices[0], (_("Floors"), choices[1])]
+
+
 def _name(pipeline: str, setting: str) -> str:
     return f"{pipeline}.{setting}"
 
@@ -270,21 +417,20 @@ def _choice(value: str) -> tuple[str, str]:
 class PredictionsForm(forms.Form):
     """``releases`` limits what can be chosen."""
 
-    release = forms.ModelChoiceField(
-        GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
-    )
+    release = _release_field()
     file = forms.FileField(label=_("File"), allow_empty_file=True)
     split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
         max_length=500,
+        widget=forms.TextInput({"dir": "auto"}),
         help_text=_("Needed for test items, once."),
     )
     name = forms.CharField(
         label=_("Name"),
         required=False,
-        widget=forms.TextInput({"maxlength": LONGEST_NAME}),
+        widget=forms.TextInput({"maxlength": LONGEST_NAME, "dir": "auto"}),
         help_text=_("What is tried, for the log of experiments."),
     )
     metrics = forms.JSONField(
@@ -297,7 +443,24 @@ class PredictionsForm(forms.Form):
 
     def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "predictions_%s"} | kwargs)
-        self.fields["release"].queryset = releases  # type: ignore[attr-defined]
+        tested = _with_test_items(releases)
+        self.fields["release"].queryset = tested  # type: ignore[attr-defined]
+        number = whole_number(str(self["release"].value() or ""))
+        self.chosen = tested.filter(pk=number).first()
+
+    @property
+    def layers_with_settings(self) -> list[str]:
+        """Of the metrics."""
+        return [name for name, layer in GOLD_LAYERS.items() if layer.has_options]
+
+    @property
+    def may_have_settings(self) -> bool:
+        return self.chosen is None or self.chosen.layer in self.layers_with_settings
+
+    @property
+    def needs_reason(self) -> bool:
+        has_tests = self.chosen is None or self.chosen.has_test_items
+        return has_tests and self["split"].value() in ("", Conversation.Split.TEST)
 
     def clean_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["file"]

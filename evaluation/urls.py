@@ -13,6 +13,7 @@ from evaluation.views.gates import (
     run_gate,
 )
 from evaluation.views.judges import judge_ask, judge_list, judge_page
+from evaluation.views.launch import run_new, run_planning, run_predictions
 from evaluation.views.memory_builds import (
     conversation_layers,
     conversation_layers_build,
@@ -25,7 +26,6 @@ from evaluation.views.panel import (
     run_ratings_change,
 )
 from evaluation.views.planning import release_planning
-from evaluation.views.predictions import run_predictions
 from evaluation.views.ratings import rating, rating_label, rating_list
 from evaluation.views.run import (
     run_carry,
@@ -35,7 +35,7 @@ from evaluation.views.run import (
     run_progress,
     run_results,
 )
-from evaluation.views.runs import run_list, run_new, run_planning, runs_mine
+from evaluation.views.runs import run_list, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch

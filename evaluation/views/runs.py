@@ -1,29 +1,24 @@
-"""The history of runs, and the form that starts one."""
+"""The history of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
-from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import looks, plugins
+from evaluation.services import looks
 from evaluation.services.judging import judge_marks
-from evaluation.services.language_models import bills
-from evaluation.services.run import planning
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
-from labeling.models import Conversation, GoldRelease
+from labeling.models import GoldRelease
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
@@ -69,66 +64,6 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
     mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
     rows = _rows(list(_light(mine.with_progress())[:MINE]), request.user)
     return render(request, "evaluation/_runs_mine.html", {"runs": rows})
-
-
-@require_http_methods(["GET", "POST"])
-def run_new(request: HttpRequest) -> HttpResponse:
-    require_reader(request.user)
-    releases = GoldRelease.objects.visible_to(request.user).light()
-    start = {"release": _named(releases, request.GET.get("release", ""))}
-    form = LaunchForm(request.POST or None, releases=releases, initial=start)
-    estimate = None
-    asked = request.method == "POST" and form.is_valid()
-    if asked and "estimate" in request.POST:
-        estimate = _estimate(form)
-    elif asked:
-        launched = form.launch([form.cleaned_data["release"]], by=request.user)
-        for run in launched:
-            messages.success(request, _("Run {number} is queued.").format(number=run.pk))
-            return redirect(run)
-    status = 422 if form.errors else 200
-    context = {
-        "form": form,
-        "has_releases": releases.exists(),
-        "estimate": estimate,
-        "predictions": PredictionsForm(releases=releases, initial=start),
-        "plugin_faults": plugins.faults(),
-    }
-    return render(request, "evaluation/run_new.html", context, status=status)
-
-
-def _named(releases: Any, text: str) -> int | None:
-    """The release that an address calls by its name and version."""
-    name, _, version = text.rpartition("@")
-    found = releases.filter(name=name, version=whole_number(version) or 0)
-    return cast("int | None", found.values_list("pk", flat=True).first())
-
-
-@require_GET
-def run_planning(request: HttpRequest) -> HttpResponse:
-    """The smallest difference that a run of this release and split could show, for the form."""
-    require_reader(request.user)
-    number = whole_number(request.GET.get("release", ""))
-    releases = GoldRelease.objects.visible_to(request.user).select_related("project")
-    release = releases.filter(pk=number).first() if number is not None else None
-    split = request.GET.get("split", "")
-    said = planning.said(release, split=split) if release else []
-    tests = release is not None and split in ("", Conversation.Split.TEST)
-    context = {
-        "said": said,
-        "release": release,
-        "standing": looks.standing_of(release) if release and tests else None,
-        "known_reason": looks.reason_known(request.user, release) if release and tests else "",
-    }
-    return render(request, "evaluation/_launch_planning.html", context)
-
-
-def _estimate(form: LaunchForm) -> str:
-    """What the run would cost, as a sentence; empty if a rule is broken (see the form's errors)."""
-    cost = form.estimate(form.cleaned_data["release"])
-    if form.errors:
-        return ""
-    return bills.estimate(cost)
 
 
 def _asked(request: HttpRequest, name: str) -> str:

@@ -1,19 +1,51 @@
-// Shows the settings of the chosen pipeline only. Without it all are shown, each with its name.
+// The form of a new run offers what fits the chosen gold. Without it everything is offered, each with its name.
 
-import { all } from "../labeling/dom.js";
+import { all, showIf } from "../labeling/dom.js";
 
 /** @type {HTMLFormElement | null} */
 const form = document.querySelector("[data-launch]");
 /** @type {any} */
-const chooser = form?.elements.namedItem("pipeline");
+const fields = form?.elements;
+/** @type {HTMLSelectElement | null} */
+const releases = fields?.namedItem("release");
+/** @type {HTMLSelectElement | null} */
+const pipelines = fields?.namedItem("pipeline");
+/** @type {HTMLSelectElement | null} */
+const splits = fields?.namedItem("split");
 
-function showChosen() {
-  for (const part of all("[data-pipeline]")) {
-    part.hidden = part.dataset.pipeline !== chooser.value;
+const listOf = (text) => (text ?? "").split(" ");
+
+function chosenRelease() {
+  return releases?.value ? releases.selectedOptions[0] : null;
+}
+
+function fits(layers) {
+  const layer = chosenRelease()?.dataset.layer;
+  return !layer || listOf(layers).includes(layer);
+}
+
+function offerPipelines() {
+  for (const option of pipelines ? Array.from(pipelines.options) : []) {
+    if (option.dataset.layers === undefined) continue;
+    const fitting = fits(option.dataset.layers);
+    option.hidden = !fitting;
+    option.disabled = !fitting || option.dataset.withoutModel !== undefined;
+    if (option.selected && option.disabled) pipelines.value = "";
   }
 }
 
-if (chooser) {
-  chooser.addEventListener("change", showChosen);
+function showChosen() {
+  if (releases) {
+    offerPipelines();
+    for (const part of all("[data-layers]:not(option)")) showIf(part, fits(part.dataset.layers));
+  }
+  for (const part of all("[data-pipeline]")) showIf(part, part.dataset.pipeline === pipelines?.value);
+  const takesTests = ["", "test"].includes(splits?.value ?? "");
+  const hasTests = !releases || chosenRelease()?.dataset.testItems !== undefined;
+  for (const part of all("[data-needs-reason]")) showIf(part, takesTests && hasTests);
+}
+
+if (form) {
+  form.addEventListener("change", showChosen);
   showChosen();
 }

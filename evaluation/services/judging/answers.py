@@ -29,14 +29,16 @@ class AnswersRefused(RuleError):
     code = "answers_refused"
 
 
+def asking_layers() -> list[str]:
+    """Those whose labels ask a question."""
+    return [name for name, layer in GOLD_LAYERS.items() if isinstance(layer, Memory)]
+
+
 def check(layer: str) -> None:
     """Refuse before anything runs: the layer has to ask a question, and a model to answer it."""
-    if not isinstance(gold_layer(layer), Memory):
-        asking = [
-            name for name, asked_layer in GOLD_LAYERS.items() if isinstance(asked_layer, Memory)
-        ]
+    if layer not in asking_layers():
         raise AnswersRefused(
-            "answers.no_question", layer=layer, asking=asking, details={"layer": layer}
+            "answers.no_question", layer=layer, asking=asking_layers(), details={"layer": layer}
         )
     endpoints.require(Fact("task.evaluate_answers"))
     endpoints.require(Fact("task.judge_answers"), judging=True)

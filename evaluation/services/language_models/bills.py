@@ -17,9 +17,6 @@ from labeling.words import words
 def estimate(expected: Estimate | None) -> str:
     if expected is None:
         return gettext("With these settings the pipeline uses no language model: it costs nothing.")
-    cost = gettext("the cost is unknown")
-    if expected.cost is not None:
-        cost = gettext("about {cost}").format(cost=_of_money(expected.cost))
     return gettext(
         "{cases}, about {prompt} + {reply} tokens, {cost}. Counted: {basis}; replies in the "
         "cache cost nothing."
@@ -27,9 +24,15 @@ def estimate(expected: Estimate | None) -> str:
         cases=ngettext("{n} case", "{n} cases", expected.cases).format(n=_n(expected.cases)),
         prompt=_n(expected.prompt_tokens),
         reply=_n(expected.completion_tokens),
-        cost=cost,
+        cost=price(expected),
         basis=words(expected.basis),
     )
+
+
+def price(expected: Estimate) -> str:
+    if expected.cost is None:
+        return gettext("the cost is unknown")
+    return gettext("about {cost}").format(cost=_of_money(expected.cost))
 
 
 def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:

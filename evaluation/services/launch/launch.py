@@ -155,6 +155,20 @@ def estimate(request: LaunchRequest) -> budgets.Estimate | None:
     examined = _examined(request)
     if faults := [fault for fault in examined.faults if fault.field != "reason"]:
         raise LaunchRefused(faults)
+    return _cost(request, examined)
+
+
+def price(request: LaunchRequest) -> budgets.Estimate | None:
+    """The same of a request that is still being written, without a look at the items."""
+    examined = _Examined(_run_of(request))
+    _check_numbers(request, examined)
+    _check_pipeline(request, examined)
+    if examined.faults:
+        raise LaunchRefused(examined.faults)
+    return _cost(request, examined)
+
+
+def _cost(request: LaunchRequest, examined: _Examined) -> budgets.Estimate | None:
     release, run = request.release, examined.run
     amount: Any = {"split": run.split, "repetitions": run.repetitions, "size": request.size}
     of_cases = None

@@ -1,0 +1,162 @@
+"""The form that launches a run, and the one that measures predictions made elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from evaluation.access import require_reader
+from evaluation.forms import LaunchForm, PredictionsForm
+from evaluation.models import Run
+from evaluation.services import plugins
+from evaluation.services.language_models import bills
+from evaluation.services.launch import foreseeing, predictions
+from evaluation.services.launch.foreseeing import Foreseen
+from evaluation.services.launch.launch import LaunchRequest
+from evaluation.services.run import planning
+from labeling.domain.numbers import whole_number
+from labeling.models import GoldRelease
+from labeling.translation import translated
+from labeling.words import words
+
+
+@require_http_methods(["GET", "POST"])
+def run_new(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    releases = GoldRelease.objects.visible_to(request.user).light()
+    form = LaunchForm(request.POST or None, releases=releases, initial=_start(request, releases))
+    asked = request.method == "POST" and form.is_valid()
+    if asked and "estimate" in request.POST:
+        form.estimate(form.cleaned_data["release"])  # writes faults on the form
+    elif asked:
+        launched = form.launch([form.cleaned_data["release"]], by=request.user)
+        for run in launched:
+            messages.success(request, _("Run {number} is queued.").format(number=run.pk))
+            return redirect(run)
+    context = {
+        "form": form,
+        "has_releases": releases.exists(),
+        "query": _query(request),
+        "plugin_faults": plugins.faults(),
+        **_foreseen_by(form, request.user),
+    }
+    return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+def run_predictions(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    releases = GoldRelease.objects.visible_to(request.user).light()
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = PredictionsForm(*posted, releases=releases, initial=_start(request, releases))
+    if request.method == "POST" and form.is_valid():
+        run = form.launch(by=request.user)
+        if run is not None:
+            message = _("The predictions were read; run {number} scores them.")
+            messages.success(request, message.format(number=run.pk))
+            return redirect(run)
+    context = {
+        "form": form,
+        "has_releases": releases.exists(),
+        "query": _query(request),
+        **_of_predictions(form, releases, request.user),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "evaluation/run_predictions.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def run_planning(request: HttpRequest) -> HttpResponse:
+    """What the run on the form would take and could show: asked for at each choice."""
+    require_reader(request.user)
+    chosen = request.POST or request.GET
+    releases = GoldRelease.objects.visible_to(request.user).light()
+    form = LaunchForm(chosen, releases=releases)
+    form.is_valid()
+    context = {
+        **_foreseen_by(form, request.user),
+        "is_part": True,
+        "is_predictions": "predictions" in chosen,
+    }
+    return render(request, "evaluation/_launch_planning.html", context)
+
+
+def _start(request: HttpRequest, releases: Any) -> dict[str, Any]:
+    """What the address asks for: the gold by its name, or everything as it was in a run."""
+    start = _as_in(request) if "like" in request.GET else {}
+    if "release" in request.GET:
+        start["release"] = _named(releases, request.GET["release"])
+    return start
+
+
+def _as_in(request: HttpRequest) -> dict[str, Any]:
+    number = whole_number(request.GET["like"])
+    run = Run.objects.visible_to(request.user).filter(pk=number).first()
+    if run is None or run.pipeline == predictions.NAME:
+        return {}
+    return LaunchForm.as_in(run)
+
+
+def _named(releases: Any, text: str) -> int | None:
+    """The release that an address calls by its name and version."""
+    name, _, version = text.rpartition("@")
+    found = releases.filter(name=name, version=whole_number(version) or 0)
+    return cast("int | None", found.values_list("pk", flat=True).first())
+
+
+def _query(request: HttpRequest) -> str:
+    """The gold stays when somebody changes to the other tab."""
+    chosen = request.GET.urlencode()
+    return f"?{chosen}" if chosen else ""
+
+
+def _foreseen_by(form: LaunchForm, reader: Any) -> dict[str, Any]:
+    if not form.is_bound:
+        form = LaunchForm(
+            {name: value for name, value in form.initial.items() if value is not None}
+            | {"split": form["split"].value()},
+            releases=form.fields["release"].queryset,  # type: ignore[attr-defined]
+        )
+        form.is_valid()
+    release = form.cleaned_data.get("release")
+    if release is None:
+        return {"foreseen": None}
+    return _shown(foreseeing.foresee(form.request(release), by=reader))
+
+
+def _of_predictions(form: PredictionsForm, releases: Any, reader: Any) -> dict[str, Any]:
+    number = whole_number(str(form["release"].value() or ""))
+    release = releases.filter(pk=number).first()
+    if release is None:
+        return {"foreseen": None, "is_predictions": True}
+    asked = LaunchRequest(release=release, split=form["split"].value() or "")
+    return {**_shown(foreseeing.foresee(asked, by=reader)), "is_predictions": True}
+
+
+def _shown(foreseen: Foreseen) -> dict[str, Any]:
+    plan = foreseen.plan
+    effect = plan.effect if plan else None
+    cost = foreseen.cost
+    return {
+        "foreseen": foreseen,
+        "standing": foreseen.standing,
+        "known_reason": foreseen.known_reason,
+        "price": _price(foreseen),
+        "price_basis": bills.estimate(cost) if cost else "",
+        "faults": [words(fault) for fault in foreseen.faults],
+        "effect": planning.figure(effect) if effect is not None else "",
+        "metric": translated(plan.primary.metric.title) if plan else "",
+        "said": planning.sentences(plan) if plan else [],
+    }
+
+
+def _price(foreseen: Foreseen) -> str:
+    """In one word where it can be; empty where nothing is chosen that could cost anything."""
+    if not foreseen.cost_known:
+        return ""
+    return _("nothing") if foreseen.cost is None else bills.price(foreseen.cost)
