@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -184,6 +185,8 @@ class LaunchForm(forms.Form):
         for row in self.pipelines:
             for setting in row["config"]:
                 self.fields[_name(row["name"], setting["name"])] = _field(setting)
+        for kind in judge.KINDS:
+            self.fields[_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
         self.chosen_layers = {*layers}
         self.has_test_items = True
         if releases is None:
@@ -206,6 +209,7 @@ class LaunchForm(forms.Form):
             "repetitions": run.repetitions,
             "seed": run.seed,
             "evaluate_answers": run.spec.has_answers,
+            **{_name(PROMPTS, kind): text for kind, text in answers.judge_prompts_of(run).items()},
             "budget_cost": run.budget_cost,
             "budget_tokens": run.budget_tokens,
             **settings,
@@ -236,8 +240,12 @@ class LaunchForm(forms.Form):
 
     def _differs(self, field: forms.BoundField) -> bool:
         if self.is_bound:
-            return field.name in self.changed_data or bool(field.errors)
+            return bool(field.errors) or field.name in self._changed
         return bool(self.initial.get(field.name, field.field.initial) != field.field.initial)
+
+    @cached_property
+    def _changed(self) -> set[str]:
+        return {*self.changed_data}
 
     @property
     def unfold_more(self) -> bool:
@@ -257,6 +265,23 @@ class LaunchForm(forms.Form):
     def can_judge(self) -> bool:
         """Whether answers can be written and judged, of a layer that asks questions."""
         return self.has_model and not endpoints.missing_setting(judging=True)
+
+    @property
+    def judge_prompts(self) -> list[forms.BoundField]:
+        return [self[_name(PROMPTS, kind)] for kind in judge.KINDS]
+
+    @property
+    def unfold_prompts(self) -> bool:
+        return any(map(self._differs, self.judge_prompts))
+
+    def _edited_prompts(self) -> dict[str, str]:
+        """What differs from what is shipped; an empty field is the shipped prompt."""
+        texts = {kind: self.cleaned_data.get(_name(PROMPTS, kind), "") for kind in judge.KINDS}
+        return {
+            kind: text
+            for kind, text in texts.items()
+            if judge.as_sent(text) not in ("", judge.shipped(kind).text)
+        }
 
     @property
     def asking_layers(self) -> list[str]:
@@ -310,6 +335,7 @@ class LaunchForm(forms.Form):
             seed=data.get("seed") or 0,
             name=data.get("name", ""),
             evaluate_answers=data.get("evaluate_answers", False),
+            judge_prompts=self._edited_prompts(),
             budget_cost=data.get("budget_cost"),
             budget_tokens=data.get("budget_tokens"),
             requested_by=by,
@@ -319,8 +345,11 @@ class LaunchForm(forms.Form):
 
     def _show(self, error: LaunchRefused) -> None:
         """Each fault at the field that it is about."""
-        settings = {"config": _name(self.cleaned_data["pipeline"], "")}
-        _show_faults(self, error, settings)
+        names = {
+            "config": _name(self.cleaned_data["pipeline"], ""),
+            "judge_prompts": _name(PROMPTS, ""),
+        }
+        _show_faults(self, error, names)
 
 
 class BudgetForm(forms.Form):
@@ -336,12 +365,7 @@ class JudgeForm(BudgetForm):
     def __init__(self, *args: Any, prompts: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind, text in prompts.items():
-            self.fields[kind] = forms.CharField(
-                label=Kind(kind).label,
-                initial=text,
-                max_length=judge.MOST_CHARACTERS,
-                widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
-            )
+            self.fields[kind] = _prompt_field(kind, text, required=True)
         self.kinds = list(prompts)
 
     @property
@@ -360,6 +384,20 @@ class JudgeForm(BudgetForm):
         except RuleError as error:
             self.add_error(None, words(error.fact))
         return None
+
+
+PROMPTS = "judge"
+"""The first part of the names of the fields of prompts."""
+
+
+def _prompt_field(kind: str, text: str, *, required: bool = False) -> forms.CharField:
+    return forms.CharField(
+        label=Kind(kind).label,
+        initial=text,
+        required=required,
+        max_length=judge.MOST_CHARACTERS,
+        widget=forms.Textarea({"rows": 14, "spellcheck": "false", "dir": "auto"}),
+    )
 
 
 def _show_faults(form: forms.Form, error: LaunchRefused, names: Mapping[str, str]) -> None:

@@ -1,5 +1,8 @@
 """The model as judge: what it is asked, word for word, and what its replies are worth.
 
+A prompt names its data in one of two forms: instructions, a line ``---`` and data with ``$answer``;
+or one text with ``{question}``, ``{chunks}`` and ``{answer}``, as other products write them.
+
 A judge is a model and how it is asked, a prompt and a parser. Its hash is of all of them, so that
 nothing that was found out about one judge is taken for another.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -45,8 +49,14 @@ NEEDED = {
 }
 """What a prompt of a kind cannot do without."""
 
+SLOTS = frozenset({"question", "messages", "answer", "reference"})
+
 PRICES = frozenset({"input_price", "output_price", "currency"})
 LINE = "\n---\n"
+BRACED = re.compile(r"\{([A-Za-z_]\w*)\}")
+"""Data in the other form of prompt, as ``{answer}``; ``{"score": 0}`` is none."""
+CHUNKS = "chunks"
+"""What that form may call the messages."""
 OWN = "edited"
 MOST_CHARACTERS = 20_000
 
@@ -71,11 +81,34 @@ class Prompt:
     def messages(self, **values: Any) -> list[ChatMessage]:
         """What is given is put in as JSON: no text of it can pass for an instruction of ours."""
         filled = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
-        system, user = self.text.split(LINE, 1)
-        return [
-            ChatMessage("system", system.strip()),
-            ChatMessage("user", Template(user.strip()).substitute(filled)),
-        ]
+        instructions, data = _parts(self.text)
+        if _names_in_braces(self.text):
+            said = BRACED.sub(lambda name: filled[_unbraced(name[1])], data)
+        else:
+            said = Template(data).substitute(filled)
+        system = [ChatMessage("system", instructions)] if instructions else []
+        return [*system, ChatMessage("user", said)]
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Instructions and data; in braces the data may be named in one text with no line."""
+    instructions, line, data = text.partition(LINE)
+    return (instructions.strip(), data.strip()) if line else ("", text.strip())
+
+
+def _names_in_braces(text: str) -> bool:
+    """Whether the prompt is written with ``{answer}`` where ours is with ``$answer``."""
+    data = _parts(text)[1]
+    known = {*SLOTS, CHUNKS}
+    return not known.isdisjoint(BRACED.findall(data)) and not _with_dollar(data) & SLOTS
+
+
+def _with_dollar(data: str) -> set[str]:
+    return {name for match in Template.pattern.finditer(data) if (name := match["named"])}
+
+
+def _unbraced(name: str) -> str:
+    return "messages" if name == CHUNKS else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +128,7 @@ def shipped(kind: str) -> Prompt:
     return Prompt(name, (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip())
 
 
-def prompts(edited: dict[str, str] | None = None) -> dict[str, Prompt]:
+def prompts(edited: Mapping[str, str] | None = None) -> dict[str, Prompt]:
     """A prompt for every kind: those given, checked, and the shipped ones for the rest."""
     texts = edited or {}
     unknown = sorted(texts.keys() - set(KINDS))
@@ -108,7 +141,7 @@ def prompts(edited: dict[str, str] | None = None) -> dict[str, Prompt]:
 
 def checked(kind: str, text: str) -> Prompt:
     """The prompt as it will be sent, or ``PromptRefused``; unchanged, it is the shipped one."""
-    plain = text.replace("\r\n", "\n").strip()
+    plain = as_sent(text)
     if plain == shipped(kind).text:
         return shipped(kind)
     problem = _problem_with(kind, plain)
@@ -117,23 +150,44 @@ def checked(kind: str, text: str) -> Prompt:
     return Prompt(OWN, plain)
 
 
+def as_sent(text: str) -> str:
+    """Browsers and files end their lines in different ways."""
+    return text.replace("\r\n", "\n").strip()
+
+
 def _problem_with(kind: str, text: str) -> Fact | None:
     if len(text) > MOST_CHARACTERS:
         return Fact("prompt.too_long", most=MOST_CHARACTERS)
     if "\x00" in text:
         return Fact("prompt.nul")
+    known = {"question", "messages", "answer"} | NEEDED[kind]
+    data = _parts(text)[1]
+    in_braces = {*BRACED.findall(data)}
+    if in_braces & {*SLOTS, CHUNKS} and _with_dollar(data) & SLOTS:
+        return Fact("prompt.two_forms")
+    if _names_in_braces(text):
+        return _problem_in_braces(kind, in_braces, known)
     if LINE not in text:
         return Fact("prompt.no_line")
-    data = Template(text.split(LINE, 1)[1])
-    if not data.is_valid():
+    template = Template(text.split(LINE, 1)[1])
+    if not template.is_valid():
         return Fact("prompt.dollar")
-    named = set(data.get_identifiers())
+    named = set(template.get_identifiers())
     if missing := sorted(NEEDED[kind] - named):
         return Fact("prompt.missing", name=missing[0])
-    known = {"question", "messages", "answer"} | NEEDED[kind]
     if unknown := sorted(named - known):
         names = [f"${name}" for name in sorted(known)]
         return Fact("prompt.unknown_name", name=unknown[0], known=names)
+    return None
+
+
+def _problem_in_braces(kind: str, named: set[str], known: set[str]) -> Fact | None:
+    shown = {name: f"{{{CHUNKS if name == 'messages' else name}}}" for name in sorted(known)}
+    if missing := sorted(NEEDED[kind] - {_unbraced(name) for name in named}):
+        return Fact("prompt.missing_in_braces", name=shown[missing[0]])
+    if unknown := sorted(name for name in named if _unbraced(name) not in known):
+        names = [*shown.values()]
+        return Fact("prompt.unknown_in_braces", name=f"{{{unknown[0]}}}", known=names)
     return None
 
 

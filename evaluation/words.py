@@ -549,7 +549,20 @@ REFUSALS: dict[str, Text] = {
     "prompt.unusable": _("The prompt for {kind} cannot be used: {problem}"),
     "prompt.too_long": _("it has more than {most} characters."),
     "prompt.nul": _("it holds a NUL character."),
-    "prompt.no_line": _("a line “---” has to stand between the instructions and the data."),
+    "prompt.no_line": _(
+        "put a line “---” between the instructions and the data, or name the data in braces: "
+        "{{question}}, {{chunks}}, {{answer}}."
+    ),
+    "prompt.two_forms": _(
+        "it names data both with a dollar sign and in braces: choose one of the two."
+    ),
+    "prompt.missing_in_braces": _("{name} is missing: the judge would not see it."),
+    "prompt.unknown_in_braces": _(
+        "there is no {name}. Known are: {known}. Put spaces inside braces that name no data."
+    ),
+    "prompt.without_answers": _(
+        "There are no answers to judge: have answers evaluated, or leave the prompt out."
+    ),
     "prompt.dollar": _("after “---”, write $$ for a dollar sign that names no data."),
     "prompt.missing": _("${name} is missing after “---”: the judge would not see it."),
     "prompt.unknown_name": _("there is no ${name}. Known are: {known}."),

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evaluation import judge
 from evaluation.access import require_reader
 from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
@@ -54,6 +55,11 @@ class RunIn(serializers.Serializer[Any]):
     )
     evaluate_answers = serializers.BooleanField(
         default=False, help_text="Have answers written from what was found, and judged"
+    )
+    judge_prompts = serializers.DictField(
+        child=serializers.CharField(max_length=judge.MOST_CHARACTERS),
+        default=dict,
+        help_text="By kind of judgement the prompt in place of the shipped one",
     )
     budget_cost = serializers.FloatField(
         default=None, allow_null=True, help_text="Money that a language model may cost"

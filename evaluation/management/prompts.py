@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from evaluation.judge import KINDS
 
 NOT_MEASURABLE = 2
+DEFAULT = "faithfulness"
 
 
 def add_option(parser: ArgumentParser, kinds: Iterable[str] = KINDS) -> None:
@@ -23,10 +24,24 @@ def add_option(parser: ArgumentParser, kinds: Iterable[str] = KINDS) -> None:
     )
 
 
-def read(arguments: Iterable[str]) -> dict[str, str]:
+def add_launch_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--judge-prompt",
+        action="append",
+        default=[],
+        metavar="[KIND=]FILE",
+        help=f"with --evaluate-answers: another prompt for {', '.join(KINDS)} (without a kind: "
+        f"{DEFAULT}), with $answer or {{answer}}; may be given more than once",
+    )
+
+
+def read(arguments: Iterable[str], *, default: str = "") -> dict[str, str]:
+    """By kind; a file alone is the prompt of the ``default`` kind."""
     texts = {}
     for argument in arguments:
         kind, separator, name = argument.partition("=")
+        if default and not separator:
+            kind, separator, name = default, "=", argument
         if not separator or not name:
             raise problem(f"“{argument}” is not KIND=FILE.")
         try:

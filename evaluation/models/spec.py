@@ -61,6 +61,8 @@ class AnswersSpec(_Part):
     text: str = ""
     prompt_sha256: str = ""
     judge: ModelDescription | None = None
+    judge_prompts: dict[str, str] = {}
+    """By kind the SHA-256 of a prompt that was chosen at the launch; the others are the shipped."""
 
 
 class CarriedSpec(_Part):

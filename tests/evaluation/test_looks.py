@@ -135,12 +135,13 @@ def test_the_form_shows_the_budget_before_it_is_spent(
 def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
     release: Any, signed_in: Any
 ) -> None:
-    page = signed_in("noor").get(reverse("run-new"), {"release": str(release)}).content.decode()
+    for name in ("run-new", "run-predictions"):
+        page = signed_in("noor").get(reverse(name), {"release": str(release)}).content.decode()
 
-    selects = page.split('name="split"')[1:]  # of pipelines and of predictions
-    chosen = [select.split("</select>")[0].split(" selected>")[1:] for select in selects]
-    assert [len(options) for options in chosen] == [1, 1]
-    assert all(option.startswith("All but the test split<") for (option,) in chosen)
+        [select] = page.split('name="split"')[1:]
+        [option] = select.split("</select>")[0].split(" selected>")[1:]
+        assert option.startswith("All but the test split<")
+        assert "data-needs-reason hidden" in page
 
 
 # --- reading --------------------------------------------------------------------------------------

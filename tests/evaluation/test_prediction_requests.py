@@ -119,10 +119,19 @@ def test_gold_of_others_cannot_be_chosen(news, write, signed_in):
     assert not Run.objects.exists()
 
 
-def test_the_run_form_offers_it(news, signed_in):
-    text = signed_in("noor").get(reverse("run-new")).content.decode()
+def test_the_run_form_offers_it_on_a_tab_that_keeps_the_gold(news, signed_in):
+    noor, gold = signed_in("noor"), "?release=news%401"
 
-    assert "Predictions that you already have" in text
+    assert f'href="{reverse("run-predictions")}{gold}"' in text(noor, reverse("run-new") + gold)
+
+    page = text(noor, reverse("run-predictions") + gold)
+    assert f'<option value="{news.pk}" selected' in page
+    assert "differences" in page  # what gold of this size can show
+    assert "Price" not in page
+
+
+def text(client, url):
+    return client.get(url).content.decode()
 
 
 def test_the_page_of_a_run_keeps_diagnostics_apart(news, write, signed_in):

@@ -107,6 +107,50 @@ def test_a_run_is_launched_from_the_form(
     assert run.cases.count() == 6
 
 
+def test_the_form_offers_what_fits_the_gold(release: Any, signed_in: Any, settings: Any) -> None:
+    settings.LLM_MODEL = ""
+    noor, at = signed_in("noor"), reverse("run-new")
+
+    offered = [option(noor.get(at + query)) for query in ("", "?release=demo%401")]
+
+    assert "hidden" not in offered[0]("lexical")
+    assert "hidden" in offered[1]("lexical")  # it answers questions; this gold has requirements
+    assert "hidden" not in offered[1]("requirements-local")
+    assert "disabled" in offered[1]("requirements-model")  # without a model
+    assert "(no language model is set up)" in offered[1]("requirements-model")
+
+
+def option(response: Any) -> Any:
+    select = response.content.decode().split('name="pipeline"')[1].split("</select>")[0]
+    options = [part.split("</option>")[0] for part in select.split("<option ")]
+    return lambda name: next(text for text in options if text.startswith(f'value="{name}"'))
+
+
+def test_the_form_says_what_the_run_takes_and_can_show(release: Any, signed_in: Any) -> None:
+    fields = {"release": release.pk, "pipeline": "everything", "split": "", "repetitions": "4"}
+
+    part = text(signed_in("noor").post(reverse("run-planning"), fields))
+    shown = signed_in("noor").get(reverse("run-new"), {"release": "demo@1"})
+
+    assert "<dt>Cases</dt><dd><strong>12</strong>" in part
+    assert "3 conversations, 4 repetitions" in part
+    assert "<dt>Price</dt><dd><strong>nothing</strong>" in part
+    assert "<dt>Cases</dt><dd><strong>3</strong>" in text(shown)  # without a script, too
+    assert not Run.objects.exists()
+
+
+def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, signed_in: Any) -> None:
+    run = launch(pipeline="everything", config={"confidence": 0.7}, seed=3, name="Again")
+
+    form = signed_in("noor").get(reverse("run-new"), {"like": run.pk}).context["form"]
+
+    assert form.initial["everything.confidence"] == 0.7
+    assert (form["seed"].value(), form["name"].value()) == (3, "Again")
+    assert [row["unfold"] for row in form.settings if row["name"] == "everything"] == [True]
+    assert 'value="0.7"' in str(form["everything.confidence"])
+    assert signed_in("ana").get(reverse("run-new"), {"like": run.pk}).status_code == 404
+
+
 def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
     fields = {"release": release.pk, "pipeline": "nothing", "split": "test", "reason": ""}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.management import foreground, summary
+from evaluation.management import foreground, prompts, summary
 from evaluation.management.looks import state_results
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import OPEN, Run
@@ -212,6 +212,7 @@ def _add_how(parser: ArgumentParser) -> None:
         action="store_true",
         help="have a language model answer from the returned messages, and judge the answers",
     )
+    prompts.add_launch_option(parser)
     parser.add_argument(
         "--seed",
         type=int,
@@ -238,7 +239,7 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     if options["config"] is None or any(options[name] for name in what):
         return None
     left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
-    left.append("evaluate_answers")
+    left += ["evaluate_answers", "judge_prompt"]
     superfluous = [name for name in left if options[name]]
     superfluous += ["repetitions"] if options["repetitions"] != 1 else []
     if superfluous:
@@ -304,12 +305,18 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         seed=options["seed"],
         name=options["name"],
         evaluate_answers=options["evaluate_answers"],
+        judge_prompts=prompts.read(options["judge_prompt"], default=prompts.DEFAULT),
         budget_cost=options["budget"],
         budget_tokens=options["budget_tokens"],
     )
 
 
-_OPTIONS = {"release": "gold", "budget_cost": "budget", "metrics": "config"}
+_OPTIONS = {
+    "release": "gold",
+    "budget_cost": "budget",
+    "metrics": "config",
+    "judge_prompts": "judge-prompt",
+}
 """What a field of a request is called here, where it has another name."""
 
 

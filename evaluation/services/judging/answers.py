@@ -51,23 +51,40 @@ class Description(TypedDict):
     text: str
     prompt_sha256: str
     judge: ModelDescription | None
+    judge_prompts: dict[str, str]
 
 
-def describe() -> Description:
-    """What a run writes down: the prompt itself, so that a later version changes nothing in it."""
+def describe(judge_prompts: Mapping[str, str]) -> Description:
+    """What a run writes down: the prompt itself, so that a later version changes nothing in it.
+
+    The texts of the judge's prompts are with its first judging, which ``prepare`` makes.
+    """
     prompt = judge.shipped(judge.ANSWER)
+    own = _own(judge.prompts(judge_prompts))
     return {
         "prompt": prompt.name,
         "text": prompt.text,
         "prompt_sha256": prompt.sha256,
         "judge": endpoints.describe(judging=True),
+        "judge_prompts": {kind: prompt.sha256 for kind, prompt in own.items()},
     }
 
 
-def prepare(run: Run, cases: Iterable[CaseRun]) -> None:
+def _own(prompts: Mapping[str, judge.Prompt]) -> dict[str, judge.Prompt]:
+    return {kind: prompt for kind, prompt in prompts.items() if prompt.name == judge.OWN}
+
+
+def judge_prompts_of(run: Run) -> dict[str, str]:
+    """Those that the run was launched with in place of shipped ones."""
+    asked = run.spec.answers.judge_prompts if run.spec.answers else {}
+    first = Judging.objects.filter(run=run).order_by("pk").first() if asked else None
+    return {kind: first.spec["prompts"][kind]["text"] for kind in asked} if first else {}
+
+
+def prepare(run: Run, cases: Iterable[CaseRun], judge_prompts: Mapping[str, str]) -> None:
     """Rows for all that is to be written and judged: what is left can be read from them."""
     rows = Answer.objects.bulk_create([Answer(case=case) for case in cases], batch_size=500)
-    prepare_judging(run, rows, judge.prompts(), by=run.requested_by)
+    prepare_judging(run, rows, judge.prompts(judge_prompts), by=run.requested_by)
 
 
 def prepare_judging(

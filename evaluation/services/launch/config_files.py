@@ -58,6 +58,7 @@ class Agent(_Part):
     """Which it is measured on; by default all whose layer it makes."""
     repetitions: int = 1
     evaluate_answers: bool = False
+    judge_prompts: dict[str, str] = {}
     budget: float | None = None
     budget_tokens: int | None = None
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from django.db import transaction
 
-from evaluation import adapters
+from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.models import OPEN, CaseRun, Run, of_split
 from evaluation.models.spec import ModelDescription
@@ -76,6 +76,8 @@ class LaunchRequest:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """Of the gate for this run alone, above those of the project."""
     evaluate_answers: bool = False
+    judge_prompts: Mapping[str, str] = field(default_factory=dict)
+    """By kind of judgement, where it differs from the shipped prompt."""
     budget_cost: float | None = None
     budget_tokens: int | None = None
     configuration: Mapping[str, str] | None = None
@@ -146,7 +148,7 @@ def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
     run = examined.run
     run.spec = spec.describe(run, examined.measures, _asked(request, examined))
     run.config_sha256 = run.spec.config_sha256
-    _store(run, examined.cases, examined.items, queue=queue)
+    _store(run, examined.cases, examined.items, request.judge_prompts, queue=queue)
     return run
 
 
@@ -290,6 +292,11 @@ def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
             answers.check(layer)
             if examined.entry and not examined.asks_model:
                 check_model(examined.entry, asks_model=True)
+    for kind, text in request.judge_prompts.items():
+        with examined.at(f"judge_prompts.{kind}"):
+            judge.prompts({kind: text})
+            if not request.evaluate_answers:
+                raise judge.PromptRefused("prompt.without_answers", details={"kind": kind})
     with examined.at("budget_cost" if request.budget_cost is not None else "budget_tokens"):
         check_budget(
             examined.entry,
@@ -307,6 +314,7 @@ def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> No
         "config": request.config,
         "repetitions": request.repetitions != 1,
         "evaluate_answers": request.evaluate_answers,
+        "judge_prompts": request.judge_prompts,
         "budget_cost": request.budget_cost is not None,
         "budget_tokens": request.budget_tokens is not None,
     }
@@ -372,7 +380,7 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     needs_model = examined.asks_model or request.evaluate_answers
     asked["model"] = endpoints.describe() if needs_model else None
     if request.evaluate_answers:
-        asked["answers"] = answers.describe()
+        asked["answers"] = answers.describe(request.judge_prompts)
     if request.thresholds:
         asked["thresholds"] = dict(request.thresholds)
     if request.size is not None:
@@ -383,12 +391,19 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
 
 
 @transaction.atomic
-def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool) -> None:
+def _store(
+    run: Run,
+    cases: list[CaseRun],
+    items: list[GoldItem],
+    judge_prompts: Mapping[str, str],
+    *,
+    queue: bool,
+) -> None:
     """Keep a new run with its cases, and what there is to answer of them."""
     run.save()
     stored = CaseRun.objects.bulk_create(cases, batch_size=500)
     if run.spec.has_answers:
-        answers.prepare(run, stored)
+        answers.prepare(run, stored, judge_prompts)
     looks.record_launch(run, items)
     gold = str(run.release)
     steering.record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)

@@ -75,17 +75,22 @@ def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
     assert page.count("<polyline") >= 3
 
 
-def test_the_run_form_has_the_checkbox_and_says_what_is_missing(
+def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(
     project: Project, signed_in: Any, settings: Any
 ) -> None:
-    settings.LLM_MODEL = ""
     release = asked.questions(project)
     noor, given = signed_in("noor"), {"release": release.pk, "pipeline": "lexical"}
+    settings.LLM_MODEL, settings.LLM_API_KEY = "tiny", "key"
+    page = noor.get(reverse("run-new")).content.decode()
+    assert 'name="evaluate_answers"' in page
+    assert 'name="judge.faithfulness"' in page
 
+    settings.LLM_MODEL = ""
     page = noor.get(reverse("run-new")).content.decode()
     response = noor.post(reverse("run-new"), given | {"evaluate_answers": "on"})
 
-    assert 'name="evaluate_answers"' in page
+    assert 'name="evaluate_answers"' not in page
+    assert "no language model is set up" in page
     assert response.status_code == 422
     assert "set LLM_MODEL" in response.content.decode()
     assert not Run.objects.exists()

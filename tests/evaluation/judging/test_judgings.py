@@ -10,13 +10,17 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from evaluation import judge
+from evaluation.forms import LaunchForm
+from evaluation.management import prompts
 from evaluation.models import Answer, Judgement, Run
-from evaluation.services.judging import judgings
+from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import leases, steering
+from labeling.models import GoldRelease
 from labeling.words import in_english
 from tests import llm_server
 from tests.evaluation import answers as asked
@@ -81,6 +85,86 @@ def test_a_prompt_that_hides_what_is_judged_is_refused(
 
     assert problem in in_english(refused.value.fact)
     assert Run.objects.get(pk=run.pk).scored_at is not None
+
+
+FROM_ELSEWHERE = """You are evaluating whether an answer is faithful to the provided context.
+
+Question: {question}
+
+Context (retrieved chunks):
+{chunks}
+
+Answer to evaluate:
+{answer}
+
+Respond with JSON only:
+{"score": <0-10>, "reasoning": "<brief explanation>"}"""
+
+
+def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
+    server: LanguageServer, start: Any, tmp_path: Path
+) -> None:
+    def speak(body: Any) -> str:
+        said = body["messages"][0]["content"]
+        return verdict(3) if said.startswith("You are evaluating") else asked.speak(body)
+
+    server.default = lambda body: (
+        "{answer} {score}" if "You answer" in str(body["messages"]) else speak(body)
+    )
+    file = tmp_path / "theirs.txt"
+    file.write_text(FROM_ELSEWHERE.replace("\n", "\r\n"), newline="")
+
+    run = work(start(judge_prompts=prompts.read([str(file)], default=prompts.DEFAULT)))
+
+    assert aggregate(run, "faithfulness").mean == 3
+    assert aggregate(run, "relevance").mean == 9
+    [body, *_] = [b for b in server.requests if "You are evaluating" in str(b["messages"])]
+    [message] = body["messages"]
+    assert message["role"] == "user"
+    assert 'Question: "Where? (Chat_1)"' in message["content"]
+    assert '[{"id": 2, "speaker": ' in message["content"]
+    assert 'evaluate:\n"{answer} {score}"' in message["content"]  # an answer names no data
+    assert message["content"].endswith('{"score": <0-10>, "reasoning": "<brief explanation>"}')
+    assert run.spec.answers
+    judging = judgings.counting(run)
+    assert judging
+    told = judging.spec["prompts"]["faithfulness"]
+    assert run.spec.answers.judge_prompts == {"faithfulness": told["sha256"]}
+    assert answers.judge_prompts_of(run) == {"faithfulness": FROM_ELSEWHERE}
+    assert told["judge_sha256"] != work(start()).judgings.get().spec["prompts"]["faithfulness"]
+    assert LaunchForm.as_in(run)["judge.faithfulness"] == FROM_ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Judge {answer}", "{chunks} is missing"),
+        ("Judge {answer} by {chunks} and {context}", "there is no {context}"),
+        ("Judge.\n---\n{answer} by $messages", "choose one of the two"),
+        ("Judge well.", "name the data in braces: {question}, {chunks}, {answer}"),
+    ],
+)
+def test_a_launch_says_what_is_wrong_with_a_prompt_at_its_field(
+    server: LanguageServer, start: Any, signed_in: Any, text: str, problem: str
+) -> None:
+    with pytest.raises(LaunchRefused) as refused:
+        start(judge_prompts={"faithfulness": text})
+
+    assert [fault.field for fault in refused.value.faults] == ["judge_prompts.faithfulness"]
+    assert problem in in_english(refused.value.faults[0].fact)
+
+    fields = {"pipeline": "lexical", "judge.faithfulness": text, "evaluate_answers": "on"}
+    release = GoldRelease.objects.get()
+    page = signed_in("noor").post(reverse("run-new"), fields | {"release": release.pk})
+    [said] = page.context["form"].errors["judge.faithfulness"]
+    assert problem in said
+
+
+def test_a_judges_prompt_without_answers_is_a_misunderstanding(
+    server: LanguageServer, start: Any
+) -> None:
+    with pytest.raises(LaunchRefused, match=r"prompt\.without_answers"):
+        start(evaluate_answers=False, judge_prompts={"faithfulness": FROM_ELSEWHERE})
 
 
 def test_what_is_judged_is_put_in_as_data(server: LanguageServer, start: Any) -> None:
