@@ -243,7 +243,7 @@ def test_gold_and_launch_pages_say_it(runs: list[Run], signed_in: Any) -> None:
         of = [release.project.slug] if name == "gold" else [release.project.slug, release.name, 1]
         assert address in rita.get(reverse(name, args=of)).content.decode()
 
-    launch, chosen = reverse("run-planning"), f'<option value="{release.pk}" selected>'
+    launch, chosen = reverse("run-planning"), f'<option value="{release.pk}" selected'
     form = rita.get(reverse("run-new"), {"release": str(release)}).content.decode()
     assert launch in form
     assert chosen in form

@@ -126,7 +126,7 @@ def test_the_run_form_offers_it_on_a_tab_that_keeps_the_gold(news, signed_in):
 
     page = text(noor, reverse("run-predictions") + gold)
     assert f'<option value="{news.pk}" selected' in page
-    assert "differences" in page  # what gold of this size can show
+    assert "Smallest difference it can show" in page
     assert "Price" not in page
 
 
