@@ -15,10 +15,10 @@ from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.models import Run
 from evaluation.services import plugins
 from evaluation.services.language_models import bills
-from evaluation.services.launch import foreseeing, predictions
-from evaluation.services.launch.foreseeing import Foreseen
+from evaluation.services.launch import predictions
 from evaluation.services.launch.launch import LaunchRequest
-from evaluation.services.run import planning
+from evaluation.services.run import foreseeing, planning
+from evaluation.services.run.foreseeing import Foreseen
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import translated
