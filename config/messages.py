@@ -126,6 +126,7 @@ def _of_tables() -> Iterator[str]:
         keys.KEYS,
         keys.DISCUSSION_KEYS,
         keys.DISPUTE_KEYS,
+        keys.CASE_KEYS,
         keys.RATING_KEYS,
         keys.ANSWER_RATING_KEYS,
         keys.ADJUDICATION_KEYS,

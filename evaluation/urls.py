@@ -14,6 +14,7 @@ from evaluation.views.gates import (
 )
 from evaluation.views.judges import judge_ask, judge_list, judge_page
 from evaluation.views.launch import run_new, run_planning, run_predictions
+from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
     conversation_layers,
     conversation_layers_build,
@@ -26,14 +27,15 @@ from evaluation.views.panel import (
     run_ratings_change,
 )
 from evaluation.views.planning import release_planning
+from evaluation.views.plots import run_plot
 from evaluation.views.ratings import rating, rating_label, rating_list
 from evaluation.views.run import (
     run_carry,
     run_cases_csv,
     run_control,
     run_page,
-    run_progress,
     run_results,
+    run_verdict,
 )
 from evaluation.views.runs import run_list, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
@@ -75,6 +77,8 @@ urlpatterns = [
     path("runs/experiments/", experiment_log, name="experiments"),
     path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),
+    path("runs/<int:pk>/verdict/", run_verdict, name="run-verdict"),
+    path("runs/<int:pk>/plots/<slug:name>.<str:form>", run_plot, name="run-plot"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),

@@ -249,6 +249,8 @@ class CaseRun(Work):
         indexes = [
             # claiming and progress: the open cases of a run
             models.Index(name="case_open", fields=["run", "state", "lease_expires_at"]),
+            # pace: the newest cases that have ended
+            models.Index(name="case_ended", fields=["run", "finished_at"]),
         ]
 
     def __str__(self) -> str:

@@ -18,19 +18,23 @@ from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
 from evaluation.services import looks
+from evaluation.services.run import yardsticks
+from evaluation.services.run.primary_metrics import primary_of
 from evaluation.views import present
 from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
+from evaluation.views.run_cases import failures
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldMessage, LabelOrigin, Provenance
+from labeling.domain.keys import CASE_KEYS
 from labeling.domain.matching.matching import same_actor
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.models import Annotation, Conversation, Guideline
 from labeling.services import blindness, pseudonyms
 from labeling.translation import lazy as _
-from labeling.translation import translated
+from labeling.translation import translated, translated_keys
 from labeling.views import access
 from labeling.views.markdown import ShownGuideline, shown_guideline
 from labeling.words import words_of
@@ -77,12 +81,34 @@ class PairRow(NamedTuple):
     """Of the predicted label in the output."""
 
     @property
+    def differing(self) -> list[FieldRow]:
+        return [field for field in self.fields if field.differs]
+
+    @property
+    def gold_name(self) -> str:
+        return _named(self.gold)
+
+    @property
+    def predicted_name(self) -> str:
+        return _named(self.predicted)
+
+    @property
     def uid(self) -> str:
         """Of the label of gold; empty: gold has none."""
         return str(self.gold["uid"]) if self.gold else ""
 
     def label(self, side: str) -> Label | None:
         return self.gold if side == "gold" else self.predicted
+
+
+def _named(label: Label | None) -> str:
+    """What a label says in a line: its title, or the text that takes its place."""
+    if label is None:
+        return ""
+    return str(next((label[name] for name in NAMED_BY if label.get(name)), ""))
+
+
+NAMED_BY = ("title", "message", "requirement", "action")
 
 
 class CitedMessage(GoldMessage):
@@ -294,6 +320,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     own_page = isinstance(layer, Memory | Events)
     rows = [] if own_page else rows_of(case, scores)
     provenance = _provenance(request, case)
+    primary = primary_of(case.run.release.project, layer.name).metric
     submitted = _submitted(case, provenance)
     context = {
         "run": case.run,
@@ -318,7 +345,9 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "steps": [] if own_page else present.steps_of(case.output),
         "scores": [_score(score, case) for score in scores],
         "raw": present.as_json(case.output) if case.output else "",
-        **_neighbours(case),
+        "keys": translated_keys(CASE_KEYS),
+        **_head(case, scores, primary),
+        **_neighbours(case, primary),
     }
     return render(request, "evaluation/run_case.html", context)
 
@@ -386,10 +415,24 @@ def _guideline(case: CaseRun, provenance: Provenance) -> ShownGuideline | None:
     return shown_guideline(guideline)
 
 
-def _neighbours(case: CaseRun) -> dict[str, Any]:
+def _neighbours(case: CaseRun, primary: Metric) -> dict[str, CaseRun | None]:
     """Cases are created in the order of the gold, so the key gives the order."""
     others = CaseRun.objects.filter(run=case.run).only("pk", "run_id")
+    failing = failures(others, primary)
     return {
         "previous": others.filter(pk__lt=case.pk).order_by("-pk").first(),
         "next": others.filter(pk__gt=case.pk).order_by("pk").first(),
+        "previous_failure": failing.filter(pk__lt=case.pk).order_by("-pk").first(),
+        "next_failure": failing.filter(pk__gt=case.pk).order_by("pk").first(),
+    }
+
+
+def _head(case: CaseRun, scores: Sequence[Score], primary: Metric) -> dict[str, Any]:
+    """The primary figure of the case, and what people reach on it."""
+    own = next((score for score in scores if score.metric == primary.id), None)
+    return {
+        "primary": _score(own, case) if own else None,
+        "people": present.figure(reached)
+        if (reached := yardsticks.reached_by_people(case, primary)) is not None
+        else "",
     }

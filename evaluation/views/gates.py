@@ -19,7 +19,7 @@ from evaluation.models import GateThresholds, Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
-from evaluation.views.run import opened_run
+from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of

@@ -19,7 +19,7 @@ from evaluation.models import AnswerPanel, JudgeCertificate, Kind, RatingPanel, 
 from evaluation.services.judging import answer_ratings, attempts, certificates, panels, samples
 from evaluation.services.judging.panels import Panel
 from evaluation.services.run import ratings, scoring
-from evaluation.views.run import get_run, opened_run
+from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,6 +92,28 @@ class Skill(NamedTuple):
     places: tuple[float, float, float]
 
 
+class End(NamedTuple):
+    """What one end of the picture of a figure stands for; ``name`` is that of a pipeline."""
+
+    title: str
+    name: str
+    text: str
+
+
+class Picture(NamedTuple):
+    """The primary figure on one line of 100 units: from the floor to people where both are known,
+    else over the scale of the metric. Of an unknown place there is no mark."""
+
+    start: float
+    stop: float
+    at: float
+    low: float | None
+    high: float | None
+    floors: list[float]
+    left: End
+    right: End
+
+
 class SummaryRow(NamedTuple):
     """One metric of a run, with what it is worth next to floors and people."""
 
@@ -134,6 +156,8 @@ class FunnelRow:
 class BandRow:
     """How many lost messages were at these ranks, and the length of the bar in percent."""
 
+    key: str
+    """As files name it."""
     ranks: str
     count: int
     percent: float
@@ -274,6 +298,39 @@ def _skill(metric: Metric, stored: Yardsticks) -> Skill | None:
     )
 
 
+def picture_of(line: SummaryRow) -> Picture | None:
+    """The skill as METRICS.md defines it: every mark is measured on the same cases."""
+    reached = line.row.yardsticks.get("skill")
+    if line.skill is not None and reached is not None:
+        marks = (0.0, 1.0, reached["mean"], reached["ci_low"], reached["ci_high"])
+        place = _placed(min(marks), max(marks))
+        return Picture(
+            *map(place, marks),
+            floors=[],
+            left=End(_("Floor"), line.skill.floor, line.skill.at_floor),
+            right=End(_("People"), "", line.skill.at_ceiling),
+        )
+    metric, row = line.metric, line.row
+    if row.mean is None:
+        return None
+    place = _placed(metric.lower, metric.upper)
+    floors = row.yardsticks.get("floors", {}).values()
+    return Picture(
+        0.0,
+        100.0,
+        place(row.mean),
+        *(None if end is None else place(end) for end in (row.ci_low, row.ci_high)),
+        floors=[place(floor["mean"]) for floor in floors if floor["mean"] is not None],
+        left=End("", "", exact(metric.lower)),
+        right=End("", "", exact(metric.upper)),
+    )
+
+
+def _placed(low: float, high: float) -> Callable[[float], float]:
+    """Places on a line of 100 units."""
+    return lambda value: round(100 * (value - low) / (high - low), 2)
+
+
 def _percent(share: float) -> str:
     return number_format(f"{100 * share:z.0f}", 0)
 
@@ -338,19 +395,81 @@ def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[FunnelRow]:
     ]
 
 
-def band_rows(bands: Iterable[RankBand]) -> list[BandRow]:
-    """Ranks of lost messages as a table; the longest bar is the largest count."""
-    shown = list(bands)
-    most = max((band["count"] for band in shown), default=0)
+FAR = 51
+"""Ranks from here on are one row: so far down no answer is looked for."""
+
+
+def band_rows(bands: Iterable[RankBand], *, never: int) -> list[BandRow]:
+    """At which rank expected messages were that are not in the answer; the last had none.
+
+    The longest bar is the largest count.
+    """
+    near = {(band["first"], band["last"]): band["count"] for band in bands}
+    if not near:
+        return []
+    counts = {
+        f"{first}–{last}": count
+        for (first, last), count in near.items()
+        if last is not None and last < FAR
+    }
+    counts[f"{FAR}+"] = sum(count for (first, _last), count in near.items() if first >= FAR)
+    counts["never"] = never
+    most = max(counts.values()) or 1
     return [
-        BandRow(
-            f"{band['first']}–{band['last']}" if band["last"] else f"> {band['first'] - 1}",
-            band["count"],
-            round(100 * band["count"] / most, 1),
-        )
-        for band in shown
-        if most
+        BandRow(key, _("never a candidate") if key == "never" else key, n, round(100 * n / most, 1))
+        for key, n in counts.items()
     ]
+
+
+def bars_plot(bands: Sequence[BandRow]) -> dict[str, Any]:
+    """The same as lying bars."""
+    left, step, room = 110, 26, 150
+    return {
+        "left": left,
+        "label_x": left - 8,
+        "thick": 16,
+        "rows": [
+            {
+                "ranks": row.ranks,
+                "count": row.count,
+                "y": 20 + at * step,
+                "middle": 28 + at * step,
+                "width": round(room * row.percent / 100, 1),
+                "end": round(left + room * row.percent / 100 + 6, 1),
+            }
+            for at, row in enumerate(bands)
+        ],
+    }
+
+
+def counts_plot(counts: Sequence[int], metric: Metric, *, mean: float | None) -> dict[str, Any]:
+    """How many cases are in each part of a metric's scale, as upright bars."""
+    most, parts, span = max(counts) or 1, len(counts), metric.upper - metric.lower
+    ends = [metric.lower + span * at / parts for at in range(parts + 1)]
+    rows = [
+        {"from": low, "to": high, "from_text": exact(low), "to_text": exact(high), "n": n}
+        for low, high, n in zip(ends[:-1], ends[1:], counts, strict=True)
+    ]
+    axes = _axes([0, 0.25, 0.5, 0.75, 1])
+    for tick, share in zip(axes["x_ticks"], (0, 0.25, 0.5, 0.75, 1), strict=True):
+        tick["label"] = exact(metric.lower + span * share)
+    axes["y_ticks"] = [{"at": _y(0), "label": "0"}, {"at": _y(1), "label": exact(most)}]
+    return {
+        "metric": metric,
+        "rows": rows,
+        "bars": [
+            {
+                "x": _x(at / parts) + 1,
+                "y": _y(row["n"] / most),
+                "width": round(SIZE / parts - 2, 1),
+                "height": round(SIZE * row["n"] / most, 1),
+                "title": f"{row['from_text']} – {row['to_text']}: {row['n']}",
+            }
+            for at, row in enumerate(rows)
+        ],
+        "mean_x": None if mean is None else _x((mean - metric.lower) / span),
+        **axes,
+    }
 
 
 def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | None:
@@ -438,7 +557,8 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
 def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any] | None:
     """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric.
 
-    Lines join the runs of one pipeline only: another pipeline is no step on its way.
+    Lines join the runs of one pipeline only: another pipeline is no step on its way. The first
+    metric is drawn with the ``interval`` of each run.
     """
     if len(rows) < 2:
         return None
@@ -451,6 +571,16 @@ def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any]
             dots = [(_x(x), _y(y)) for x, y in pairs]
             lines.append({"title": metric.title, "paths": _by_pipeline(rows, metric), "dots": dots})
     axes = _axes([0, 0.25, 0.5, 0.75, 1])
+    axes["whiskers"] = [
+        {
+            "x": _x(at / (len(rows) - 1)),
+            "y1": _y(low / names[0].upper),
+            "y2": _y(high / names[0].upper),
+        }
+        for at, row in enumerate(rows)
+        if (between := row.get("interval"))
+        for low, high in [between]
+    ]
     ends = ((0.0, rows[0]), (1.0, rows[-1]))
     axes["x_ticks"] = [{"at": _x(x), "label": row["run"]} for x, row in ends]
     return {"lines": lines, "rows": rows, **axes}

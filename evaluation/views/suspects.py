@@ -16,7 +16,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.run import suspects as service
 from evaluation.services.run.suspects import Suspect
-from evaluation.views.run import opened_run
+from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Dispute

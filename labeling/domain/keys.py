@@ -121,6 +121,16 @@ COMPARISON_KEYS = (
 )
 """The keys of the table of cases of two runs."""
 
+CASE_KEYS = (
+    Key("j", "next", "Next case", "Read"),
+    Key("k", "previous", "Previous case", "Read"),
+    Key("f", "next-failure", "Next failure", "Read"),
+    Key("Shift+F", "previous-failure", "Previous failure", "Read"),
+    Key("x", "next-pair", "Next pair of gold and prediction", "Read"),
+    Key("Shift+X", "previous-pair", "Previous pair of gold and prediction", "Read"),
+)
+"""The keys of the page of a case of a run."""
+
 DISPUTE_KEYS = (
     Key("a", "a", "A is right", "Judge"),
     Key("b", "b", "B is right", "Judge"),

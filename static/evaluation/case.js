@@ -1,6 +1,8 @@
-// Lights up the messages that a pair cites, and the pairs that cite a message.
+// Lights up the messages that a pair cites, and the pairs that cite a message; and leads to other
+// cases and from pair to pair by keys.
 
-import { all } from "../labeling/dom.js";
+import { all, byId, focused, readJson } from "../labeling/dom.js";
+import { Keys } from "../labeling/keys.js";
 
 const page = document.querySelector("[data-case]");
 
@@ -24,3 +26,36 @@ function light(event) {
 
 page?.addEventListener("mouseover", light);
 page?.addEventListener("focusin", light);
+
+/** @param {string} step */
+function follow(step) {
+  /** @type {HTMLElement | null} */
+  const link = document.querySelector(`[data-step="${step}"]`);
+  link?.click();
+  return link !== null;
+}
+
+/** @param {number} by */
+function walk(by) {
+  const pairs = all(".pair");
+  const at = pairs.findIndex((pair) => pair.contains(focused()));
+  const pair = pairs[at < 0 && by < 0 ? pairs.length - 1 : at + by];
+  pair?.focus();
+  return pair !== undefined;
+}
+
+const keys = new Keys(
+  readJson("keys"),
+  {
+    next: () => follow("next"),
+    previous: () => follow("previous"),
+    "next-failure": () => follow("next-failure"),
+    "previous-failure": () => follow("previous-failure"),
+    "next-pair": () => walk(1),
+    "previous-pair": () => walk(-1),
+  },
+  byId("case-keys").dataset.user,
+);
+const single = byId("single-keys");
+single.checked = keys.singleKeys;
+single.addEventListener("change", () => (keys.singleKeys = single.checked));

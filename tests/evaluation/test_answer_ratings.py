@@ -173,7 +173,7 @@ def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
     about = [project.slug, "faithfulness", told["judge_sha256"]]
     page, ask = reverse("judge", args=about), reverse("judge-ask", args=about)
     rita = signed_in("rita")
-    assert "judge not certified" in markup(rita, reverse("run", args=[run.pk]))
+    assert "judge not certified" in markup(rita, f"{run.get_absolute_url()}?tab=answers")
     assert "Ask the probes" in markup(rita, page)
     assert "Ask the probes</button>" not in markup(signed_in("noor"), page)
 

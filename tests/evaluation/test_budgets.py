@@ -225,7 +225,7 @@ def test_the_page_shows_usage_and_goes_on_with_a_larger_budget(
     client.post(control, {"action": "resume", "budget_tokens": "900"})
     run = work(run)
     assert run.status == "finished"
-    page = client.get(run.get_absolute_url()).content.decode()
+    page = client.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
     assert "600 + 60" in page
     assert "0.0018 USD" in page
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from evaluation.models import Yardstick, YardstickCase
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, requirement
-from tests.evaluation.screens import text
+from tests.evaluation.screens import queries, text
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +50,38 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert "Label what they want." in page
     assert 'rel="prev"' in page
     assert 'rel="next"' in page
+    assert page.index('id="conversation-heading"') < page.index('id="pairs-heading"')
+    assert (near.gold_name, near.predicted_name) == ("Login 1", "Login 1")
+    assert "<kbd>Shift+F</kbd>" in page
+
+
+def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
+    make_release: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    def fail_at_the_ends(case: Case) -> Output:
+        if case.case_id.endswith("4"):
+            raise ValueError("It broke.")
+        number = int(case.case_id[-3:])
+        return {"requirements": [], "model": None} if number == 0 else perfect(case)
+
+    script(fail_at_the_ends)
+    run = finished(release=make_release(5, name="five"))
+    keys = list(run.cases.order_by("pk").values_list("pk", flat=True))
+    noor, middle = signed_in("noor"), run.cases.get(pk=keys[2])
+    people = Yardstick.objects.get(release=run.release, pipeline="")
+    reached = {"requirement_f1": {"ana": [1.0, 1.0], "ben": [0.5, 1.0]}}
+    YardstickCase.objects.create(yardstick=people, item=middle.item, by_person=reached)
+
+    context = noor.get(middle.get_absolute_url()).context
+    few = queries(noor, middle.get_absolute_url())
+
+    assert [context[name].pk for name in ("previous_failure", "next_failure")] == [
+        keys[0],
+        keys[4],
+    ]
+    assert (context["primary"].cell.text, context["people"]) == ("1.000", "0.750")
+    larger = finished(release=make_release(40, name="forty"))
+    assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few
 
 
 def test_the_steps_of_a_pipeline_are_shown_as_json(

@@ -155,7 +155,7 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
     found, few = marks(reverse("runs"))
     assert found == certified
     claims = "Claims have no probes and are rated by nobody"
-    assert claims in noor.get(run.get_absolute_url()).content.decode()
+    assert claims in noor.get(f"{run.get_absolute_url()}?tab=answers").content.decode()
 
     again, third = start(), start()
     assert marks(reverse("runs")) == (certified * 3, few)

@@ -106,7 +106,7 @@ def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(
     assert (result["cot_type_consistency"], result["cot_argument_consistency"]) == (0.5, 1.0)
     assert result["cot_faithfulness"] == 0.5
     page = signed_in("noor").get(run.get_absolute_url()).content.decode()
-    main, _, diagnostics = page.partition('id="diagnostics-heading"')
+    main, _, diagnostics = page.partition('id="diagnostics"')
     assert "Thought: faithfulness" not in main
     assert "Thought: faithfulness" in diagnostics
     table, apart = tables(run)

@@ -99,7 +99,7 @@ def test_pages_files_and_api_say_it(run: Run, signed_in: Any, finished: Any) -> 
     seen = run.cases.get(exposure="seen")
     other = finished(pipeline="nothing")
 
-    page = noor.get(run.get_absolute_url()).content.decode()
+    page = noor.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
     case = noor.get(reverse("run-case", args=[run.pk, seen.pk])).content.decode()
     compared = noor.get(
         reverse("run-compare"), {"baseline": other.pk, "run": run.pk}
@@ -132,7 +132,7 @@ def test_pages_files_and_api_say_it(run: Run, signed_in: Any, finished: Any) -> 
 def test_a_run_of_unseen_conversations_has_no_warning(finished: Any, signed_in: Any) -> None:
     run = finished(pipeline="nothing")
 
-    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    page = signed_in("noor").get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
 
     assert "was trained on" not in page
     assert f"0 cases seen, 0 left out, {len(CASES)} unseen" in page
@@ -153,6 +153,6 @@ def test_what_nobody_knows_is_not_called_unseen(run: Run, signed_in: Any) -> Non
 
     noor = signed_in("noor")
 
-    assert ", 1 not known" in noor.get(run.get_absolute_url()).content.decode()
+    assert ", 1 not known" in noor.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
     document = noor.get(reverse("run-results", args=[run.pk])).json()
     assert document["cases"][0]["exposure"] is None

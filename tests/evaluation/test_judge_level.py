@@ -156,7 +156,7 @@ def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_the
     assert corrected["low"] < corrected["value"] < corrected["high"]
     told = signed_in("noor").get(reverse("api-run", args=[run.pk])).json()
     assert told["people_corrected"] == {KIND: corrected}
-    page = markup(rita, run.get_absolute_url())
+    page = markup(rita, f"{run.get_absolute_url()}?tab=answers")
     assert f"{corrected['value']:.2f}" in page
     assert "by 50 ratings" in page
 

@@ -174,7 +174,7 @@ def test_a_case_of_another_split_is_shown(run: Run, signed_in: Any) -> None:
 
 
 def test_who_launched_it_reads_what_came_out(run: Run, signed_in: Any) -> None:
-    page = signed_in("rita").get(run.get_absolute_url()).content.decode()
+    page = signed_in("rita").get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
 
     assert "look 1 of 1 at these test items, 2 items" in page
     assert summary.notes(run) == [

@@ -17,6 +17,7 @@ from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.figures import aggregate, value
+from tests.evaluation.screens import text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -125,14 +126,14 @@ def test_a_re_ranking_that_drops_nothing_is_shown_by_what_it_moved(
     script(reorder)
     run = finished(release=chat())
     client = signed_in("noor")
-    page = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    page = " ".join(client.get(f"{run.get_absolute_url()}?tab=funnel").content.decode().split())
     case = client.get(reverse("run-case", args=[run.pk, run.cases.first().pk])).content.decode()
 
     assert "Lost in re-ranking" not in page
     assert "Re-ranking moved 2 expected messages up and 1 down." in page
     assert "Median rank: 3 before, 3 after." in page
     assert "Within the number of messages returned: 1 before, 0 after." in page
-    assert "Ranks of candidates that were not returned" in page
+    assert "Rank of the expected messages that were not returned" in page
     assert "rank 4, 1 before re-ranking" in case
 
 
@@ -147,14 +148,21 @@ def test_where_nothing_was_re_ranked_the_stage_is_left_out(
 
     script(rank)
     run = finished(release=chat())
-    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    noor = signed_in("noor")
+    response = noor.get(f"{run.get_absolute_url()}?tab=funnel")
+    page = response.content.decode()
 
+    ranks = [(row.key, row.count) for row in response.context["lost_ranks"]]
+    assert ranks == [("1–10", 2), ("11–20", 0), ("21–50", 0), ("51+", 0), ("never", 0)]
+    files = [noor.get(reverse("run-plot", args=[run.pk, "ranks", form])) for form in ("csv", "svg")]
+    assert files[0].content.decode().splitlines()[1] == "1–10,2"
+    assert "<svg" in files[1].content.decode()
     detail = aggregate(run, "evidence_recall").detail
     assert (detail["reranking"], detail["funnel"]["not_selected"]) == (None, 2)
     assert [band["count"] for band in detail["lost_ranks"]] == [2, 0, 0, 0, 0]
     assert not StageTrace.objects.filter(case__run=run, checkpoint="reranked").exists()
     assert "e-ranking" not in page
-    assert "Ranks of candidates that were not returned" in page
+    assert "Rank of the expected messages that were not returned" in page
 
 
 def test_the_funnel_says_what_it_leaves_out_and_why(
@@ -167,7 +175,7 @@ def test_the_funnel_says_what_it_leaves_out_and_why(
 
     script(fail_one)
     run = finished(release=chat())
-    page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
+    page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=funnel"))
 
     assert aggregate(run, "evidence_recall").detail["untraced"] == {
         "failed": {"cases": 1, "messages": 2},
@@ -187,7 +195,7 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
 
     script(tell_of_one)
     run = finished(release=chat())
-    page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
+    page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=funnel"))
 
     assert aggregate(run, "evidence_recall").detail["untraced"]["no_checkpoints"] == {
         "cases": 1,
@@ -346,7 +354,9 @@ def test_run_and_case_pages_show_the_evidence(
     run = finished(release=chat(layer))
     client = signed_in("noor")
 
-    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    tabs = ("summary", "cases", "slices", "funnel")
+    address = reverse("run", args=[run.pk])
+    page = "".join(client.get(f"{address}?tab={tab}").content.decode() for tab in tabs)
     case = client.get(reverse("run-case", args=[run.pk, run.cases.first().pk])).content.decode()
 
     assert "Where the evidence was lost" in page

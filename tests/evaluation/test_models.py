@@ -111,7 +111,7 @@ def test_a_second_run_is_answered_by_the_cache_and_says_what_that_saved(
     assert total.saved_tokens == 660
     assert CachedReply.objects.count() == 6
     assert set(CachedReply.objects.values_list("hits", flat=True)) == {1}
-    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    page = signed_in("noor").get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
     assert "<dt>Saved by the cache</dt><dd>0.0018 USD, 660 tokens</dd>" in page
     assert f"<dt>Replies came from</dt><dd>{SERVED}</dd>" in page
 

@@ -107,7 +107,7 @@ def test_the_command_and_the_page_measure_them_alike_and_report_the_ids(
     assert "1 of 2 cases are predicted." in out.getvalue()
     assert f"Missing, counted as failed: two{suffix}." in out.getvalue()
     assert f"Extra, left aside: elsewhere{suffix}." in out.getvalue()
-    page = client.get(by_page.get_absolute_url()).content.decode()
+    page = client.get(f"{by_page.get_absolute_url()}?tab=provenance").content.decode()
     assert "1 case has no prediction and counts as failed" in page
     assert "1 id of the file is not a case of this run and was left out" in page
     assert f"elsewhere{suffix}" in page

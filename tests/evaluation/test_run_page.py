@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Run
+from evaluation.views import run_cases
 from labeling.domain.facts import Fact
 from labeling.services import health
 from pipelines.types import Case, Output
@@ -41,16 +43,16 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
 
     page = text(response)
     assert "Floor: nothing" in page
-    assert "Reliability diagram" in page
-    assert "Scores over the similarity threshold" in page
     summary = response.context["summary"]
     f1 = next(line for line in summary if line.metric.id == "requirement_f1")
     assert f1.figure == "1.000"
     assert [(floor.name, floor.text) for floor in f1.floors][:1] == [("nothing", "0.000")]
     assert response.context["headline"] == f1
     assert "3 matches of 3 gold and 3 predicted" in page
-    assert "Bins of equal mass" in page
-    plot = response.context["reliability"]
+    curves = signed_in("noor").get(f"{run.get_absolute_url()}?tab=curves")
+    for shown in ("Reliability diagram", "Scores over the similarity threshold", "equal mass"):
+        assert shown in text(curves)
+    plot = curves.context["reliability"]
     assert [row.metric.id for row in plot["figures"]] == ["ece", "mce"]
     assert all(row.mass != "–" and row.mass_interval != "–" for row in plot["figures"])
 
@@ -59,21 +61,25 @@ def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
     finished: Any, script: Any, signed_in: Any
 ) -> None:
     script(perfect)
-    finished(pipeline="nothing", size=1)
+    finished(pipeline="requirements-local", size=1)
     earlier = finished(pipeline="requirements-local", size=100, repetitions=2)  # there are fewer
-    run = finished(pipeline="everything")
+    other = finished(pipeline="everything")
+    run = finished(pipeline="requirements-local")
+    noor = signed_in("noor")
 
-    context = signed_in("noor").get(run.get_absolute_url()).context
+    context = noor.get(run.get_absolute_url()).context
+    curves = noor.get(f"{run.get_absolute_url()}?tab=curves").context
 
     assert {floor.n for floor in context["headline"].floors} == {3}
-    assert [baseline.pk for baseline in context["gate"]["baselines"]] == [earlier.pk]
-    assert [row["run"] for row in context["over_runs"]["rows"]] == [earlier.pk, run.pk]
+    assert [each.pk for each in context["gate"]["baselines"]] == [other.pk, earlier.pk]
+    assert context["baseline"] == (earlier, "pipeline")
+    assert [row["run"] for row in curves["over_runs"]["rows"]] == [earlier.pk, run.pk]
 
 
 def test_an_undefined_score_is_a_dash_with_its_reason(finished: Any, signed_in: Any) -> None:
     run = finished(pipeline="nothing")
 
-    page = text(signed_in("noor").get(run.get_absolute_url()))
+    page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=cases"))
 
     assert 'title="no extracted requirement has similar text to a gold one">–' in page
 
@@ -89,11 +95,11 @@ def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in
     run = finished()
     noor = signed_in("noor")
 
-    page = text(noor.get(run.get_absolute_url()))
     failed = run.cases.get(state="failed")
+    page = text(noor.get(f"{run.get_absolute_url()}?tab=cases"))
     case_page = text(noor.get(failed.get_absolute_url()))
 
-    assert '<tr class="failed">' in page
+    assert f'<tr id="case-{failed.pk}" class="failed">' in page
     assert "ValueError: no &lt;b&gt;luck&lt;/b&gt;" in case_page
 
 
@@ -113,17 +119,95 @@ def test_cases_are_sorted_by_a_metric_with_the_undefined_last(
     assert order("nonsense") == ["case-000", "case-001", "case-002"]
 
 
+def one_in_three_is_right(case: Case) -> Output:
+    number = int(case.case_id[-3:])
+    if number == 4:
+        raise ValueError("It broke.")
+    return perfect(case) if number % 3 == 0 else {"requirements": [], "model": None}
+
+
+@pytest.mark.parametrize("sort", ["", "requirement_f1", "-requirement_f1", "type_accuracy"])
+def test_pages_of_cases_follow_each_other_both_ways(
+    make_release: Any, finished: Any, script: Any, signed_in: Any, monkeypatch: Any, sort: str
+) -> None:
+    script(one_in_three_is_right)
+    run = finished(release=make_release(7, name="seven"))
+    monkeypatch.setattr(run_cases, "PAGE_SIZE", 3)
+    noor, url = signed_in("noor"), run.get_absolute_url()
+
+    def walk(start: str, step: str) -> list[list[int]]:
+        pages, address = [], start
+        while address:
+            context = noor.get(url + address).context
+            pages.append([row.case.pk for row in context["cases"]])
+            address = context[step]
+        return pages
+
+    forwards = walk(f"?tab=cases&sort={sort}", "later")
+    last = noor.get(f"{url}?tab=cases&sort={sort}&after={forwards[1][-1]}").context
+    backwards = walk(last["earlier"], "earlier")
+
+    assert [len(page) for page in forwards] == [3, 3, 1]
+    assert sorted(pk for page in forwards for pk in page) == sorted(
+        run.cases.values_list("pk", flat=True)
+    )
+    assert backwards[:2] == [forwards[1], forwards[0]]
+
+
+def test_cases_are_filtered_by_what_came_out(
+    make_release: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(one_in_three_is_right)
+    run = finished(release=make_release(6, name="six"))
+    noor, url = signed_in("noor"), run.get_absolute_url()
+
+    def shown(query: str) -> list[str]:
+        rows = noor.get(f"{url}?{query}").context["cases"]
+        return [row.case.case_id[-1] for row in rows]
+
+    assert shown("outcome=best") == ["0", "3"]
+    assert shown("outcome=failed") == ["4"]
+    assert shown("outcome=failure") == ["1", "2", "4", "5"]
+    assert shown("outcome=undefined") == []
+    assert shown("outcome=waiting") == []
+    assert shown("error=permanent") == ["4"]
+    assert shown("error=rate") == []
+    assert len(shown("outcome=nonsense&tab=cases")) == 6
+
+
+def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
+    make_release: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    release, noor = make_release(6, name="six"), signed_in("noor")
+    script(one_in_three_is_right)
+    before = finished(release=release)
+    script(perfect)
+    run = finished(release=release)
+    verdict = reverse("run-verdict", args=[run.pk])
+
+    page = text(noor.get(run.get_absolute_url()))
+    said = text(noor.get(verdict))
+
+    assert f'hx-get="{verdict}"' in page
+    assert f"?baseline={before.pk}&amp;run={run.pk}" in page  # without a script, too
+    assert f"Run {run.pk}" in said or f"run {run.pk}" in said
+    assert not noor.get(reverse("run-verdict", args=[before.pk])).content  # nothing was before it
+
+
 def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
     make_release: Any, finished: Any, script: Any, signed_in: Any
 ) -> None:
     script(perfect)
-    small = finished(release=make_release(10, name="ten"))
-    large = finished(release=make_release(200, name="many"))
+    ten, many = make_release(10, name="ten"), make_release(200, name="many")
+    finished(release=ten), finished(release=many)  # the baselines
+    small, large = finished(release=ten), finished(release=many)
     noor = signed_in("noor")
 
-    for page in ("run", "run-results"):
-        few = queries(noor, reverse(page, args=[small.pk]))
-        assert queries(noor, reverse(page, args=[large.pk])) == few, page
+    tabs = [f"?tab={name}" for name in ("summary", "cases", "slices", "curves", "provenance")]
+    sorts = ["?sort=-requirement_f1&outcome=failure", "progress/?tab=cases", "verdict/"]
+    for part in ("results.json", "", *tabs, *sorts):
+        few = queries(noor, reverse("run", args=[small.pk]) + part)
+        assert queries(noor, reverse("run", args=[large.pk]) + part) == few, part
 
 
 def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, settings: Any) -> None:
@@ -182,17 +266,60 @@ def test_progress_says_that_no_worker_is_running(launch: Any, signed_in: Any) ->
     assert "waiting for a worker" in text(noor.get(url))
 
 
-def test_progress_polls_until_the_run_ends(launch: Any, finished: Any, signed_in: Any) -> None:
+def test_progress_says_when_the_run_has_ended(launch: Any, finished: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     waiting, done = launch(), finished(pipeline="nothing")
 
-    polled = noor.get(reverse("run-progress", args=[waiting.pk]))
-    ended = noor.get(reverse("run-progress", args=[done.pk]))
+    polled = text(noor.get(reverse("run-progress", args=[waiting.pk])))
+    ended = text(noor.get(reverse("run-progress", args=[done.pk])))
 
-    assert polled.status_code == 200
-    assert "0 of 3 cases done" in text(polled)
-    assert ended.status_code == 286
-    assert ended["HX-Refresh"] == "true"
+    assert "0 of 3 cases done" in polled
+    assert "data-ended" not in polled
+    assert "data-ended" in ended
+    assert "live.js" in text(noor.get(waiting.get_absolute_url()))
+    assert "live.js" not in text(noor.get(done.get_absolute_url()))
+
+
+def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
+    make_release: Any, launch: Any, signed_in: Any
+) -> None:
+    run, noor = launch(release=make_release(10, name="ten")), signed_in("noor")
+    url, now = reverse("run-progress", args=[run.pk]), timezone.now()
+    keys = list(run.cases.order_by("pk").values_list("pk", flat=True))
+
+    def ended(pk: int, seconds: float, **fields: Any) -> None:
+        at = now - timedelta(seconds=seconds)
+        run.cases.filter(pk=pk).update(state="done", output={}, finished_at=at, **fields)
+
+    run.cases.filter(pk=keys[9]).update(state="running", lease_expires_at=now + timedelta(hours=1))
+    ended(keys[0], 61)
+    ended(keys[1], 31)
+    early = text(noor.get(url))
+    assert "three cases have to end first" in early
+    assert "not known yet" in early
+    late = Fact("answer.called_off")
+    run.cases.filter(pk=keys[2]).update(
+        state="failed", error=late, error_class="transient", finished_at=now
+    )
+    run.cases.filter(pk=keys[8]).update(
+        state="running", lease_expires_at=now - timedelta(seconds=1)
+    )
+
+    page = noor.get(url)
+
+    told = text(page)
+    assert "2.0 a minute" in told  # two more since the oldest, in a minute
+    assert "about 4 minutes left" in told  # seven of ten
+    assert [(row.case.pk, row.is_left) for row in page.context["in_work"]] == [
+        (keys[8], True),
+        (keys[9], False),
+    ]
+    assert "its worker is gone" in told
+    assert "error=transient" in told
+    assert "<title>3/10 · Run" in told
+    rows = text(noor.get(f"{url}?tab=cases"))
+    assert f'id="case-{keys[9]}"' in rows
+    assert 'id="case-rows"' not in told
 
 
 def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:
@@ -231,7 +358,10 @@ def test_the_buttons_pause_resume_and_score_again(
     assert "Only a run whose cases are all done" in text(refused)
 
 
-@pytest.mark.parametrize("query", [f"?page={10**30}", "?page=x", "?sort=x", "?page=-1"])
+@pytest.mark.parametrize(
+    "query",
+    [f"?tab=cases&after={10**30}", "?after=x", "?sort=x", "?before=-1&sort=mrr", "?tab=x"],
+)
 def test_a_mangled_address_of_a_run_shows_something(
     launch: Any, signed_in: Any, query: str
 ) -> None:
@@ -253,9 +383,14 @@ def test_charts_are_drawn_in_german_too(
     run = finished(release=release)
 
     url = reverse("run", args=[run.pk])
-    page = signed_in("noor").get(url, headers={"accept-language": "de"}).content.decode()
+    pages = [
+        signed_in("noor").get(f"{url}{tab}", headers={"accept-language": "de"}).content.decode()
+        for tab in ("", "?tab=curves")
+    ]
 
+    page = "".join(pages)
     assert 'class="plot-dot' in page
+    assert 'class="picture-run"' in page
     assert re.findall(r'\s(?:[xy][12]?|c[xy]|r|width|height)="-?\d+,\d+"', page) == []
 
 
@@ -271,3 +406,27 @@ def test_counts_over_all_cases_say_what_a_failed_case_adds(
     url = reverse("run", args=[finished(release=make_release(3, name="broken")).pk])
 
     assert "A failed case counts as if as many wrong labels" in text(signed_in("noor").get(url))
+
+
+def test_plots_are_downloaded_as_pictures_and_tables_that_cannot_run(
+    make_release: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    release, noor = make_release(6, name="six"), signed_in("noor")
+    script(one_in_three_is_right)
+    finished(release=release, name="=HYPERLINK(1)")
+    run = finished(release=release, name='<b onclick="x">')
+
+    def file(name: str, form: str) -> str:
+        response = noor.get(reverse("run-plot", args=[run.pk, name, form]))
+        assert f"run-{run.pk}-{name}.{form}" in response["Content-Disposition"]
+        return str(response.content.decode())
+
+    counts = file("scores", "csv").splitlines()
+    assert (counts[0], counts[1], counts[-1]) == ("from,to,cases", "0.0,0.1,4", "0.9,1.0,2")
+    assert "'=HYPERLINK(1)" in file("runs", "csv")
+    for name in ("scores", "reliability", "threshold", "runs"):
+        picture = ElementTree.fromstring(file(name, "svg"))
+        assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "<b " not in file(name, "svg")
+    assert noor.get(reverse("run-plot", args=[run.pk, "ranks", "svg"])).status_code == 404
+    assert noor.get(reverse("run-plot", args=[run.pk, "scores", "png"])).status_code == 404

@@ -161,6 +161,8 @@ EXPECTED = {
     "run-case-document": READERS,
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written
     "run-progress": READERS,
+    "run-verdict": READERS,
+    "run-plot": READERS,
     "run-results": READERS,
     "run-cases-csv": READERS,
     "runs": READERS,

@@ -157,6 +157,15 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
     ]
 
 
+def compare_primary(baseline: Run, run: Run) -> Compared:
+    """The primary metric alone, with the verdict that ``compare_runs`` gives of it."""
+    _check(baseline, run)
+    primary = primary_of(baseline.release.project, baseline.spec.layer)
+    result = compare_metric(baseline, run, primary.metric).comparison
+    measured = [(primary.metric, result)]
+    return _compared(baseline, run, primary, measured, [result.p_value], together=1)
+
+
 class Paired(NamedTuple):
     """One metric of two runs, and how many conversations both were asked about."""
 

@@ -28,7 +28,7 @@ def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
 ) -> None:
     run = work(start())
 
-    text = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    text = signed_in("noor").get(f"{run.get_absolute_url()}?tab=answers").content.decode()
 
     assert "judge not certified" in text
     assert "3 of 6 claims are supported" in text
@@ -67,11 +67,11 @@ def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
     rita = signed_in("rita")
 
     listed = rita.get(reverse("runs")).content.decode()
-    page = rita.get(newest.get_absolute_url()).content.decode()
+    page = rita.get(f"{newest.get_absolute_url()}?tab=curves").content.decode()
 
     assert "8.000 / 10" in listed
     assert "Reciprocal rank" in listed
-    assert "Over runs on the same gold" in page
+    assert "Over runs of these pipelines on the same cases" in page
     assert page.count("<polyline") >= 3
 
 

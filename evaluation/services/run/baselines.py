@@ -1,0 +1,31 @@
+"""Which run a run is measured against where nobody names one, and by whose choice."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from evaluation.layers import gold_layer
+from evaluation.models import GateResult, Run
+
+Choice = Literal["gate", "pipeline", "gold"]
+"""Chosen when the thresholds were checked; else the run before of its pipeline; else any before
+that is no floor: those are measured for every run."""
+
+
+class Baseline(NamedTuple):
+    run: Run
+    choice: Choice
+
+
+def baseline_of(run: Run) -> Baseline | None:
+    """A finished run on the same cases; the gate's baseline may have others, and is taken first."""
+    checks = GateResult.objects.filter(run=run, baseline__isnull=False)
+    checked = checks.select_related("baseline__release__project").first()
+    if checked is not None and checked.baseline is not None:
+        return Baseline(checked.baseline, "gate")
+    others = Run.objects.beside(run).filter(pk__lt=run.pk).select_related("release__project")
+    same = others.filter(pipeline=run.pipeline).first()
+    if same is not None:
+        return Baseline(same, "pipeline")
+    before = others.exclude(pipeline__in=gold_layer(run.release.layer).floors).first()
+    return Baseline(before, "gold") if before is not None else None

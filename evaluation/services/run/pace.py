@@ -1,0 +1,50 @@
+"""How fast a run goes, what it is at, and what failed: read from its rows, whoever works on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run
+
+LOOKED_AT = 20
+"""The newest cases that have ended tell the pace, so that it follows a change of workers."""
+WITHIN = timedelta(minutes=30)
+"""Older ones are of another time: before a pause, or before all workers were gone."""
+ENOUGH = 3
+SHOWN = 8  # of the cases in work
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``per_second`` and ``seconds_left`` are ``None`` until enough cases have ended."""
+
+    per_second: float | None
+    seconds_left: float | None
+    running: list[CaseRun]
+    errors: list[tuple[str, int]]
+    """Classes of errors with the number of failed cases, the most frequent first."""
+
+
+def pace_of(run: Run, *, left: int) -> Pace:
+    """Three queries, however many cases there are."""
+    now = timezone.now()
+    cases = CaseRun.objects.filter(run=run)
+    recent = cases.filter(finished_at__gt=now - WITHIN).order_by("-finished_at")
+    times = list(recent.values_list("finished_at", flat=True)[:LOOKED_AT])
+    per_second = None
+    if len(times) >= ENOUGH:
+        span = (now - times[-1]).total_seconds()
+        per_second = (len(times) - 1) / span if span > 0 else None
+    in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item").order_by("pk")
+    failed = cases.filter(state=CaseRun.State.FAILED).order_by()
+    counted = failed.values_list("error_class").annotate(n=Count("pk")).order_by("-n")
+    return Pace(
+        per_second=per_second,
+        seconds_left=left / per_second if per_second else None,
+        running=list(in_work.defer("output", "usage", "item__canonical")[:SHOWN]),
+        errors=list(counted),
+    )

@@ -1,0 +1,141 @@
+"""What changes on the page of a run while it runs: one light request brings all of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import looks
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.run.pace import Pace, pace_of
+from evaluation.services.run.primary_metrics import primary_of
+from evaluation.services.work import attendance
+from evaluation.views import present
+from evaluation.views.answers import answers_progress
+from evaluation.views.opening import get_run
+from evaluation.views.run_cases import table_of
+from labeling.services import health
+from labeling.translation import lazy
+from pipelines.registry import PIPELINES
+
+ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
+ERRORS = {
+    "rate": lazy("the model took no more requests"),
+    "transient": lazy("out of time or out of reach"),
+    "permanent": lazy("an error of the pipeline"),
+    "parse": lazy("an unreadable reply"),
+    "": lazy("not classed"),
+}
+
+
+class ErrorCount(NamedTuple):
+    error_class: str
+    title: str
+    n: int
+
+
+class CaseInWork(NamedTuple):
+    case: CaseRun
+    is_left: bool
+    """Whether its worker has stopped reporting, so that another one will take it over."""
+
+
+@require_GET
+def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """Header, progress and, if they are in sight, the rows of cases."""
+    run = get_run(request, pk)
+    context = progress_of(run)
+    if request.GET.get("tab") == "cases":
+        looks.require(request.user, run)
+        primary = primary_of(run.release.project, run.release.layer).metric
+        total: int = context["n_cases"]
+        context |= table_of(request, run, primary=primary, total=total) | {"tab": "cases"}
+    return render(request, "evaluation/_live.html", context)
+
+
+def progress_of(run: Run) -> dict[str, Any]:
+    """The state of a run, and while it runs what it is at. Needs ``with_progress()``."""
+    counts: Any = run
+    n_finished = counts.n_done + counts.n_failed
+    is_over = run.status in ENDED
+    context: dict[str, Any] = {
+        **answers_progress(run),
+        "run": run,
+        "n_cases": counts.n_cases,
+        "badge": present.BADGES[run.status],
+        "ended": is_over,
+        "n_finished": n_finished,
+        "percent": round(100 * n_finished / counts.n_cases) if counts.n_cases else 0,
+        "can_rescore": n_finished == counts.n_cases and not run.cancelled,
+        "silence": attendance.silence(run),
+        "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),
+        "prepares": run.status == Run.Status.RUNNING and not n_finished and _prepares(run),
+        "only_answers": n_finished == counts.n_cases and run.spec.has_answers,
+    }
+    if run.status != Run.Status.FINISHED:
+        context |= _at_work(run, left=counts.n_cases - n_finished)
+    return context
+
+
+def _at_work(run: Run, *, left: int) -> dict[str, Any]:
+    pace = pace_of(run, left=left)
+    now = timezone.now()
+    return {
+        "is_going": run.status == Run.Status.RUNNING,
+        "rate": rate_text(pace),
+        "time_left": _left_text(pace) if left else "",
+        "in_work": [
+            CaseInWork(case, bool(case.lease_expires_at and case.lease_expires_at < now))
+            for case in pace.running
+        ],
+        "errors": [ErrorCount(name, ERRORS.get(name, name), n) for name, n in pace.errors],
+        **_spending(run),
+    }
+
+
+def rate_text(pace: Pace) -> str:
+    """``38 a second``, ``12 a minute``: in the unit in which it is more than one."""
+    if pace.per_second is None:
+        return ""
+    for seconds, text in ((1, _("{n} a second")), (60, _("{n} a minute"))):
+        if pace.per_second * seconds >= 1:
+            return text.format(n=_short(pace.per_second * seconds))
+    return _("{n} an hour").format(n=_short(pace.per_second * 3600))
+
+
+def _short(number: float) -> str:
+    return number_format(f"{number:.0f}" if number >= 10 else f"{number:.1f}", force_grouping=True)
+
+
+def _left_text(pace: Pace) -> str:
+    if pace.seconds_left is None:
+        return ""
+    minutes = round(pace.seconds_left / 60)
+    if minutes < 1:
+        return _("less than a minute left")
+    if minutes < 60:
+        return ngettext("about {n} minute left", "about {n} minutes left", minutes).format(
+            n=minutes
+        )
+    hours, minutes = divmod(minutes, 60)
+    return _("about {hours} h {minutes} min left").format(hours=hours, minutes=minutes)
+
+
+def _spending(run: Run) -> dict[str, Any]:
+    """Nothing of a run that uses no language model."""
+    if not run.spec.model:
+        return {}
+    return {"spending": bills.usage(budgets.spent(run.pk)), "spending_limit": bills.budget(run)}
+
+
+def _prepares(run: Run) -> bool:
+    entry = PIPELINES.get(run.pipeline)
+    return entry is not None and entry.prepares

@@ -1,0 +1,210 @@
+"""The table of a run's cases: what it shows, in which order, and where its next page begins."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.db.models import F, OuterRef, Q, Subquery
+from django.http import HttpRequest
+
+from evaluation.layers import gold_layer
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import CaseRun, Run, Score
+from evaluation.views import present
+from labeling.domain.numbers import whole_number
+from labeling.translation import lazy as _
+
+PAGE_SIZE = 50
+FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
+OUTCOMES = (
+    ("", _("Every case")),
+    (FAILURE, _("Failures: failed, or in the lower half of the primary figure")),
+    (FAILED, _("The pipeline failed")),
+    (UNDEFINED, _("Primary figure undefined")),
+    (BEST, _("Best possible value")),
+    ("waiting", _("Waiting or in work")),
+)
+STATES = CaseRun.State
+ADDRESSED = ("sort", "outcome", "error", "after", "before")
+"""What the address says of the table: with any of it, the tab of cases is meant."""
+
+
+class Column(NamedTuple):
+    """A metric of the table: how it sorts now, and what a click on it asks for."""
+
+    metric: Metric
+    sorted: str | None
+    address: str
+
+
+class CaseRow(NamedTuple):
+    case: CaseRun
+    failed: bool
+    badge: str
+    cells: list[present.Cell]
+
+
+class Asked(NamedTuple):
+    """What the address asks of the table; what does not exist is as if it was not there."""
+
+    order: str
+    outcome: str
+    error: str
+    after: int | None
+    before: int | None
+
+    def address(self, **changed: str | int) -> str:
+        kept = {"tab": "cases", "sort": self.order, "outcome": self.outcome, "error": self.error}
+        return "?" + urlencode({name: value for name, value in (kept | changed).items() if value})
+
+
+def asked_of(request: HttpRequest) -> Asked:
+    def chosen(name: str, known: list[str]) -> str:
+        value = request.GET.get(name, "")
+        return value if value in known else ""
+
+    return Asked(
+        order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
+        outcome=chosen("outcome", [name for name, _title in OUTCOMES]),
+        error=chosen("error", CaseRun.ErrorClass.values),
+        after=whole_number(request.GET.get("after", "")),
+        before=whole_number(request.GET.get("before", "")),
+    )
+
+
+def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> dict[str, Any]:
+    """One page of the cases that fit. The next one is found by the last case, never by counting."""
+    asked = asked_of(request)
+    metrics = present.case_columns(gold_layer(run.release.layer), answered=run.spec.has_answers)
+    cases = CaseRun.objects.filter(run=run).select_related("item")
+    cases = cases.defer("output", "usage", "item__canonical")
+    page = _page(_that_fit(cases, asked, primary), asked)
+    return {
+        "columns": [_column(metric, asked) for metric in metrics],
+        "cases": _rows(page.cases, metrics),
+        "asked": asked,
+        "unsorted": asked.address(sort=""),
+        "outcomes": OUTCOMES,
+        "filtered": bool(asked.outcome or asked.error),
+        "earlier": asked.address(before=page.cases[0].pk) if page.has_earlier else "",
+        "later": asked.address(after=page.cases[-1].pk) if page.has_later else "",
+        "first_page": asked.address(),
+        "n_all": total,
+        "repeats": run.repetitions > 1,
+        "half": present.exact(half_of(primary)),
+    }
+
+
+def half_of(metric: Metric) -> float:
+    """The middle of its scale: a case on the wrong side of it counts as a failure on pages."""
+    return (metric.lower + metric.upper) / 2
+
+
+def failures(cases: Any, primary: Metric) -> Any:
+    """Cases of which the pipeline failed, or whose primary figure is in the lower half."""
+    middle = half_of(primary)
+    low = Q(by_primary__lt=middle) if primary.direction == "higher" else Q(by_primary__gt=middle)
+    return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
+
+
+def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:
+    if asked.error:
+        cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
+    if asked.outcome == FAILURE:
+        return failures(cases, primary)
+    if asked.outcome == FAILED:
+        return cases.filter(state=STATES.FAILED)
+    if asked.outcome == "waiting":
+        return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
+    if asked.outcome == UNDEFINED:
+        scored = _with_value(cases, primary, "by_primary")
+        return scored.filter(state=STATES.DONE, by_primary__isnull=True)
+    if asked.outcome == BEST:
+        best = primary.upper if primary.direction == "higher" else primary.lower
+        return _with_value(cases, primary, "by_primary").filter(by_primary=best)
+    return cases
+
+
+def _with_value(cases: Any, metric: Metric, name: str) -> Any:
+    scores = Score.objects.filter(
+        case=OuterRef("pk"), metric=metric.id, metric_version=metric.version
+    )
+    return cases.annotate(**{name: Subquery(scores.values("value")[:1])})
+
+
+class Page(NamedTuple):
+    cases: list[CaseRun]
+    has_earlier: bool
+    has_later: bool
+
+
+def _page(cases: Any, asked: Asked) -> Page:
+    """The cases after ``after``, or before ``before``, in the order asked for."""
+    backwards = asked.before is not None
+    boundary = asked.before if backwards else asked.after
+    metric = METRICS.get(asked.order.removeprefix("-"))
+    descending = asked.order.startswith("-")
+    if metric is not None:
+        cases = _with_value(cases, metric, "by")
+    if boundary is not None:
+        beyond = _beyond(cases, boundary, by_value=metric is not None, descending=descending)
+        cases = cases.exclude(beyond).exclude(pk=boundary) if backwards else cases.filter(beyond)
+    loaded = list(cases.order_by(*_order(metric, descending, backwards))[: PAGE_SIZE + 1])
+    more, shown = len(loaded) > PAGE_SIZE, loaded[:PAGE_SIZE]
+    if backwards:
+        shown.reverse()
+        return Page(shown, has_earlier=more, has_later=bool(shown))
+    return Page(shown, has_earlier=boundary is not None and bool(shown), has_later=more)
+
+
+def _order(metric: Metric | None, descending: bool, backwards: bool) -> list[Any]:
+    """Undefined figures last; cases are created in the order of the gold, so the key gives it."""
+    key = "-pk" if backwards else "pk"
+    if metric is None:
+        return [key]
+    if backwards:
+        by = F("by").asc(nulls_first=True) if descending else F("by").desc(nulls_first=True)
+    else:
+        by = F("by").desc(nulls_last=True) if descending else F("by").asc(nulls_last=True)
+    return [by, key]
+
+
+def _beyond(cases: Any, boundary: int, *, by_value: bool, descending: bool) -> Q:
+    """What comes after this case. If it is gone, the order of the gold decides."""
+    if not by_value:
+        return Q(pk__gt=boundary)
+    value = cases.filter(pk=boundary).values_list("by", flat=True).first()
+    if value is None:
+        return Q(by__isnull=True, pk__gt=boundary)
+    further = Q(by__lt=value) if descending else Q(by__gt=value)
+    return further | Q(by=value, pk__gt=boundary) | Q(by__isnull=True)
+
+
+def _column(metric: Metric, asked: Asked) -> Column:
+    """Sorted upwards first: the worst cases are of most interest."""
+    directions = {metric.id: "ascending", f"-{metric.id}": "descending"}
+    following = f"-{metric.id}" if asked.order == metric.id else metric.id
+    return Column(metric, directions.get(asked.order), asked.address(sort=following))
+
+
+def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
+    scores = Score.objects.filter(case__in=cases).defer("detail", "by_person")
+    by_case: dict[int, dict[tuple[str, int], Score]] = {case.pk: {} for case in cases}
+    for score in scores:
+        by_case[score.case_id][score.metric, score.metric_version] = score
+    return [
+        CaseRow(
+            case=case,
+            failed=case.state == STATES.FAILED,
+            badge=present.BADGES.get(case.state, ""),
+            cells=[
+                present.score_cell(
+                    by_case[case.pk].get((metric.id, metric.version)),
+                    failed=case.state == STATES.FAILED,
+                )
+                for metric in metrics
+            ],
+        )
+        for case in cases
+    ]

@@ -1,0 +1,246 @@
+"""The tabs under a run's answer: each is an address, and is read only when it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest
+
+from evaluation.layers import GoldLayer, gold_layer
+from evaluation.metrics.gate import Change, StoredCheck, change_of
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import Aggregate, GateResult, RatingPanel, Run
+from evaluation.services.run import gates, results
+from evaluation.views import present
+from evaluation.views.answers import answers_context, over_runs
+from evaluation.views.plots import scores_plot
+from evaluation.views.run_cases import ADDRESSED, table_of
+from labeling.domain.facts import Fact
+from labeling.translation import lazy as _
+from labeling.words import words
+
+Aggregates = dict[str, Aggregate]
+BASELINES = 20
+FIRST = 3  # figures of a group that are shown before the rest is unfolded
+
+
+class Tab(NamedTuple):
+    name: str
+    title: str
+    count: int | None = None
+
+
+class Figures(NamedTuple):
+    """One group of metrics: the first are shown, the rest is folded."""
+
+    title: str
+    first: list[present.SummaryRow]
+    rest: list[present.SummaryRow]
+
+
+class GateCheck(NamedTuple):
+    """One check of the gate, as texts."""
+
+    metric: Metric | None
+    kind: str
+    change: Change | None
+    verdict: str
+    passed: bool
+    value: str
+    limit: str
+    reason: str
+
+
+def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
+    """Those that have something to show."""
+    tabs = [
+        Tab("summary", _("Summary")) if aggregates else None,
+        Tab("cases", _("Cases"), n_cases),
+        Tab("slices", _("Slices")) if slices_of(run, aggregates) else None,
+        Tab("curves", _("Curves")) if aggregates else None,
+        Tab("funnel", _("Funnel")) if "funnel" in _headline_detail(run, aggregates) else None,
+        Tab("answers", _("Answers")) if run.spec.has_answers else None,
+        Tab("provenance", _("How it was run")),
+    ]
+    return [tab for tab in tabs if tab is not None]
+
+
+def open_tab(request: HttpRequest, tabs: Sequence[Tab]) -> str:
+    """The one that the address names, or that it says something of; else the first."""
+    asked = request.GET.get("tab", "")
+    if asked in {tab.name for tab in tabs}:
+        return asked
+    return "cases" if any(name in request.GET for name in ADDRESSED) else tabs[0].name
+
+
+def content_of(
+    name: str,
+    request: HttpRequest,
+    run: Run,
+    *,
+    aggregates: Aggregates,
+    primary: Metric,
+    n_cases: int,
+) -> dict[str, Any]:
+    """What the open tab shows."""
+    match name:
+        case "summary":
+            return {**summary(run, aggregates), **_standing(run)}
+        case "cases":
+            return table_of(request, run, primary=primary, total=n_cases)
+        case "slices":
+            return {"groups": slices_of(run, aggregates)}
+        case "curves":
+            return {
+                **curves(run, aggregates),
+                "scores_plot": scores_plot(run, aggregates),
+                "over_runs": over_runs(run),
+            }
+        case "funnel":
+            return funnel_of(run, aggregates)
+        case "answers":
+            return answers_context(run, aggregates)
+        case _:
+            return {}
+
+
+# --- summary --------------------------------------------------------------------------------------
+
+
+def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
+    """All figures in groups, with the columns that they need, and the diagnostics apart."""
+    layer = gold_layer(run.release.layer)
+    shown = [present.summary_row(row) for row in aggregates.values()]
+    rows = [line for line in shown if not line.metric.diagnostic]
+    groups = present.grouped(layer, rows)
+    relevance = _detail(aggregates, "inference_relevance")
+    micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
+    return {
+        "summary": rows,
+        "figures": [
+            Figures(group.title, group.rows[:FIRST], group.rows[FIRST:]) for group in groups
+        ],
+        "groups_of_metrics": groups,
+        "undefined": [line for line in rows if line.row.n_undefined and line.row.reason],
+        "n_undefined": max((line.row.n_undefined for line in rows), default=0),
+        "floor_names": list(dict.fromkeys(floor.name for line in rows for floor in line.floors)),
+        "by_chance": any(line.row.chance is not None for line in rows),
+        "by_people": any(line.people for line in rows),
+        "by_empty": any(line.n_empty for line in rows),
+        "without_people": [line for line in rows if line.no_people],
+        "diagnostics": [
+            line for line in shown if line.metric.diagnostic and line.row.reason not in layer.off
+        ],
+        "micro": next(micro, None),
+        "basis": relevance.get("basis"),
+        "nothing": relevance.get("nothing"),
+    }
+
+
+def _detail(aggregates: Aggregates, metric: str) -> dict[str, Any]:
+    return aggregates[metric].detail if metric in aggregates else {}
+
+
+# --- slices, curves, funnel -----------------------------------------------------------------------
+
+
+def slices_of(run: Run, aggregates: Aggregates) -> list[dict[str, Any]]:
+    """The main figure by groups of cases or of labels; a single group is left out."""
+    detail = _headline_detail(run, aggregates)
+    groups = [group for row in aggregates.values() for group in row.detail.get("breakdowns", [])]
+    if "by_category" in detail:
+        counted = {"measure": _("Recall"), "unit": _("Cases")}
+        groups += [
+            {"title": _("Expected messages"), "rows": detail["by_evidence"], **counted},
+            {"title": _("Category"), "rows": detail["by_category"], **counted},
+        ]
+    return [
+        group | {"rows": [row | {"mean": present.figure(row["mean"])} for row in group["rows"]]}
+        for group in groups
+        if len(group["rows"]) > 1
+    ]
+
+
+def curves(run: Run, aggregates: Aggregates) -> dict[str, Any]:
+    curve = _detail(aggregates, "requirement_f1").get("curve", [])
+    return {
+        "reliability": present.reliability_plot(aggregates),
+        "curve": present.threshold_plot(curve, run.spec.matching.threshold),
+    }
+
+
+def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
+    """Where evidence was lost, in the layers that cite messages."""
+    detail = _headline_detail(run, aggregates)
+    if "funnel" not in detail:
+        return {}
+    reranking = detail.get("reranking")
+    known = "reranking" in detail  # runs that were scored before have none
+    return {
+        "funnel": present.funnel_rows(
+            detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])
+        ),
+        "reranking": reranking,
+        "lost_ranks": present.band_rows(
+            detail.get("lost_ranks", []), never=detail["funnel"].get("never_retrieved", 0)
+        ),
+        "untraced": detail.get("untraced", {}),  # runs that were scored before have none
+        "unscorable": detail["unscorable"],
+        "returned_mean": present.figure(detail["returned_mean"]),
+    }
+
+
+def _headline_detail(run: Run, aggregates: Aggregates) -> dict[str, Any]:
+    layer: GoldLayer = gold_layer(run.release.layer)
+    return _detail(aggregates, layer.headline[0])
+
+
+# --- gates and judges -----------------------------------------------------------------------------
+
+
+def _standing(run: Run) -> dict[str, Any]:
+    """Nothing while the run has no figures."""
+    if run.scored_at is None:
+        return {}
+    layer = gold_layer(run.release.layer)
+    return {
+        "gate": _gate(run),
+        "rated": layer.rated,
+        "panel": RatingPanel.objects.filter(run=run).first() if layer.rated else None,
+    }
+
+
+def _gate(run: Run) -> dict[str, Any]:
+    limits, max_drop = gates.settings_of(run)
+    last = GateResult.objects.filter(run=run).select_related("asked_by").first()
+    others = Run.objects.beside(run).defer("spec", "config", "release__header")
+    return {
+        "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
+        "max_drop": max_drop,
+        "last": last,
+        "checks": [_check(check) for check in last.checks] if last else [],
+        "failed": len(gates.failed(last)) if last else 0,
+        "baselines": others[:BASELINES],
+    }
+
+
+def _check(check: StoredCheck) -> GateCheck:
+    change, verdict = change_of(check), check.get("verdict")
+    size = check["value"] if change is None else abs(check["value"] or 0.0)
+    value, limit = present.compared(size, check["limit"])
+    at_least = check["kind"] == "threshold" and check["direction"] == "higher"
+    return GateCheck(
+        metric=METRICS.get(check["metric"]),
+        kind=check["kind"],
+        change=change,
+        verdict=words(Fact(f"comparison.{verdict}")) if verdict else "",
+        passed=check["passed"],
+        value=value,
+        limit="–" if change in ("gain", "same") else f"{'≥' if at_least else '≤'} {limit}",
+        reason=words(why) if (why := gates.reason_of(check)) else "",
+    )
+
+
+def aggregates_of(run: Run) -> Aggregates:
+    return {row.metric: row for row in results.aggregates_of(run)}
