@@ -23,6 +23,7 @@ commands that pages need.
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
 import json
 import math
@@ -79,7 +80,7 @@ PAGES = {
     "calibration": "…/calibration/",
     "agreement, open": "…/rounds/2/agreement/",
     "agreement, closed": "…/rounds/1/agreement/",
-    "agreement, a pair": "…/rounds/2/agreement/pair/?a=person-0&b=person-1",
+    "agreement, a pair": "…/rounds/2/agreement/pair/?a=person-0&b=person-2",
     "disagreements": "…/rounds/1/disagreements/",
     "review": "…/review/",
     "adjudication": "…/adjudication/",
@@ -314,6 +315,7 @@ def in_a_fork(work: Callable[[Spent], None]) -> Figure | None:
 
 def in_a_fork_json(work: Callable[[], Any]) -> Any:
     reading, writing = os.pipe()
+    gc.freeze()  # as the web server does before it forks
     child = os.fork()
     if not child:
         status = 1
@@ -378,7 +380,7 @@ def commands(folder: Path, size: int) -> dict[str, Callable[[Spent], None]]:
     def import_new(spent: Spent) -> None:
         with file.open("w", encoding="utf-8") as out:
             for n in range(size):
-                messages = [{"role": role, "content": text} for role, text in texts(f"new-{n}")]
+                messages = [{"role": role, "content": text} for role, text in own_texts(n)]
                 out.write(json.dumps({"id": f"new-{n:06}", "messages": messages}) + "\n")
         spent.start()
         command("import_conversations", str(file), "--project", "imported")(spent)
@@ -582,9 +584,18 @@ def texts(seed: str) -> Iterator[tuple[str, str]]:
         yield ("user", "analyst")[index % 2], sentence(number)
 
 
+def own_texts(number: int) -> Iterator[tuple[str, str]]:
+    """Sentences that no other conversation has, as in a file of different talks."""
+    for index in range(MESSAGES):
+        yield ("user", "analyst")[index % 2], written(random.Random(f"{number}-{index}"))
+
+
 @cache
 def sentence(number: int) -> str:
-    rng = random.Random(number)
+    return written(random.Random(number))
+
+
+def written(rng: random.Random) -> str:
     words = ("".join(rng.choices("abcdeilmnorstu", k=rng.randint(3, 8))) for _ in range(WORDS))
     return " ".join(words)
 

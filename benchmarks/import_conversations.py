@@ -7,6 +7,7 @@ a file of conversations of twelve messages with 25 words each. A second process 
 every 20 ms meanwhile, as an annotator's autosave would.
 """
 
+import gc
 import json
 import os
 import random
@@ -37,12 +38,11 @@ def measure(path: Path, count: int) -> None:
     django.setup()
     from django.core.management import call_command
 
-    from labeling.management import loaded
     from labeling.services.exchange.conversations import import_files
 
     call_command("migrate", verbosity=0)
     write(path, count)
-    loaded.keep()  # as the command does
+    gc.freeze()  # as the command does
     for title, dry_run in (("dry run", True), ("first import", False), ("same again", False)):
         probe = subprocess.Popen(
             [sys.executable, __file__, "probe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

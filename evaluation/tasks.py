@@ -15,7 +15,15 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
-from labeling.services import audit_chain, health, near_duplicates, outbox, pending, signing_in
+from labeling.services import (
+    audit_chain,
+    health,
+    near_duplicates,
+    outbox,
+    pending,
+    planner,
+    signing_in,
+)
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
@@ -85,3 +93,4 @@ def sweep() -> None:
     audit_chain.sweep()
     publishing.sweep()
     drafts.sweep()
+    planner.keep_up()

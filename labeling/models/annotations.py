@@ -86,6 +86,14 @@ class Annotation(models.Model):
                 violation_error_message="A skipped conversation needs a reason.",
             ),
         ]
+        indexes = [
+            # lists of what was submitted, oldest first, read a page of them
+            models.Index(
+                name="annotation_submitted",
+                fields=["submitted_at", "id", "assignment"],
+                condition=Q(status="submitted"),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.assignment}: {self.status}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from django.conf import settings
@@ -58,6 +59,29 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))
 
 
+def draw_of(*, seed: int, conversation: int, annotator: int) -> float:
+    """From 0 to 1, evenly: an answer is in the sample for review if its draw is below the rate.
+
+    So the same answers are drawn every time, and a higher rate adds to those of a lower one.
+    """
+    digest = hashlib.sha256(f"{seed}:{conversation}:{annotator}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+class DrawField(models.FloatField):  # type: ignore[type-arg]
+    """Filled in when an assignment is first stored, in bulk or not."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        drawn = super().pre_save(model_instance, add)
+        if drawn is None and isinstance(model_instance, Assignment):
+            drawn = model_instance.draw = draw_of(
+                seed=model_instance.round.seed,
+                conversation=model_instance.conversation_id,
+                annotator=model_instance.annotator_id,
+            )
+        return drawn
+
+
 class Assignment(models.Model):
     """One conversation handed to one annotator in one round.
 
@@ -102,6 +126,11 @@ class Assignment(models.Model):
         null=True, editable=False, help_text="The last change of an answer that is no draft"
     )
 
+    draw = DrawField(
+        editable=False,
+        help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed",
+    )
+
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
@@ -135,7 +164,7 @@ class Assignment(models.Model):
                 name="assignment_work",
                 fields=[
                     *("round", "purpose", "annotator", "status"),
-                    *("active_seconds", "answered_at", "slot"),
+                    *("active_seconds", "answered_at", "slot", "draw"),
                 ],
             ),
             # the few reservations that run: each taker looks for those that ran out

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from labeling.domain.keys import adjudication_keys
 from labeling.domain.matching.candidates import differing, perhaps_same
 from labeling.domain.matching.merging import Cluster, plain
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
@@ -22,13 +23,13 @@ from labeling.services import blindness, pending, projects
 from labeling.services.gold import looks
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
-from labeling.services.settling.adjudications import Case
+from labeling.services.settling.adjudications import Kinship, Wanted
 from labeling.services.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
 from labeling.views.markdown import shown_guideline
-from labeling.views.paging import PAGE, place_after, query_of
+from labeling.views.paging import PAGE, query_of
 
 TABS = {"disputed": _("Disputed"), "agreed": _("Agreed"), "decided": _("Decided")}
 KINDS = [kind for kind in Adjudication.Kind if kind != Adjudication.Kind.ACCEPTED]
@@ -40,32 +41,34 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
     workload = service.workload(project, layer)
-    if (workload.preparing or workload.compared) and not request.htmx:  # type: ignore[attr-defined]
+    if (workload.preparing or workload.is_unnoted) and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
-    items = _filtered(workload.cases, request)
+    wanted = Wanted(request.GET.get("round", ""), request.GET.get("q", "").strip())
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
-    counts = Counter(item.tab for item in items)
-    shown = [item for item in items if item.tab == tab]
-    start = place_after(shown, request.GET.get("after", ""), key="conversation")
-    following = len(shown) > start + PAGE
+    everything = workload.numbers()
+    numbers = everything if wanted == service.ALL else workload.numbers(wanted)
+    last = whole_number(request.GET.get("after", ""))
+    cases = workload.cases(
+        tab, wanted, behind=workload.place_of(last) if last else None, most=PAGE + 1
+    )
     context = {
         "project": project,
         "layer": LAYERS[layer],
         "layers": [LAYERS[name] for name in merges.layers_of(project)],
         "tab": tab,
-        "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
-        "rows": service.with_decisions(layer, shown[start : start + PAGE]),
-        "after": shown[start + PAGE - 1].conversation if following else None,
+        "tabs": [(name, title, _number(numbers, name)) for name, title in TABS.items()],
+        "rows": service.with_decisions(layer, cases[:PAGE]),
+        "after": cases[PAGE - 1].conversation if len(cases) > PAGE else None,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "rounds": sorted({item.round for item in workload.cases}),
+        "rounds": sorted({kind.round for kind in everything}),
         "preparing": workload.preparing,
         "waiting": workload.waiting,
         "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
-        "n_acceptable": len(service.acceptable(workload.cases)),
-        "next": next((item for item in workload.cases if item.tab == "disputed"), None),
+        "n_acceptable": sum(_acceptable(everything).values()),
+        "next": _number(everything, "disputed"),
     }
     return render(request, "labeling/adjudication.html", context)
 
@@ -75,13 +78,17 @@ def _layer(project: Project, asked: str) -> str:
     return asked if asked in known else known[0]
 
 
-def _filtered(items: list[Case], request: HttpRequest) -> list[Case]:
-    round_number, text = request.GET.get("round", ""), request.GET.get("q", "").strip()
-    return [
-        item
-        for item in items
-        if round_number in ("", str(item.round)) and text.lower() in item.external_id.lower()
-    ]
+def _number(numbers: Counter[Kinship], tab: str) -> int:
+    return sum(n for kind, n in numbers.items() if kind.tab == tab)
+
+
+def _acceptable(numbers: Counter[Kinship]) -> Counter[str]:
+    """By state, how many agreed conversations nobody has accepted or decided yet."""
+    counts: Counter[str] = Counter()
+    for kind, n in numbers.items():
+        if kind.tab == "agreed" and kind.state in service.ACCEPTABLE:
+            counts[kind.state] += n
+    return counts
 
 
 @require_GET
@@ -104,8 +111,7 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     query = request.POST if request.method == "POST" else request.GET
     layer = _layer(project, query.get("layer", ""))
     states = ["unanimous", *(["majority"] if query.get("majority") else [])]
-    items = service.workload(project, layer).cases
-    counts = Counter(merge.state for merge in service.acceptable(items))
+    counts = _acceptable(service.workload(project, layer).numbers())
     number = sum(counts[state] for state in states)
     if request.method == "POST" and query.get("expected") == str(number):
         accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.agreement.disagreements import SplitCandidate
 from labeling.domain.agreement.units import Units
 from labeling.domain.facts import Fact
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged
 from labeling.models import Assignment, Project, Round
@@ -25,9 +26,9 @@ from labeling.services.agreement import answers, conversations, measurements
 from labeling.services.agreement.agreement import Selection
 from labeling.services.agreement.differences import (
     PairDifference,
+    PairPage,
     PerhapsSame,
-    differences,
-    perhaps_same,
+    page_of_pair,
 )
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import lazy as _
@@ -35,12 +36,11 @@ from labeling.views import access
 from labeling.views.candidates import ShownCandidate, shown_candidates
 from labeling.views.gate import gates, statistic_words, verdict
 from labeling.views.labels import chosen
+from labeling.views.paging import query_of
 from labeling.views.tables import csv_file
 from labeling.words import in_english
 
 SHOWN_CONVERSATIONS = 100
-SHOWN_DIFFERENCES = 500
-SHOWN_CANDIDATES = 100
 SHOWN_EXCLUDED = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
 BLIND = _("A calibration round is blind until its last answer is in.")
@@ -121,19 +121,22 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     asked = asked_of(request, project)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": round_, "asked": asked, "a": a, "b": b}
-    likely: list[PerhapsSame] = []
     try:
-        seen = differences(round_, a, b, asked.layer, asked.selection)
-        if LAYERS[asked.layer].has_records:
-            likely = perhaps_same(round_, a, b, asked.layer, asked.selection)
+        shown = page_of_pair(
+            round_,
+            a,
+            b,
+            asked.layer,
+            asked.selection,
+            after=whole_number(request.GET.get("after", "")),
+        )
     except NotMeasured:
         measurements.ask(round_, asked.layer, asked.selection)
-        seen = []
+        shown = PairPage([], [], None)
         context["is_waiting"] = True
-    context["rows"] = _linked(round_, seen[:SHOWN_DIFFERENCES])
-    context["candidates"] = _candidates(round_, asked.layer, likely[:SHOWN_CANDIDATES], a, b)
-    context["more_candidates"] = max(0, len(likely) - SHOWN_CANDIDATES)
-    context["more"] = max(0, len(seen) - SHOWN_DIFFERENCES)
+    context["rows"] = _linked(round_, shown.differences)
+    context["candidates"] = _candidates(round_, asked.layer, shown.perhaps_same, a, b)
+    context["after"], context["query"] = shown.after, query_of(request)
     units = LAYERS[asked.layer].units
     context["rated"] = isinstance(units, Judged) and bool(units.value)
     context["by_message"] = LAYERS[asked.layer].by_message

@@ -58,12 +58,6 @@ def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:
     return condition
 
 
-def place_after(rows: Sequence[Any], after: str, *, key: str = "pk") -> int:
-    """Where in a list the page begins: behind the row that ended the last one."""
-    places = {str(getattr(row, key)): n for n, row in enumerate(rows, start=1)}
-    return places.get(after, 0)
-
-
 def query_of(request: HttpRequest, *without: str) -> str:
     """The filters without the place, for the link to the next page; without others, too."""
     left_out = {"after", *without}

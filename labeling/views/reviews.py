@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, TypedDict
 
 from django.contrib import messages
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.matching.candidates import differing, perhaps_same
 from labeling.domain.matching.matching import Record
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
@@ -19,13 +19,13 @@ from labeling.services import blindness, pending
 from labeling.services.gold import looks
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
-from labeling.services.settling.reviews import ReviewRow
+from labeling.services.settling.reviews import Choice
 from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
 from labeling.views import access
 from labeling.views.markdown import shown_guideline
-from labeling.views.paging import PAGE, place_after, query_of
+from labeling.views.paging import PAGE, query_of
 from labeling.words import words_of
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
@@ -34,67 +34,59 @@ MODES = {
     "lowest": _("All, lowest agreement first"),
     "all": _("All, oldest first"),
 }
-LAST = 2.0  # behind every agreement
 
 
 @require_GET
 def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     """Submitted answers of full labeling, with their reviews."""
     project = access.readable(request.user, slug)
-    everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
+    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
     if merges.layers_of(project):
         pending.request(project)
-    chosen = _chosen(everything, request, project)
+    choice = _choice(request, project)
     tab = "done" if request.GET.get("tab") == "done" else "open"
-    counts = Counter("done" if row.verdict else "open" for row in chosen)
-    shown = [row for row in chosen if bool(row.verdict) == (tab == "done")]
-    start = place_after(shown, request.GET.get("after", ""))
+    everybody, sample = answers.numbers(Choice()), answers.numbers(Choice("sample"))
+    people = sample if choice.mode == "sample" else everybody
+    number = people[choice.annotator] if choice.annotator else people.total()
+    done = answers.number_done(choice)
+    counts = {"open": number - done, "done": done}
+    last = whole_number(request.GET.get("after", ""))
+    rows = answers.page(choice, is_done=tab == "done", behind=last, most=PAGE + 1)
     context = {
         "project": project,
         "tab": tab,
         "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
         "modes": MODES.items(),
-        "mode": _mode(request, project),
-        "people": sorted({row.annotator for row in everything}),
-        "rows": service.lines(project, shown[start : start + PAGE]),
-        "after": shown[start + PAGE - 1].pk if len(shown) > start + PAGE else None,
+        "mode": choice.mode,
+        "people": sorted(everybody),
+        "rows": service.lines(project, rows[:PAGE]),
+        "after": rows[PAGE - 1].pk if len(rows) > PAGE else None,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "n_sampled": sum(row.sampled for row in everything),
-        "total": len(everything),
+        "n_sampled": sample.total(),
+        "total": everybody.total(),
         "may_write": access.leads(request.user, project),
-        "next": next((row for row in chosen if not row.verdict), None),
+        "next": counts["open"],
         "verdicts": dict(Review.Verdict.choices),
     }
     return render(request, "labeling/reviews.html", context)
 
 
-def _mode(request: HttpRequest, project: Project) -> str:
-    asked = request.GET.get("mode", "")
-    return asked if asked in MODES else ("sample" if project.review_rate else "lowest")
-
-
-def _chosen(rows: list[ReviewRow], request: HttpRequest, project: Project) -> list[ReviewRow]:
-    mode, annotator = _mode(request, project), request.GET.get("annotator", "")
-    chosen = [
-        row
-        for row in rows
-        if (mode != "sample" or row.sampled) and annotator in ("", row.annotator)
-    ]
-    if mode == "lowest":
-        known = service.last_known(project)
-        chosen.sort(key=lambda row: known.get(row.conversation, LAST))
-    return chosen
+def _choice(request: HttpRequest, project: Project) -> Choice:
+    mode = request.GET.get("mode", "")
+    if mode not in MODES:
+        mode = "sample" if project.review_rate else "lowest"
+    return Choice(mode, request.GET.get("annotator", ""))
 
 
 @require_GET
 def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     """Go on with the next answer of the same list, or back to it."""
     project = access.readable(request.user, slug)
-    everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
-    after = request.GET.get("after", "")
-    chosen = _chosen(everything, request, project)
-    row = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
+    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
+    choice, last = _choice(request, project), whole_number(request.GET.get("after", ""))
+    following = answers.page(choice, is_done=False, behind=last, most=1)
+    row = next(iter(following or answers.page(choice, is_done=False, most=1)), None)
     query = query_of(request, "tab")
     if row is None:
         messages.info(request, _("Nothing is left to review in this list."))

@@ -17,6 +17,7 @@ from labeling.services import vectors
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications, merges, reviews
 from labeling.services.work import annotations
+from labeling.views import adjudication as view
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of
@@ -364,7 +365,8 @@ def test_the_queue_compares_only_what_has_changed(
     for place in places:
         factories.answer_with(place, {"requirements": [label(place.annotator.username)]})
 
-    def shown_is_compared(changed: int) -> adjudications.Workload:
+    def shown_is_compared(changed: int) -> tuple[int, int]:
+        """How many cases are shown, and how many conversations a worker has to merge."""
         looked_at: list[int] = []
         compare = merges.answered
 
@@ -376,29 +378,52 @@ def test_the_queue_compares_only_what_has_changed(
             patch.setattr(merges, "answered", answered)
             shown = adjudications.workload(project, "extraction")
         assert looked_at == ([changed] if changed else [])
-        assert shown == adjudications._compared(project, "extraction", None)
-        return shown
+        compared = adjudications._compared(project, "extraction", None)
+        assert shown.numbers() == compared.numbers()
+        assert [shown.cases(tab, most=9) for tab in ("disputed", "agreed", "decided")] == [
+            compared.cases(tab, most=9) for tab in ("disputed", "agreed", "decided")
+        ]
+        assert (shown.preparing, shown.waiting) == (compared.preparing, compared.waiting)
+        return shown.numbers().total(), shown.preparing
 
-    assert shown_is_compared(3).preparing == 3
+    assert shown_is_compared(3) == (0, 3)
     merge(project)
-    assert len(shown_is_compared(0).cases) == 3
+    assert shown_is_compared(0) == (3, 0)
 
     annotations.reopen(places[0])
-    assert len(shown_is_compared(0).cases) == 2
+    assert shown_is_compared(0) == (2, 0)
     factories.answer_with(places[0], {"requirements": [label("ana", 2)]})
-    assert shown_is_compared(1).preparing == 1
+    assert shown_is_compared(1) == (2, 1)
     merge(project)
-    assert len(shown_is_compared(0).cases) == 3
+    assert shown_is_compared(0) == (3, 0)
 
     answer_to = places[1].annotation
     opinion = reviews.Opinion(answer_to.version, "accepted")
     reviews.review(answer_to, opinion, by=rita)
-    assert len(shown_is_compared(0).cases) == 3
+    assert shown_is_compared(0) == (3, 0)
     fixed = reviews.Opinion(answer_to.version, "fixed", payload=answer_to.payload)
     reviews.review(answer_to, fixed, by=rita)
-    assert shown_is_compared(1).preparing == 1
+    assert shown_is_compared(1) == (2, 1)
 
     merge(project)
     Project.objects.filter(pk=project.pk).update(match_threshold=0.5)
     project.refresh_from_db()
-    assert shown_is_compared(3).preparing == 3
+    assert shown_is_compared(3) == (0, 3)
+
+
+def test_a_page_of_the_queue_goes_on_where_the_last_one_ended(
+    project: Project, signed_in: SignedIn, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "PAGE", 1)
+    _, three_ways, two_to_one = queue_of(project)
+    address = "/projects/orders/adjudication/"
+
+    first = signed_in(rita).get(address).context
+    second = signed_in(rita).get(f"{address}?after={first['after']}").context
+
+    assert [row.external_id for row in first["rows"]] == [three_ways.external_id]
+    assert [row.external_id for row in second["rows"]] == [two_to_one.external_id]
+    assert second["after"] is None
+    named = signed_in(rita).get(f"{address}?q={two_to_one.external_id.upper()}&round=1").context
+    assert [row.external_id for row in named["rows"]] == [two_to_one.external_id]
+    assert named["tabs"][0][2] == 1

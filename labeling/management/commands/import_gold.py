@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -8,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
-from labeling.management import loaded, refusals
+from labeling.management import refusals
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        loaded.keep()
+        gc.freeze()  # the collector looks at what comes in only
         near_duplicates.catch_up()
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of, with_candidates
@@ -512,7 +512,7 @@ def splits_in(
     layer: str,
     selection: Selection = EVERYTHING,
     *,
-    among: Collection[int] | None = None,
+    among: Collection[int] | QuerySet[Any] | None = None,
     since: Place = START,
 ) -> Iterator[tuple[int, Split]]:
     """With their conversation, the units that were labelled differently, in the order of the round.

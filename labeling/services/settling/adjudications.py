@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Q, QuerySet
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -19,6 +22,7 @@ from labeling.domain.matching.merging import (
     plain,
 )
 from labeling.domain.matching.references import heading_of
+from labeling.domain.numbers import whole_number
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import Payload
@@ -215,23 +219,157 @@ class Case(NamedTuple):
 
     @property
     def tab(self) -> str:
-        if self.is_decided:
-            return "decided"
-        return "disputed" if self.merge.state == "disputed" else "agreed"
+        return _tab(self.merge.state, is_decided=self.is_decided)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.merge.agreement, self.conversation)
 
 
-class Workload(NamedTuple):
-    """``cases`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
+class Place(NamedTuple):
+    """Where a case is in the list: the lowest agreement comes first."""
 
-    ``waiting`` refer to labels that are not settled, which have to be decided first.
-    ``compared``: too many merges had to be compared with the answers; a worker shall note that they
-    fit.
+    agreement: float
+    conversation: int
+
+
+class Kinship(NamedTuple):
+    """What cases have in common where they are counted."""
+
+    round: int
+    state: str
+    is_decided: bool
+
+    @property
+    def tab(self) -> str:
+        return _tab(self.state, is_decided=self.is_decided)
+
+
+def _tab(state: str, *, is_decided: bool) -> str:
+    if is_decided:
+        return "decided"
+    return "disputed" if state == "disputed" else "agreed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which cases of a layer are looked at; empty means all."""
+
+    round: str = ""
+    text: str = ""
+
+    def fits(self, case: Case) -> bool:
+        return self.round in ("", str(case.round)) and self.text.lower() in case.external_id.lower()
+
+
+ALL = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The cases of a layer, by lowest agreement.
+
+    Of most conversations it is noted that their merge is of the current answers: those the database
+    counts and sorts. ``compared`` are the others, read with their answers. ``preparing`` are
+    complete, but a worker has to merge them. ``waiting`` refer to labels that are not settled,
+    which have to be decided first. ``is_unnoted``: too many merges had to be compared with the
+    answers; a worker shall note that they fit.
     """
 
-    cases: list[Case]
+    project: Project
+    layer: str
+    compared: list[Case]
     preparing: int
     waiting: int
-    compared: bool = False
+    is_unnoted: bool = False
+    noted: QuerySet[Merge] = field(default_factory=Merge.objects.none)
+    noted_numbers: Counter[Kinship] = field(default_factory=Counter)
+
+    def numbers(self, wanted: Wanted = ALL) -> Counter[Kinship]:
+        """How many cases there are of each kind."""
+        noted = self.noted_numbers
+        if wanted != ALL:
+            noted = _numbers(self._noted(wanted), self._decisions())
+        return noted + Counter(
+            Kinship(case.round, case.merge.state, case.is_decided)
+            for case in self.compared
+            if wanted.fits(case)
+        )
+
+    def cases(
+        self, tab: str, wanted: Wanted = ALL, *, behind: Place | None = None, most: int
+    ) -> list[Case]:
+        """The first ones of a tab, or those that follow a place."""
+        here = [case for case in self.compared if case.tab == tab and wanted.fits(case)]
+        rows = self._in_tab(tab, wanted)
+        if behind is not None:
+            here = [case for case in here if case.place > behind]
+            further = Q(agreement__gt=behind.agreement) | Q(
+                agreement=behind.agreement, conversation__gt=behind.conversation
+            )
+            rows = rows.filter(further)
+        names = ("conversation__external_id", "round__number")
+        noted = [
+            Case(merge[1], name, number, merges.StoredMerge(*merge), tab == "decided")
+            for name, number, *merge in rows.order_by("agreement", "conversation").values_list(
+                *names, *merges.StoredMerge._fields
+            )[:most]
+        ]
+        return sorted([*here, *noted], key=attrgetter("place"))[:most]
+
+    def place_of(self, conversation: int) -> Place | None:
+        here = (case.place for case in self.compared if case.conversation == conversation)
+        stored = Merge.objects.filter(
+            conversation=conversation, conversation__project=self.project, layer=self.layer
+        )
+        rows = stored.values_list("agreement", "conversation")
+        return next(here, None) or next((Place(*row) for row in rows), None)
+
+    def acceptable(self, states: Collection[str]) -> list[int]:
+        """Conversations whose labels are agreed, and that nobody has accepted or decided."""
+        agreed = [case for case in self.compared if case.tab == "agreed"]
+        rows = self._in_tab("agreed", ALL).filter(state__in=states)
+        return sorted(
+            [
+                *(case.conversation for case in agreed if case.merge.state in states),
+                *rows.values_list("conversation", flat=True),
+            ]
+        )
+
+    def _decisions(self) -> QuerySet[Adjudication, Any]:
+        return _decisions(self.project, self.layer)
+
+    def _noted(self, wanted: Wanted) -> QuerySet[Merge]:
+        rows = self.noted
+        if wanted.round:
+            rows = rows.filter(round__number=whole_number(wanted.round))
+        if wanted.text:
+            rows = rows.filter(conversation__external_id__icontains=wanted.text)
+        return rows
+
+    def _in_tab(self, tab: str, wanted: Wanted) -> QuerySet[Merge]:
+        rows = self._noted(wanted)
+        if tab == "decided":
+            return rows.filter(conversation__in=self._decisions())
+        rows = rows.exclude(conversation__in=self._decisions())
+        if tab == "disputed":
+            return rows.filter(state="disputed")
+        return rows.exclude(state="disputed")
+
+
+def _decisions(project: Project, layer: str) -> QuerySet[Adjudication, Any]:
+    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    return decisions.order_by().values("conversation")
+
+
+def _numbers(noted: QuerySet[Merge], decisions: QuerySet[Adjudication, Any]) -> Counter[Kinship]:
+    is_decided = Count("pk", filter=Q(conversation__in=decisions))
+    counts: Counter[Kinship] = Counter()
+    by_kind = noted.values_list("round__number", "state")
+    for number, state, n, decided in by_kind.annotate(n=Count("pk"), decided=is_decided):
+        counts[Kinship(number, state, is_decided=True)] += decided
+        counts[Kinship(number, state, is_decided=False)] += n - decided
+    return +counts
 
 
 AT_A_TIME = 200
@@ -242,20 +380,17 @@ def workload(project: Project, layer: str, *, among: Collection[int] | None = No
     """The same for all conversations, or ``among`` some: only those that changed are compared."""
     if among is not None or settling.needs_of(project, layer):
         return _compared(project, layer, among)
-    known = merges.confirmed(project, layer)
-    rest = merges.unconfirmed(project, {row.merge.conversation for row in known})
+    noted = merges.confirmed(project, layer)
+    numbers = _numbers(noted, _decisions(project, layer))
+    rest = merges.unconfirmed(project, noted, number=numbers.total())
     if len(rest) > merges.FEW:
-        return _compared(project, layer, None)._replace(compared=True)
-    decided = _decided(project, layer, None)
-    cases = [
-        Case(merge.conversation, name, number, merge, merge.conversation in decided)
-        for name, number, merge in known
-    ]
-    others = _compared(project, layer, rest) if rest else Workload([], 0, 0)
-    return others._replace(cases=_sorted([*cases, *others.cases]))
+        return replace(_compared(project, layer, None), is_unnoted=True)
+    return replace(_compared(project, layer, rest), noted=noted, noted_numbers=numbers)
 
 
 def _compared(project: Project, layer: str, among: Collection[int] | None) -> Workload:
+    if among is not None and not among:
+        return Workload(project, layer, [], 0, 0)
     everything = merges.ready(project, layer, among=among)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
@@ -264,7 +399,8 @@ def _compared(project: Project, layer: str, among: Collection[int] | None) -> Wo
         Case(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
         for pk, merge in current.items()
     ]
-    return Workload(_sorted(cases), len(ready) - len(current), len(everything) - len(ready))
+    preparing, waiting = len(ready) - len(current), len(everything) - len(ready)
+    return Workload(project, layer, cases, preparing, waiting)
 
 
 def _decided(project: Project, layer: str, among: Collection[int] | None) -> set[int]:
@@ -272,10 +408,6 @@ def _decided(project: Project, layer: str, among: Collection[int] | None) -> set
     if among is not None:
         decisions = decisions.filter(conversation__in=among)
     return set(decisions.order_by().values_list("conversation", flat=True))
-
-
-def _sorted(cases: list[Case]) -> list[Case]:
-    return sorted(cases, key=lambda case: (case.merge.agreement, case.external_id))
 
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
@@ -289,20 +421,11 @@ def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
 
 def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
     """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
-    waiting = workload(project, layer).cases
-    at = next((n for n, case in enumerate(waiting) if case.conversation == after), -1)
-    following = [*waiting[at + 1 :], *waiting[: at + 1]]
-    return next(
-        (case for case in following if case.tab == "disputed" and case.conversation != after), None
-    )
-
-
-def acceptable(
-    cases: Sequence[Case], *, states: Collection[str] = ACCEPTABLE
-) -> list[merges.StoredMerge]:
-    """Agreed conversations that nobody has accepted or decided yet."""
-    agreed = [case.merge for case in cases if not case.is_decided and case.merge.state in states]
-    return sorted(agreed, key=attrgetter("conversation"))
+    work = workload(project, layer)
+    place = work.place_of(after) if after else None
+    following = work.cases("disputed", behind=place, most=1) if place else []
+    first = work.cases("disputed", most=2)
+    return next((case for case in [*following, *first] if case.conversation != after), None)
 
 
 def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
@@ -312,10 +435,9 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
     """
     chosen = set(states) & set(ACCEPTABLE)
-    cases = acceptable(workload(project, layer).cases, states=chosen)
     return sum(
-        _accept(project, layer, [merge.conversation for merge in part], chosen, by)
-        for part in batches(cases, AT_A_TIME)
+        _accept(project, layer, part, chosen, by)
+        for part in batches(workload(project, layer).acceptable(chosen), AT_A_TIME)
     )
 
 
@@ -324,8 +446,10 @@ def _accept(
     project: Project, layer: str, conversations: Sequence[int], states: set[str], by: User
 ) -> int:
     projects.lock(project)  # nothing is accepted twice
-    cases = workload(project, layer, among=conversations).cases
-    accepted = _acceptances(project, layer, acceptable(cases, states=states), by)
+    cases = workload(project, layer, among=conversations).compared
+    agreed = [case.merge for case in cases if case.tab == "agreed" and case.merge.state in states]
+    agreed.sort(key=attrgetter("conversation"))
+    accepted = _acceptances(project, layer, agreed, by)
     Adjudication.objects.bulk_create(accepted)
     if accepted:
         events.record(

@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypedDict
 
 from django.db import connection, transaction
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Q, QuerySet, When
 
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
@@ -287,37 +287,27 @@ def _confirm(
         )
 
 
-class Confirmed(NamedTuple):
-    """A merge that is of the current answers for sure."""
+def confirmed(project: Project, layer: str) -> QuerySet[Merge]:
+    """Merges that are of the current answers for sure, of a layer that refers to no other.
 
-    external_id: str
-    round_number: int
-    merge: StoredMerge
-
-
-def confirmed(project: Project, layer: str) -> list[Confirmed]:
-    """Of a layer that refers to no other. What is in none is still to be compared or merged."""
-    numbers = dict(project.rounds.labelling().values_list("pk", "number"))
+    What is in none is still to be compared or merged.
+    """
     standing = "conversation__standing"
-    rows = Merge.objects.filter(
+    return Merge.objects.filter(
         _answered_by_everybody(project, f"{standing}__"),
         layer=layer,
         changes_seen=F(f"{standing}__changes"),
         rules_sha256=_rules_sha256(project),
     ).order_by()
-    columns = ("conversation__external_id", f"{standing}__newest_round")
-    return [
-        Confirmed(name, numbers[round_], StoredMerge(*merge))
-        for name, round_, *merge in rows.values_list(*columns, *StoredMerge._fields)
-    ]
 
 
-def unconfirmed(project: Project, known: Collection[int]) -> list[int]:
-    """Conversations that everybody has answered, without these."""
+def unconfirmed(project: Project, known: QuerySet[Merge], *, number: int) -> list[int]:
+    """Conversations that everybody has answered, without these, of which there are ``number``."""
     states = ConversationState.objects.filter(_answered_by_everybody(project))
-    if states.count() == len(known):
+    if states.count() == number:
         return []
-    return [pk for pk in states.values_list("conversation", flat=True) if pk not in known]
+    rest = states.exclude(conversation__in=known.values("conversation"))
+    return list(rest.values_list("conversation", flat=True))
 
 
 def _answered_by_everybody(project: Project, of: str = "") -> Q:

@@ -1,17 +1,22 @@
 """Reviews of submitted answers: which ones to review, and the verdicts on them."""
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
-from labeling.models import Annotation, Merge, Project, Review, Round
+from labeling.models import Annotation, Assignment, Merge, Project, Review, Round
 from labeling.services import blindness, events, pending
 from labeling.services.settling import merges
 from labeling.services.work import assignments, handovers, suggestions
@@ -48,13 +53,11 @@ class Opinion(NamedTuple):
 
 
 class ReviewRow(NamedTuple):
-    """One answer: what is needed to choose it from all. ``conversation`` is a key."""
+    """One answer in a list. ``verdict`` is the newest on its version, or empty."""
 
     pk: int
-    version: int
     conversation: int
     annotator: str
-    sampled: bool
     verdict: str
 
 
@@ -70,39 +73,163 @@ class ReviewLine(NamedTuple):
     agreement: float | None
 
 
-def rows(project: Project, *, viewer: User) -> list[ReviewRow]:
-    """Every submitted answer in full labeling, oldest first.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which of the answers: ``mode`` is sample, lowest or all; no annotator means everybody."""
 
-    Left out are the viewer's own, and those about what the viewer labels blind.
+    mode: str = "all"
+    annotator: str = ""
+
+
+class ReviewList:
+    """Every submitted answer in full labeling, oldest first, or by the lowest agreement.
+
+    Left out are the viewer's own, and those about what the viewer labels blind. There may be
+    hundreds of thousands: the database counts them, and a page of them is read.
     """
-    seeds = dict(project.rounds.labelling().filter(kind=Round.Kind.FULL).values_list("pk", "seed"))
-    submitted = (
-        Annotation.objects.labelling()
-        .filter(assignment__round__in=seeds, status=Annotation.Status.SUBMITTED)
-        .exclude(assignment__annotator=viewer)
-        .exclude(assignment__conversation__in=blindness.again(viewer))
-    )
-    submissions = list(submitted.order_by("submitted_at", "pk").values_list(*_COLUMNS))
-    people = User.objects.filter(pk__in={annotator for *_, annotator in submissions})
-    names = dict(people.values_list("pk", "username"))
-    verdicts, rate = _verdicts(project), project.review_rate
-    return [
-        ReviewRow(
-            pk=pk,
-            version=version,
-            conversation=conversation,
-            annotator=names[annotator],
-            sampled=rate > 0 and is_sampled(assignment, rate=rate, seed=seeds[round_]),
-            verdict=verdicts.get((pk, version), ""),
+
+    def __init__(self, project: Project, *, viewer: User) -> None:
+        self._project, self._viewer = project, viewer
+        full = project.rounds.labelling().filter(kind=Round.Kind.FULL)
+        self._rounds = list(full.values_list("pk", flat=True))
+        self._blind = set(blindness.again(viewer).values_list("pk", flat=True))
+
+    def numbers(self, choice: Choice) -> Counter[str]:
+        """How many answers there are, by annotator."""
+        work = self._work(choice).filter(status=Annotation.Status.SUBMITTED).order_by()
+        counts = dict(work.values_list("annotator").annotate(n=Count("pk")))
+        names = dict(User.objects.filter(pk__in=counts).values_list("pk", "username"))
+        return Counter({names[pk]: n for pk, n in counts.items()})
+
+    def number_done(self, choice: Choice) -> int:
+        """How many of them have a verdict on their version."""
+        answer = self._answers(choice).filter(
+            pk=OuterRef("annotation"), version=OuterRef("version")
         )
-        for pk, version, assignment, round_, conversation, annotator in submissions
-    ]
+        verdicts = Review.objects.filter(Exists(answer)).order_by()
+        return verdicts.values("annotation").distinct().count()
+
+    def page(
+        self, choice: Choice, *, is_done: bool, behind: int | None = None, most: int
+    ) -> list[ReviewRow]:
+        """The first ones with or without a verdict, or those that follow an answer."""
+        answers, anchor = self._answers(choice), _anchor(behind)
+        current = Review.objects.filter(annotation=OuterRef("pk"), version=OuterRef("version"))
+        if is_done:
+            answers = answers.filter(pk__in=Review.objects.order_by().values("annotation"))
+        answers = answers.filter(Exists(current) if is_done else ~Exists(current))
+        if choice.mode == "lowest":
+            rows = list(islice(self._by_agreement(answers, anchor), most))
+        else:
+            rows = [_Row(*row) for row in _oldest_first(answers, anchor)[:most]]
+        verdicts = _verdicts([row.pk for row in rows]) if is_done else {}
+        people = User.objects.filter(pk__in={row.annotator for row in rows})
+        names = dict(people.values_list("pk", "username"))
+        return [
+            ReviewRow(row.pk, row.conversation, names[row.annotator], verdicts.get(row.pk, ""))
+            for row in rows
+        ]
+
+    def _work(self, choice: Choice) -> QuerySet[Assignment]:
+        work = Assignment.objects.labelling().filter(round__in=self._rounds)
+        work = work.exclude(annotator=self._viewer)
+        if self._blind:
+            work = work.exclude(conversation__in=self._blind)
+        if choice.mode == "sample":
+            work = work.filter(draw__lt=self._project.review_rate)
+        if choice.annotator:
+            work = work.filter(annotator__username=choice.annotator)
+        return work
+
+    def _answers(self, choice: Choice) -> QuerySet[Annotation]:
+        """No join: of answers in order, SQLite would read all that fit and sort them."""
+        work = self._work(choice).filter(pk=OuterRef("assignment"))
+        submitted = Annotation.objects.with_checks().filter(status=Annotation.Status.SUBMITTED)
+        return submitted.filter(Exists(work))
+
+    def _by_agreement(
+        self, answers: QuerySet[Annotation], anchor: _Anchor | None
+    ) -> Iterator[_Row]:
+        """Answers to the same conversation together, and last what is not merged yet.
+
+        Good enough to sort by; what is shown is the agreement of the current answers.
+        """
+        merged = Merge.objects.filter(
+            conversation__project=self._project, layer__in=self._project.layers
+        ).order_by()
+        known = merged.values_list("conversation").annotate(lowest=Min("agreement"))
+        last = known.filter(conversation=anchor.conversation) if anchor else known.none()
+        place = next(iter(last), None)
+        if anchor is None or place is not None:
+            for part in batches(_lowest_first(known, place), AT_A_TIME):
+                order = {conversation: n for n, conversation in enumerate(part)}
+                here = answers.filter(assignment__conversation__in=part).values_list(*_COLUMNS)
+                rows = [_Row(*row) for row in here]
+                rows.sort(key=lambda row: (order[row.conversation], row.submitted_at, row.pk))
+                yield from (row for row in rows if anchor is None or anchor.is_before(row))
+            anchor = None
+        unmerged = answers.exclude(assignment__conversation__in=merged.values("conversation"))
+        yield from (_Row(*row) for row in _oldest_first(unmerged, anchor).iterator())
 
 
-_COLUMNS = (
-    *("pk", "version", "assignment", "assignment__round"),
-    *("assignment__conversation", "assignment__annotator"),
-)
+AT_A_TIME = 200
+"""Conversations whose answers are read together; their keys in parts that grow by the factor."""
+FACTOR = 10
+
+
+class _Row(NamedTuple):
+    pk: int
+    conversation: int
+    annotator: int
+    submitted_at: datetime
+
+
+_COLUMNS = ("pk", "assignment__conversation", "assignment__annotator", "submitted_at")
+
+
+class _Anchor(NamedTuple):
+    """The answer behind which a list goes on; without its time if it is a draft again."""
+
+    pk: int
+    conversation: int
+    submitted_at: datetime | None
+
+    def is_before(self, row: _Row) -> bool:
+        if row.conversation != self.conversation or self.submitted_at is None:
+            return True
+        return (self.submitted_at, self.pk) < (row.submitted_at, row.pk)
+
+
+def _anchor(pk: int | None) -> _Anchor | None:
+    answer = Annotation.objects.labelling().filter(pk=pk)
+    columns = ("pk", "assignment__conversation", "submitted_at")
+    return next((_Anchor(*row) for row in answer.values_list(*columns)), None) if pk else None
+
+
+def _oldest_first(answers: QuerySet[Annotation], anchor: _Anchor | None) -> QuerySet[Any, Any]:
+    if anchor is not None and anchor.submitted_at is not None:
+        answers = answers.filter(submitted_at__gte=anchor.submitted_at)  # where an index begins
+        answers = answers.exclude(submitted_at=anchor.submitted_at, pk__lte=anchor.pk)
+    return answers.order_by("submitted_at", "pk").values_list(*_COLUMNS)
+
+
+def _lowest_first(known: QuerySet[Any, Any], place: tuple[int, float] | None) -> Iterator[int]:
+    """Conversations from a place on, by agreement; mostly a few are enough."""
+    if place is not None:
+        conversation, lowest = place
+        known = known.filter(
+            Q(lowest__gt=lowest) | Q(lowest=lowest, conversation__gte=conversation)
+        )
+    ordered, start, size = known.order_by("lowest", "conversation"), 0, AT_A_TIME
+    while part := list(ordered[start : start + size]):
+        yield from (conversation for conversation, _lowest in part)
+        start, size = start + size, size * FACTOR
+
+
+def _verdicts(answers: Collection[int]) -> dict[int, str]:
+    """The newest verdict on the current version of each."""
+    reviews = Review.objects.filter(annotation__in=answers, version=F("annotation__version"))
+    return dict(reviews.order_by("pk").values_list("annotation", "verdict"))
 
 
 def lines(project: Project, chosen: Sequence[ReviewRow]) -> list[ReviewLine]:
@@ -121,30 +248,6 @@ def lines(project: Project, chosen: Sequence[ReviewRow]) -> list[ReviewLine]:
             )
         )
     return shown_lines
-
-
-def is_sampled(assignment: int, *, rate: float, seed: int) -> bool:
-    """Whether an answer is drawn. The same answers are drawn every time, and a higher rate adds
-    to those of a lower one.
-    """
-    digest = hashlib.sha256(f"{seed}:{assignment}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64 < rate
-
-
-def _verdicts(project: Project) -> dict[tuple[int, int], str]:
-    """The newest verdict on each version."""
-    reviews = Review.objects.filter(annotation__assignment__round__project=project).order_by("pk")
-    triples = reviews.values_list("annotation", "version", "verdict")
-    return {(annotation, version): verdict for annotation, version, verdict in triples}
-
-
-def last_known(project: Project) -> dict[int, float]:
-    """By conversation, the lowest agreement over the layers when its answers were merged last.
-
-    Good enough to sort by; what is shown is the agreement of the current answers.
-    """
-    known = Merge.objects.filter(conversation__project=project, layer__in=project.layers)
-    return dict(known.order_by().values_list("conversation").annotate(lowest=Min("agreement")))
 
 
 def _agreement(project: Project, conversations: Collection[int]) -> dict[int, float]:
@@ -239,9 +342,3 @@ def _record(stored: Review) -> None:
         verdict=stored.verdict,
         comment=stored.comment,
     )
-
-
-def next_of(rows: Sequence[ReviewRow], *, after: int) -> ReviewRow | None:
-    """The next one in the list that waits for a verdict, going on from the start after the last."""
-    at = next((n for n, row in enumerate(rows) if row.pk == after), -1)
-    return next((row for row in [*rows[at + 1 :], *rows[: at + 1]] if not row.verdict), None)
