@@ -7,9 +7,10 @@ from typing import Any
 from config.env import env_secret
 from pipelines.chat.redaction import HIDDEN, redacted
 
-# invitations, links for a new password, tokens for programs, secrets of webhooks
+# invitations, links for a new password and for an address, tokens for programs, secrets of webhooks
 OF_OURS = re.compile(
-    r"(?<=/join/)[\w-]+|(?<=/password/)[\w-]+/[\w-]{20,}|\bassay_[\w-]{20,}|\bwhsec_[\w+/=-]{20,}"
+    r"(?<=/join/)[\w-]+|(?<=/password/)[\w-]+/[\w-]{20,}|(?<=/account/mail/)[\w:-]{20,}"
+    r"|\bassay_[\w-]{20,}|\bwhsec_[\w+/=-]{20,}"
 )
 
 

@@ -163,6 +163,7 @@ _database = dj_database_url.parse(
 if _database["ENGINE"].endswith("sqlite3"):
     if Path(_database["NAME"]).parent == DATA_DIR:
         Path(_database["NAME"]).touch(mode=private_files.FILE)  # its log takes the same rights
+        private_files.close(DATA_DIR, Path(_database["NAME"]).name)
     _database["OPTIONS"] = SQLITE_OPTIONS
     # Opening it for each request costs as much as saving an answer: functions, pragmas, the schema.
     _database["CONN_MAX_AGE"] = 60
@@ -264,6 +265,10 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["labeling.api.documentation.describe"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "labeling.api.documentation.add_failures",
+    ],
     "TITLE": "Assay",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -67,6 +67,7 @@ from labeling.models import (
     Round,
     Suggestion,
     SuggestionRequest,
+    UnconfirmedAddress,
     Webhook,
     WebhookDelivery,
 )
@@ -476,6 +477,7 @@ read_only(
     "created_by__username",
     exclude=("digest",),
 )
+read_only(UnconfirmedAddress, "user address given_at", search="user__username address")
 read_only(
     ApiToken,
     "user name created_at last_used_at revoked_at",
@@ -523,7 +525,7 @@ read_only(EventLink, "position event previous sha256", search="event__object_id 
 read_only(Pseudonym, "__str__ project user", "project", "user__username")
 read_only(ReleaseCheck, "at release by n_faults", "release")
 read_only(GoldDraft, "id state alive_at", "state")
-read_only(ConversationDraft, "first last slug state alive_at", "state")
+read_only(ConversationDraft, "first last slug project_id state alive_at", "state")
 read_only(LogCheck, "at position event n_faults sha256")
 read_only(LintReport, "project layer items by at", "project layer")
 read_only(

@@ -21,11 +21,12 @@ def _install_guards(using: str, **kwargs: Any) -> None:
     counting.renew(connections[using])
 
 
-def _suspend_counts(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
+def _suspend_triggers(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
     """Before a migration: SQLite rebuilds no table that the trigger of another one names."""
-    from labeling.models import counting
+    from labeling.models import counting, guards
 
     if plan:
+        guards.suspend(connections[using])
         counting.suspend(connections[using])
 
 
@@ -64,7 +65,7 @@ class LabelingConfig(AppConfig):
 
     def ready(self) -> None:
         _load_rest_framework()
-        pre_migrate.connect(_suspend_counts, sender=self)
+        pre_migrate.connect(_suspend_triggers, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
         if settings.ENCODER_PROCESS:

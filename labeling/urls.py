@@ -5,6 +5,7 @@ from django.views.i18n import set_language
 from labeling.views.account import (
     account,
     mail_address,
+    mail_address_confirm,
     password_change,
     session_end,
     sessions_end,
@@ -236,6 +237,7 @@ urlpatterns = [
     path("account/", account, name="account"),
     path("account/password/", password_change, name="password-change"),
     path("account/mail/", mail_address, name="mail-address"),
+    path("account/mail/<str:token>/", mail_address_confirm, name="mail-address-confirm"),
     path("account/sessions/end/", sessions_end, name="sessions-end"),
     path("account/sessions/<int:pk>/end/", session_end, name="session-end"),
     path("language/", login_not_required(set_language), name="set-language"),

@@ -292,9 +292,17 @@ WORDS: dict[str, Text] = {
     ),
     "gold.nothing_settled": _("None of {total} labelled conversations is settled: {reasons}."),
     "gold.stage_not_settled": _("{layer}: {why}"),
-    "password.link_refused": _(
+    "password.link_blind": _(
+        "{user} labels in an open calibration round, which is blind: until it closes, only an "
+        "administrator can make this link."
+    ),
+    "password.link_elsewhere": _(
         "{user} also works where you do not lead, or administers this server: only an "
         "administrator can make this link."
+    ),
+    "password.link_never_joined": _(
+        "{user} was added by name and has never joined a project of yours by an invitation link, "
+        "so nobody has agreed to this: only an administrator can make this link."
     ),
     "text.quoted": _("“{text}”"),
     "gold.lint_open": _(

@@ -67,6 +67,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "token-revoke": [tokens.issue(user=people["ana"], name="export").token.pk],
         "session-end": [SignIn.objects.create(user=people["ana"], session_key="elsewhere").pk],
         "password-set": ["MQ", "spent-0"],
+        "mail-address-confirm": ["spent"],
         "password-link": [*of_project, member.pk],
         "table": [*of_project, "people"],
         "member-role": [*of_project, member.pk],

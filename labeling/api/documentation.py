@@ -17,6 +17,28 @@ def describe(endpoints: list[Any]) -> list[Any]:
     return endpoints
 
 
+ANYWHERE = {
+    "503": "The database does not answer: try again after `Retry-After` seconds",
+    "507": "A disk of the server is full",
+}
+WITH_A_BODY = {"413": "The body is larger than this server reads"}
+
+
+def add_failures(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """What any operation may answer when the server cannot do it, or what was sent is too large."""
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            answers = ANYWHERE | (WITH_A_BODY if "requestBody" in operation else {})
+            for status, description in answers.items():
+                operation["responses"].setdefault(status, _error(description))
+    return result
+
+
+def _error(description: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/ErrorOut"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
 class TokenScheme(OpenApiAuthenticationExtension):
     """How the description names it."""
 

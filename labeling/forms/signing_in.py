@@ -17,17 +17,17 @@ from labeling.services.signing_in import Caller
 
 
 def wait_text(seconds: int) -> str:
-    """When to try again."""
+    """When to try again: after wrong passwords, or mails asked for too often."""
     if seconds < 120:
         return ngettext(
-            "Too many wrong passwords. Try again in %(n)d second.",
-            "Too many wrong passwords. Try again in %(n)d seconds.",
+            "Too many tries. Try again in %(n)d second.",
+            "Too many tries. Try again in %(n)d seconds.",
             seconds,
         ) % {"n": seconds}
     minutes = -(-seconds // 60)
     return ngettext(
-        "Too many wrong passwords. Try again in %(n)d minute.",
-        "Too many wrong passwords. Try again in %(n)d minutes.",
+        "Too many tries. Try again in %(n)d minute.",
+        "Too many tries. Try again in %(n)d minutes.",
         minutes,
     ) % {"n": minutes}
 
@@ -43,6 +43,11 @@ class SignInForm(AuthenticationForm):
         password = self.cleaned_data.get("password")
         if username is None or not password:
             return self.cleaned_data
+        counts = signing_in.counts_of(username, self.caller)
+        ticket = signing_in.begin(counts, username=username, caller=self.caller)
+        if ticket.wait:
+            self.wait = ticket.wait
+            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
         if self._is_demo_from_elsewhere(username, password):
             signing_in.refused_demo(username, self.caller)
             raise forms.ValidationError(
@@ -53,11 +58,6 @@ class SignInForm(AuthenticationForm):
                 ),
                 code="demo",
             )
-        counts = signing_in.counts_of(username, self.caller)
-        ticket = signing_in.begin(counts, username=username, caller=self.caller)
-        if ticket.wait:
-            self.wait = ticket.wait
-            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
         user = authenticate(self.request, username=username, password=password)
         if user is None:
             signing_in.failed(username, self.caller)
@@ -95,7 +95,10 @@ class MailAddressForm(forms.Form):
         label=_("Mail address"),
         required=False,
         max_length=254,
-        help_text=_("Links for a new password are sent there."),
+        help_text=_(
+            "Links for a new password are sent there, once you have confirmed it by the link "
+            "that is mailed to it."
+        ),
     )
     password = forms.CharField(
         label=_("Your password"),
@@ -103,6 +106,7 @@ class MailAddressForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     caller: Caller
+    wait = 0
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -111,13 +115,26 @@ class MailAddressForm(forms.Form):
     def clean_password(self) -> str:
         counts = signing_in.counts_of_own(self.user)
         ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
-        if ticket.wait:
-            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        self._refuse_while(ticket.wait)
         password: str = self.cleaned_data["password"]
         if not self.user.check_password(password):
             raise forms.ValidationError(_("This is not your password."), code="wrong")
         signing_in.succeeded(ticket)
         return password
+
+    def clean(self) -> dict[str, Any]:
+        """Each address that is not the person's costs a mail, which a stranger may get."""
+        address = self.cleaned_data.get("email")
+        if not self.errors and address and address != self.user.email:
+            counts = signing_in.counts_of_confirming(self.user, address)
+            ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
+            self._refuse_while(ticket.wait)
+        return self.cleaned_data
+
+    def _refuse_while(self, seconds: int) -> None:
+        if seconds:
+            self.wait = seconds
+            raise forms.ValidationError(wait_text(seconds), code="throttled")
 
 
 class ForgottenForm(forms.Form):

@@ -29,7 +29,7 @@ from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.pseudonyms import Pseudonym
 from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
-from labeling.models.signing_in import SignIn, Tries, WorkerPulse
+from labeling.models.signing_in import SignIn, Tries, UnconfirmedAddress, WorkerPulse
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
 from labeling.models.vectors import TextVector
 from labeling.models.webhooks import Webhook, WebhookDelivery
@@ -92,6 +92,7 @@ __all__ = [
     "TextVector",
     "Transcript",
     "Tries",
+    "UnconfirmedAddress",
     "Webhook",
     "WebhookDelivery",
     "WorkerPulse",

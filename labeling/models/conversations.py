@@ -27,6 +27,10 @@ class ConversationDraft(models.Model):
     slug = models.SlugField(
         unique=True, help_text="Of the project: imports into one project take turns"
     )
+    # which may be yet to be created, and is then published together with the conversations
+    project = models.ForeignKey(
+        Project, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
     state = models.CharField(max_length=9, default=INSERTING)
     alive_at = models.DateTimeField(db_default=Now())
 

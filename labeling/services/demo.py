@@ -149,7 +149,7 @@ def _project(folder: Path, described: DemoProject, users: dict[str, User]) -> Pr
         overlap=described["overlap"],
     )
     Membership.objects.bulk_create(
-        Membership(project=project, user=users[person["username"]], role=role)
+        Membership(project=project, user=users[person["username"]], role=role, by_invitation=True)
         for person in people(folder)
         for role in person["roles"]
     )

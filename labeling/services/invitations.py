@@ -193,7 +193,10 @@ def whom_to_ask(invitation: Invitation) -> str:
 def accept(invitation: Invitation, *, user: User) -> Membership:
     """Make the user a member. Who has the role already uses nothing up."""
     membership, is_new = Membership.objects.get_or_create(
-        project=invitation.project, user=user, role=invitation.role
+        project=invitation.project,
+        user=user,
+        role=invitation.role,
+        defaults={"by_invitation": True},
     )
     if not is_new:
         return membership
@@ -216,6 +219,8 @@ def accept_as_new(
 ) -> User:
     """Make an account and a member of it, or neither."""
     first, _, last = full_name.partition(" ")
+    if User.objects.filter(username__iexact=username).exists():  # “Rita” is not to pass for “rita”
+        raise NameInUse("invitation.name_in_use", username=username)
     try:
         with transaction.atomic():
             user = User.objects.create_user(

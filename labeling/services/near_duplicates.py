@@ -178,10 +178,9 @@ def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
             )
 
 
-def forget(conversations: tuple[int, int]) -> None:
-    """The fingerprints of conversations from one key to another, which nothing shows yet."""
-    first, last = conversations
-    rows = ConversationFingerprint.objects.filter(conversation__gte=first, conversation__lte=last)
+def forget(conversations: Collection[int]) -> None:
+    """The fingerprints of a few conversations that nothing shows yet."""
+    rows = ConversationFingerprint.objects.filter(conversation__in=conversations).order_by()
     keys = [
         (value, pk)
         for pk, sketch in rows.values_list("pk", "sketch")

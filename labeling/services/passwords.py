@@ -1,68 +1,117 @@
 """Passwords: changed by their owner, or set again by a link that works once and for one day.
 
 The link comes by mail, or from a lead or an administrator. It holds Django's token, which ends with
-the next change of the password, with the next sign-in, and after ``PASSWORD_RESET_TIMEOUT``.
+the next change of the password, with the next sign-in, and after ``PASSWORD_RESET_TIMEOUT``; it
+also ends with any change of the person's roles, and with its maker's right to make it.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from threading import Thread
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.tokens import default_token_generator
-from django.core.mail import send_mail
-from django.db import connections, transaction
-from django.db.models import Q
-from django.template.loader import render_to_string
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
-from django.utils.translation import get_language, override
+from django.utils.http import base36_to_int, int_to_base36, urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
 from labeling.domain.errors import RuleError
-from labeling.models import Membership
-from labeling.services import events, signing_in
-
-logger = logging.getLogger(__name__)
+from labeling.domain.facts import Fact
+from labeling.models import Membership, Round
+from labeling.services import events, mails, signing_in
 
 MOST_MAILS = 3  # accounts that share an address
 
 
 class LinkRefused(RuleError):
-    """The link would open more than whoever makes it leads."""
+    """The link would open more than its maker leads, or an account whose owner never agreed."""
 
     code = "password_link_refused"
 
 
-def may_make_link(by: User, user: User) -> bool:
-    """An administrator for everybody; a lead for members whose every role is in projects of theirs.
+def why_no_link(by: User, user: User) -> Fact | None:
+    """Why somebody may not make a link for an account; None if they may.
 
-    Anything more would let a lead enter other projects, or the administration, in their name.
+    An administrator may for everybody. A lead may for members whose every role is in projects of
+    theirs: anything more would let a lead enter other projects, or the administration, in their
+    name. Adding somebody takes no consent, so they must have joined one of these projects
+    themselves, by an invitation. And nobody enters a blind round as somebody who labels in it.
     """
-    if by.is_superuser:
-        return True
-    if user.is_superuser or user.is_staff or not user.is_active:
-        return False
+    if by.is_active and by.is_superuser:
+        return None
     led = Membership.objects.filter(user=by, role=Membership.Role.LEAD).values("project")
     roles = Membership.objects.filter(user=user)
-    return roles.exists() and not roles.exclude(project__in=led).exists()
+    within = roles.exists() and not roles.exclude(project__in=led).exists()
+    if not (by.is_active and user.is_active) or user.is_superuser or user.is_staff or not within:
+        return Fact("password.link_elsewhere", user=user.username)
+    if not roles.filter(by_invitation=True).exists():
+        return Fact("password.link_never_joined", user=user.username)
+    if Round.objects.blind().filter(assignments__annotator=user).exists():
+        return Fact("password.link_blind", user=user.username)
+    return None
 
 
 @transaction.atomic
 def make_link(user: User, *, by: User | None) -> list[str]:
     """What the address of the link is made of. ``by`` nobody: somebody at the server's console."""
-    if by is not None and not may_make_link(by, user):
-        raise LinkRefused("password.link_refused", user=user.username)
+    if by is not None and (why := why_no_link(by, user)):
+        raise LinkRefused(why)
     events.record("password.link_made", user, project=None, actor=by, user=user.username)
-    return _token(user)
+    if user.email and mails.work() and user != by:
+        context = {"user": user, "by": by.username if by else ""}
+        tell = mails.sending(_("Assay: a link for your account"), "link_made_mail", context)
+        transaction.on_commit(lambda: mails.in_background(tell, user.email))
+    return _parts(user, by)
 
 
-def _token(user: User) -> list[str]:
-    code = urlsafe_base64_encode(force_bytes(user.pk))
-    return [code, default_token_generator.make_token(user)]
+def _parts(user: User, by: User | None = None) -> list[str]:
+    return [urlsafe_base64_encode(force_bytes(user.pk)), LinkTokens().make_token(user, by)]
+
+
+class _Token(PasswordResetTokenGenerator):
+    """Django's token, which ends with any change of the person's rights, too."""
+
+    key_salt = "labeling.services.passwords"
+
+    def __init__(self, by: User | None) -> None:
+        super().__init__()
+        self._by = by
+
+    def _make_hash_value(self, user: Any, timestamp: int) -> str:
+        roles = list(user.memberships.order_by("pk").values_list("pk", "role"))
+        rights = [user.is_superuser, user.is_staff, user.is_active, roles]
+        of_maker = self._by.pk if self._by else None
+        return f"{super()._make_hash_value(user, timestamp)} {rights} {of_maker}"
+
+
+class LinkTokens:
+    """Made and checked as ``PasswordResetConfirmView`` wants it, with each look at the form.
+
+    A token names who has made it, whose right to do so is asked again.
+    """
+
+    def make_token(self, user: User, by: User | None = None) -> str:
+        token = _Token(by).make_token(user)
+        return f"{int_to_base36(by.pk)}_{token}" if by else token
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        if user is None or not token:
+            return False
+        name, _, rest = token.rpartition("_")
+        if not name:
+            return _Token(None).check_token(user, rest)
+        try:
+            maker = User.objects.filter(pk=base36_to_int(name)).first()
+        except ValueError:
+            return False
+        return bool(
+            maker and _Token(maker).check_token(user, rest) and why_no_link(maker, user) is None
+        )
 
 
 @transaction.atomic
@@ -73,13 +122,6 @@ def changed(user: User, *, session_key: str) -> int:
 
 
 @transaction.atomic
-def change_mail_address(user: User, email: str) -> None:
-    user.email = email
-    user.save(update_fields=["email"])
-    events.record("mail_address.changed", user, project=None, actor=user, user=user.username)
-
-
-@transaction.atomic
 def set_again(user: User) -> None:
     """After a change by a link: all sessions end, and nobody's tries in vain count."""
     events.record("password.set_again", user, project=None, actor=user, user=user.username)
@@ -87,41 +129,28 @@ def set_again(user: User) -> None:
     signing_in.forgive(user)
 
 
-def mail_works() -> bool:
-    return bool(settings.MAIL_URL)
-
-
 def send_links(name: str, address_of: Callable[[list[str]], str]) -> Thread:
     """Mail a link to whom the name or the mail address belongs.
 
     In a thread: how long it takes tells nobody whether there is such an account.
     """
-    language = get_language()
-    thread = Thread(target=_send_links, args=[name, address_of, language], name="mail")
-    thread.start()
-    return thread
+    return mails.in_background(_send_links, name, address_of)
 
 
-def _send_links(name: str, address_of: Callable[[list[str]], str], language: str) -> None:
-    try:
-        with override(language):
-            for user in _reachable(name):
-                _send_link(user, address_of(_token(user)))
-    except Exception:  # whoever asked has their answer already
-        logger.exception("A link for a new password could not be sent.")
-    finally:
-        connections.close_all()
+def _send_links(name: str, address_of: Callable[[list[str]], str]) -> None:
+    for user in _reachable(name):
+        hours = settings.PASSWORD_RESET_TIMEOUT // 3600
+        context = {"user": user, "link": address_of(_parts(user)), "hours": hours}
+        mails.sending(_("Assay: set a new password"), "password_mail", context)(user.email)
+        events.record("password.mail_sent", user, project=None, user=user.username)
 
 
 def _reachable(name: str) -> list[User]:
-    named = Q(username__iexact=name) | Q(email__iexact=name)
+    """First those whose address it is: anybody may choose a user name that looks like one."""
+    users = [*_with_address(Q(email__iexact=name)), *_with_address(Q(username__iexact=name))]
+    return [user for user in dict.fromkeys(users) if user.has_usable_password()]
+
+
+def _with_address(named: Q) -> QuerySet[User]:
     users = User.objects.filter(named, is_active=True).exclude(email="").order_by("pk")
-    return [user for user in users[:MOST_MAILS] if user.has_usable_password()]
-
-
-def _send_link(user: User, link: str) -> None:
-    hours = settings.PASSWORD_RESET_TIMEOUT // 3600
-    context = {"user": user, "link": link, "hours": hours}
-    text = render_to_string("registration/password_mail.txt", context)
-    send_mail(_("Assay: set a new password"), text, None, [user.email])
-    events.record("password.mail_sent", user, project=None, user=user.username)
+    return users[:MOST_MAILS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -168,8 +169,9 @@ def _room() -> Findings:
 
 
 def _files() -> Findings:
-    private_files.close(settings.DATA_DIR)
-    left = private_files.open_to_others(settings.DATA_DIR)
+    databases = [Path(settings.DATABASES["default"]["NAME"]).name]
+    private_files.close(settings.DATA_DIR, *databases)
+    left = private_files.open_to_others(settings.DATA_DIR, *databases)
     if left:
         names = ", ".join(path.name for path in left)
         yield MISSING, f"others of this machine can read {names}: chmod go-rwx as their owner."

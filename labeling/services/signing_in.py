@@ -16,6 +16,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from unicodedata import normalize
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
@@ -31,8 +32,9 @@ from labeling.services import events
 logger = logging.getLogger(__name__)
 
 FORGOTTEN_AFTER = timedelta(hours=1)
+"""After the last of them tries in vain count no more."""
+
 FORGOTTEN_AT_ONCE = 1000
-"""So long after the last of them tries in vain count no more."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Ticket:
 
 
 def counts_of(username: str, caller: Caller) -> tuple[Count, ...]:
-    account = _folded(username)
+    account = account_name(username)
     if caller.knows:
         return (Count(_key("browser", account, caller.knows), HERE),)
     return (
@@ -111,13 +113,26 @@ def counts_of_mail(name: str, caller: Caller) -> tuple[Count, ...]:
     )
 
 
+def counts_of_confirming(user: User, address: str) -> tuple[Count, ...]:
+    """Of mails that somebody has sent to an address, which may not be theirs."""
+    return (
+        Count(_key("confirm", _folded(address)), MAIL_TO_ACCOUNT),
+        Count(_key("confirm of", str(user.pk)), MAIL_FROM_ADDRESS),
+    )
+
+
 @transaction.atomic
 def begin(counts: Sequence[Count], *, username: str, caller: Caller) -> Ticket:
-    """Count a try in advance, or say how long to wait. The first refusal of a pause is noted."""
+    """Count a try in advance, or say how long to wait. The first refusal of a pause is noted.
+
+    A try that is refused makes no rows: made-up names would fill the table.
+    """
     now = timezone.now()
-    rows = _locked(counts)
+    keys = [count.key for count in counts]
+    is_refused = Tries.objects.filter(pk__in=keys, until__gt=now).exists()
+    rows = _there(keys) if is_refused else _locked(counts)
     until = max((row.until for row in rows.values() if row.until), default=now)
-    if until > now:
+    if is_refused or until > now:
         if not any(row.refused for row in rows.values()):
             Tries.objects.filter(pk__in=list(rows)).update(refused=True)
             _record("sign_in.throttled", username, caller, seconds=_seconds(until - now))
@@ -163,7 +178,7 @@ def refused_demo(username: str, caller: Caller) -> None:
 
 def forgive(user: User) -> None:
     """Somebody has shown in another way who they are: nobody's tries keep them waiting."""
-    Tries.objects.filter(pk=_key("account", _folded(user.username))).delete()
+    Tries.objects.filter(pk=_key("account", account_name(user.username))).delete()
 
 
 def _locked(counts: Sequence[Count]) -> dict[str, Tries]:
@@ -174,15 +189,19 @@ def _locked(counts: Sequence[Count]) -> dict[str, Tries]:
     rows: dict[str, Tries] = {}
     while len(rows) < len(keys):  # one that was just forgotten is made again
         Tries.objects.bulk_create(missing, ignore_conflicts=True)
-        locked = Tries.objects.select_for_update().filter(pk__in=keys).order_by("pk")
-        rows = {row.key: row for row in locked}
+        rows = _there(keys)
     return rows
+
+
+def _there(keys: Sequence[str]) -> dict[str, Tries]:
+    locked = Tries.objects.select_for_update().filter(pk__in=keys).order_by("pk")
+    return {row.key: row for row in locked}
 
 
 def _record(verb: str, username: str, caller: Caller, **data: int) -> None:
     """A name that nobody has is not written down: it may be a password in the wrong field."""
     user = User.objects.filter(username=username).first()
-    subject = user or Tries(key=_key("account", _folded(username))[:16])
+    subject = user or Tries(key=_key("account", account_name(username))[:16])
     known = {"user": user.username} if user else {}
     events.record(verb, subject, project=None, address=caller.address, **known, **data)
     logger.warning("%s from %s%s", verb, caller.address, f" for {user.username}" if user else "")
@@ -193,8 +212,18 @@ def _key(*parts: str) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()
 
 
-def _folded(username: str) -> str:
-    return username.strip().casefold()[:150]
+def account_name(username: str) -> str:
+    """As it is looked up. Capitals count: who has “Ana” must not forgive themselves tries at “ana”.
+
+    >>> [account_name(name) for name in (" ana", "Ana", "\N{FULLWIDTH LATIN SMALL LETTER A}na")]
+    ['ana', 'Ana', 'ana']
+    """
+    return normalize("NFKC", username).strip()[:150]
+
+
+def _folded(name: str) -> str:
+    """Of an address, or of a name that is looked up without regard to capitals."""
+    return name.strip().casefold()[:254]
 
 
 def _seconds(left: timedelta) -> int:

@@ -9,6 +9,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
@@ -16,8 +17,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.forms.signing_in import MailAddressForm, OwnPasswordForm
-from labeling.services import passwords, signing_in, tokens
-from labeling.views.callers import caller_of
+from labeling.services import mail_addresses, mails, passwords, signing_in, tokens
+from labeling.views.callers import absolute, caller_of
 
 
 @require_GET
@@ -28,6 +29,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "sign_ins": list(signing_in.open_of(user)),
         "this": request.session.session_key,
         "tokens": tokens.of_user(user).count(),
+        "mail_works": mails.work(),
+        "unconfirmed": mail_addresses.waiting_of(user),
     }
     return render(request, "labeling/account.html", context)
 
@@ -57,14 +60,48 @@ def password_change(request: HttpRequest) -> HttpResponse:
 @never_cache
 def mail_address(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
-    form = MailAddressForm(user, request.POST or None, initial={"email": user.email})
+    known = mail_addresses.waiting_of(user) or user.email
+    form = MailAddressForm(user, request.POST or None, initial={"email": known})
     form.caller = caller_of(request)
     if request.method == "POST" and form.is_valid():
-        passwords.change_mail_address(user, form.cleaned_data["email"])
-        messages.success(request, _("Your mail address is stored."))
+        mail_addresses.give(user, form.cleaned_data["email"])
+        if form.cleaned_data["email"] == user.email:
+            messages.success(request, _("Your mail address is stored."))
+        else:
+            _send_confirmation(request, user, form.cleaned_data["email"])
         return redirect("account")
-    status = 400 if form.errors else 200
+    status = 429 if form.wait else 400 if form.errors else 200
     return render(request, "labeling/mail_address.html", {"form": form}, status=status)
+
+
+def _send_confirmation(request: HttpRequest, user: User, email: str) -> None:
+    if not mails.work():
+        text = _(
+            "Stored, but not used: this server sends no mail, so you cannot confirm it. "
+            "An administrator can enter it for you."
+        )
+        messages.warning(request, text)
+        return
+    mail_addresses.send_link(
+        user,
+        email,
+        lambda token: absolute(request, reverse("mail-address-confirm", args=[token])),
+    )
+    text = _("A link is on its way to {address}: open it in this browser to confirm the address.")
+    messages.success(request, text.format(address=email))
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def mail_address_confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Asks first, because some mail programs open links by themselves."""
+    user = cast(User, request.user)
+    address = mail_addresses.read(user, token)
+    if request.method == "POST" and address:
+        mail_addresses.confirm(user, address)
+        messages.success(request, _("Your mail address is confirmed."))
+        return redirect("account")
+    return render(request, "labeling/mail_address_confirm.html", {"address": address})
 
 
 @require_POST

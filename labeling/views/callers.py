@@ -11,7 +11,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 from labeling.domain.secrets import make_secret
-from labeling.services.signing_in import Caller
+from labeling.services.signing_in import Caller, account_name
 
 FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
@@ -73,6 +73,13 @@ def is_local(request: HttpRequest) -> bool:
     return is_loopback and urlsplit(f"//{request.get_host()}").hostname in LOCAL_NAMES
 
 
+def absolute(request: HttpRequest, path: str) -> str:
+    """An address for a mail, or for a link that people hand on."""
+    if settings.PUBLIC_URL:
+        return f"{settings.PUBLIC_URL}{path}"
+    return request.build_absolute_uri(path)
+
+
 def remember(request: HttpRequest, response: HttpResponse, username: str) -> None:
     """That this person has signed in with this browser: strangers cannot make them wait there."""
     accounts = _accounts_of(request)
@@ -99,7 +106,7 @@ def _accounts_of(request: HttpRequest) -> dict[str, str]:
 
 
 def _tag(username: str) -> str:
-    return signing.Signer(salt=SALT).signature(username.strip().casefold())[:16]
+    return signing.Signer(salt=SALT).signature(account_name(username))[:16]
 
 
 def _browser_of(agent: str) -> str:

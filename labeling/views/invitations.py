@@ -23,6 +23,7 @@ from labeling.models import Invitation
 from labeling.services import invitations as service
 from labeling.translation import translated
 from labeling.views import access, once
+from labeling.views.callers import absolute
 from labeling.views.members import members_context
 from labeling.views.signing_in import enter
 from labeling.words import words
@@ -40,7 +41,7 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
     invitation, secret = service.invite(
         project=project, by=cast(User, request.user), **form.cleaned_data
     )
-    link = request.build_absolute_uri(reverse("invitation", args=[secret]))
+    link = absolute(request, reverse("invitation", args=[secret]))
     once.keep(request, f"invitation-{project.pk}", link=link, invitation=invitation.pk)
     return redirect("members", slug)
 
@@ -61,10 +62,7 @@ def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
         project=project, by=cast(User, request.user), **form.cleaned_data
     )
     links = [
-        [
-            link.invitation.invitee,
-            request.build_absolute_uri(reverse("invitation", args=[link.secret])),
-        ]
+        [link.invitation.invitee, absolute(request, reverse("invitation", args=[link.secret]))]
         for link in invited.invited
     ]
     if links:

@@ -20,9 +20,9 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.forms.signing_in import ForgottenForm, SignInForm, wait_text
 from labeling.models import Membership
-from labeling.services import passwords, signing_in
+from labeling.services import mails, passwords, signing_in
 from labeling.views import access, once
-from labeling.views.callers import caller_of, remember
+from labeling.views.callers import absolute, caller_of, remember
 
 
 class SignIn(LoginView):
@@ -77,7 +77,7 @@ def admin_sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:
 @never_cache
 def password_forgotten(request: HttpRequest) -> HttpResponse:
     """The answer is the same, and as quick, whether there is such an account or not."""
-    works = passwords.mail_works()
+    works = mails.work()
     form = ForgottenForm(request.POST or None)
     if request.method == "GET" or not works or not form.is_valid():
         context = {"form": form, "works": works, "sent": "sent" in request.GET}
@@ -93,7 +93,9 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
         response["Retry-After"] = str(ticket.wait)
         return response
     if not signing_in.begin([account], username="", caller=caller).wait:
-        passwords.send_links(name, lambda parts: _address(request, parts))
+        passwords.send_links(
+            name, lambda parts: absolute(request, reverse("password-set", args=parts))
+        )
     return redirect(f"{reverse('password-forgotten')}?sent")
 
 
@@ -102,6 +104,7 @@ class PasswordLink(PasswordResetConfirmView):
 
     template_name = "registration/password_link.html"
     success_url = reverse_lazy("sign-in")
+    token_generator = passwords.LinkTokens()  # type: ignore[assignment]  # all that is asked of it
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
@@ -118,30 +121,20 @@ def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     memberships = Membership.objects.select_related("user")
     user = get_object_or_404(memberships, project=project, pk=pk).user
     by = cast(User, request.user)
-    allowed = passwords.may_make_link(by, user)
     if request.method == "POST":
-        if not allowed:
-            return access.refused(
-                request,
-                passwords.LinkRefused("password.link_refused", user=user.username),
-                reverse("members", args=[slug]),
-            )
-        link = _address(request, passwords.make_link(user, by=by))
+        try:
+            parts = passwords.make_link(user, by=by)
+        except passwords.LinkRefused as refusal:
+            return access.refused(request, refusal, reverse("members", args=[slug]))
+        link = absolute(request, reverse("password-set", args=parts))
         once.keep(request, f"password-{user.pk}", link=link)
         return redirect("password-link", slug, pk)
     kept = once.take(request, f"password-{user.pk}")
     context = {
         "project": project,
         "person": user,
-        "allowed": allowed,
+        "refusal": passwords.why_no_link(by, user),
         "link": kept["link"] if kept else "",
         "hours": settings.PASSWORD_RESET_TIMEOUT // 3600,
     }
     return render(request, "labeling/password_link.html", context)
-
-
-def _address(request: HttpRequest, parts: list[str]) -> str:
-    path = reverse("password-set", args=parts)
-    return (
-        f"{settings.PUBLIC_URL}{path}" if settings.PUBLIC_URL else request.build_absolute_uri(path)
-    )

@@ -5,9 +5,11 @@ One of them rests a little where the other could come between. PostgreSQL lets i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from io import BytesIO
 from threading import Event as Signal
 from time import sleep
 from typing import Any
@@ -33,6 +35,8 @@ from labeling.models import (
     Round,
     counting,
 )
+from labeling.services import standing
+from labeling.services.exchange import label_imports
 from labeling.services.gold import gold
 from labeling.services.quality import (
     check_scores,
@@ -276,3 +280,36 @@ def test_two_machines_that_migrate_wait_for_each_other(monkeypatch: pytest.Monke
 
     assert (first.result(), second.result()) == (None, None)
     assert counting.missing(connection) == []
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file names first what the worker locks last, in another batch than the rest."""
+    low, high = factories.make_conversations(project, 2)
+    lines = [
+        json.dumps({"id": talk.external_id, "answers": [{"annotator": "ana", "empty": True}]})
+        for talk in (high, low)
+    ]
+    monkeypatch.setattr(label_imports, "BATCH", 1)
+    pause = Pause(monkeypatch, label_imports, "take_over")
+
+    def merge() -> None:
+        with transaction.atomic():
+            standing.hold([low.pk])
+            standing.hold([high.pk])
+
+    imported, merged = both(
+        lambda: label_imports.import_labels(
+            project=project,
+            files=[("labels.jsonl", BytesIO("\n".join(lines).encode()))],
+            format="native",
+            reason="Made in the pilot.",
+        ),
+        pause,
+        merge,
+    )
+
+    assert imported.result().new == 2
+    assert merged.result() is None

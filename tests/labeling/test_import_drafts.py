@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -24,10 +26,11 @@ from labeling.models import (
     Project,
     Transcript,
 )
-from labeling.services import near_duplicates
+from labeling.services import keys, near_duplicates
 from labeling.services.exchange import conversations, drafts, gold_files, gold_imports
 from labeling.services.gold import lint, publishing
 from tests import factories
+from tests.concurrency import closing
 
 pytestmark = pytest.mark.django_db
 
@@ -145,6 +148,50 @@ def test_gold_that_is_killed_leaves_neither_items_nor_conversations(kill: Any) -
     assert inserted() == (0, 0, 0, 0, 0, 0, 0)
     assert str(load_gold("a", "b").release) == "shop-extraction@1"
     assert seen() == (1, 2, 1, 2)
+
+
+def test_the_sweep_removes_nothing_of_another_project(kill: Any) -> None:
+    """A row that came under a key of the draft in another way."""
+    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+    other = factories.make_project("other")
+    last = ConversationDraft.objects.get().last
+    Conversation.with_drafts.create(pk=last, project=other, external_id="theirs", n_messages=0)
+    Transcript.objects.create(pk=last, messages="[]")
+    assert not other.conversations.exists()  # the draft hides it
+
+    ConversationDraft.objects.update(alive_at="2026-01-01T00:00Z")
+    drafts.sweep()
+
+    assert [talk.external_id for talk in other.conversations.all()] == ["theirs"]
+    assert inserted()[:3] == (1, 1, 1)
+
+
+def test_nothing_is_published_before_its_project(kill: Any) -> None:
+    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+    with pytest.raises(IntegrityError, match="published with their project"), transaction.atomic():
+        ConversationDraft.objects.all().delete()
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_is_reserved_is_nobody_elses() -> None:
+    """Reserved by several at once, between rows that get their keys from the database."""
+
+    def reserved(number: int) -> set[int]:
+        with transaction.atomic():
+            first = keys.reserve(Project, number)
+            return set(range(first, first + number))
+
+    def made(name: str) -> set[int]:
+        return {Project.objects.create(slug=name, name=name).pk}
+
+    with ThreadPoolExecutor(6) as threads:
+        ranges = [threads.submit(closing, partial(reserved, n)) for n in (7, 1, 20) * 5]
+        rows = [threads.submit(closing, partial(made, f"shop-{n}")) for n in range(15)]
+    taken = [each.result() for each in (*ranges, *rows)]
+
+    assert sum(map(len, taken)) == len(set[int]().union(*taken)) == 5 * 28 + 15
 
 
 def test_a_dry_run_of_gold_says_the_release_and_leaves_nothing() -> None:
@@ -340,7 +387,9 @@ def test_the_search_sees_of_all_drafts_only_its_own(monkeypatch: pytest.MonkeyPa
     }
     for slug in ("mine", "theirs"):
         first, last = keys[slug]
-        ConversationDraft.objects.create(first=first, last=last, slug=slug)
+        ConversationDraft.objects.create(
+            first=first, last=last, slug=slug, project=Project.objects.get(slug=slug)
+        )
 
     def copies(drafted: int | None) -> set[int]:
         ((_, matches),) = near_duplicates.of_conversations(keys["mine"][:1], drafted=drafted)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connection
@@ -17,7 +20,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from labeling.models import Event, Membership, SignIn, Tries
-from labeling.services import passwords, projects, signing_in, tokens
+from labeling.services import (
+    events,
+    invitations,
+    mail_addresses,
+    members,
+    passwords,
+    projects,
+    signing_in,
+    tokens,
+)
 from labeling.services.demo_accounts import FOLDER
 from tests import factories
 
@@ -41,7 +53,15 @@ def people() -> dict[str, User]:
 
 @pytest.fixture
 def led(people: dict[str, User]) -> Any:
-    return factories.make_project()
+    """Everybody has joined by a link."""
+    project = factories.make_project()
+    project.memberships.update(by_invitation=True)
+    return project
+
+
+def why(by: User, user: User) -> str:
+    refusal = passwords.why_no_link(by, user)
+    return refusal.code.removeprefix("password.link_") if refusal else ""
 
 
 def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -> None:
@@ -122,6 +142,32 @@ def test_a_demo_account_opens_on_this_machine_alone(people: Any, settings: Any) 
     assert sign_in(Client(), name, RIGHT, **far).status_code == 302
 
 
+def test_who_knows_the_passwords_of_the_demo_fills_no_log(people: Any) -> None:
+    person = json.loads((FOLDER / "people.json").read_text())[0]
+    far = {"REMOTE_ADDR": "192.0.2.9", "HTTP_HOST": "localhost"}
+    answers = [sign_in(Client(), person["username"], person["password"], **far) for _ in range(9)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 4
+    assert verbs() == ["sign_in.demo_refused"] * 5 + ["sign_in.throttled"]
+
+
+def test_a_name_in_capitals_forgives_no_tries_at_another(people: Any) -> None:
+    """Somebody signs in as “ANA”, and tries “ana” in between, in the same browser."""
+    User.objects.create_user("ANA", password=NEW)
+    client = Client()
+    tried = []
+    for _ in range(3):
+        assert sign_in(client, "ANA", NEW).status_code == 302
+        client.post("/sign-out/")
+        tried += [sign_in(client).status_code for _ in range(2)]
+    assert tried == [200] * 5 + [429]
+
+
+def test_nobody_takes_a_name_that_differs_in_capitals(people: Any, led: Any) -> None:
+    link = invitations.invite(project=led, role="annotator", by=people["rita"])
+    with pytest.raises(invitations.NameInUse):
+        invitations.accept_as_new(link.invitation, username="Rita", password=NEW)
+
+
 def test_sessions_are_listed_and_ended(people: Any) -> None:
     one, two, three = Client(), Client(), Client()
     for client in (one, two, three):
@@ -199,19 +245,228 @@ def test_a_lead_makes_a_link_that_works_once(people: Any, led: Any) -> None:
 def test_a_link_opens_nothing_that_its_maker_does_not_lead(people: Any, led: Any) -> None:
     other = projects.create(name="Other", slug="other", by=people["admin"])
     rita, ana, noor = people["rita"], people["ana"], people["noor"]
-    assert passwords.may_make_link(rita, ana)
+    assert why(rita, ana) == ""
     Membership.objects.create(project=other, user=ana, role="annotator")
     User.objects.filter(pk=noor.pk).update(is_staff=True)
     noor.refresh_from_db()
-    assert not passwords.may_make_link(rita, ana)
-    assert not passwords.may_make_link(rita, noor)
-    assert not passwords.may_make_link(ana, people["ben"])
-    assert passwords.may_make_link(people["admin"], ana)
+    assert why(rita, ana) == why(rita, noor) == why(ana, people["ben"]) == "elsewhere"
+    assert why(people["admin"], ana) == ""
     member = Membership.objects.get(project=led, user=ana)
     lead = Client()
     lead.force_login(rita)
     lead.post(reverse("password-link", args=[led.slug, member.pk]))
     assert not Event.objects.filter(verb="password.link_made").exists()
+
+
+def test_a_lead_takes_over_nobody_by_adding_them(people: Any, led: Any) -> None:
+    rita = people["rita"]
+    eve, zoe = (User.objects.create_user(name, password=RIGHT) for name in ("eve", "zoe"))
+    for user in (eve, zoe):
+        members.add_member(project=led, username=user.username, role="annotator", by=rita)
+    assert why(rita, eve) == why(rita, zoe) == "never_joined"
+
+    for user, role in ((eve, "researcher"), (zoe, "annotator")):  # zoe has that role already
+        invited = invitations.invite(project=led, role=role, by=rita)
+        invitations.accept(invited.invitation, user=user)
+    assert (why(rita, eve), why(rita, zoe)) == ("", "never_joined")
+    invited = invitations.invite(project=led, role="annotator", by=rita)
+    new = invitations.accept_as_new(invited.invitation, username="kim", password=NEW)
+    assert why(rita, new) == ""
+    by_link = led.memberships.get(user=eve, role="researcher")
+    members.remove_member(membership=by_link, by=eve)
+    assert why(rita, eve) == "never_joined"
+
+
+def test_who_joined_by_a_link_before_that_was_noted_is_known_by_the_log(
+    people: Any, led: Any
+) -> None:
+    invited = invitations.invite(project=led, role="lead", by=people["rita"])
+    invitations.accept(invited.invitation, user=people["ana"])
+    led.memberships.update(by_invitation=False)
+    import_module("labeling.migrations.0045_joined_by_invitation").note(apps, None)
+    joined = led.memberships.filter(by_invitation=True)
+    assert list(joined.values_list("user__username", "role")) == [("ana", "lead")]
+
+
+def give_another_role(people: Any, led: Any) -> None:
+    projects.create(name="Other", slug="other", by=people["ana"])
+
+
+def take_the_lead(people: Any, led: Any) -> None:
+    led.memberships.filter(user=people["rita"]).update(role="researcher")
+
+
+def make_staff(people: Any, led: Any) -> None:
+    User.objects.filter(username="ana").update(is_staff=True)
+
+
+def close_the_makers_account(people: Any, led: Any) -> None:
+    User.objects.filter(username="rita").update(is_active=False)
+
+
+def open_a_blind_round(people: Any, led: Any) -> None:
+    factories.make_conversations(led, 1)
+    factories.open_calibration(led, 1)
+
+
+def change_a_role(people: Any, led: Any) -> None:
+    member = led.memberships.get(user=people["ana"])
+    members.change_role(membership=member, role="researcher", by=people["rita"])
+
+
+CHANGES: list[Any] = [
+    give_another_role,
+    take_the_lead,
+    make_staff,
+    close_the_makers_account,
+    open_a_blind_round,
+    change_a_role,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_link_ends_with_the_right_to_make_it(people: Any, led: Any, change: Any) -> None:
+    code, token = passwords.make_link(people["ana"], by=people["rita"])
+    link = f"/password/{code}/{token}/"
+    form = Client()
+    shown = form.get(link, follow=True)
+    assert "This link is over" not in shown.content.decode()
+    change(people, led)
+
+    new = {"new_password1": NEW, "new_password2": NEW}
+    form.post(shown.redirect_chain[-1][0], new)
+    assert "This link is over" in form.get(link, follow=True).content.decode()
+    assert not User.objects.get(username="ana").check_password(NEW)
+
+
+def test_a_link_names_its_maker_and_nobody_else(people: Any, led: Any) -> None:
+    ana, rita, admin = people["ana"], people["rita"], people["admin"]
+    links = passwords.LinkTokens()
+    token = links.make_token(ana, rita)
+    code, bare = token.split("_")
+    forged = [bare, f"{links.make_token(ana, admin).split('_')[0]}_{bare}", f"{code}_", f"!_{bare}"]
+    assert links.check_token(ana, token)
+    assert not any(links.check_token(ana, each) for each in (*forged, "", f"{'z' * 13}_{bare}"))
+    assert links.check_token(ana, links.make_token(ana))
+    assert not links.check_token(ana, links.make_token(ana, people["ben"]))
+
+
+def test_nobody_enters_a_blind_round_as_somebody_else(people: Any, led: Any) -> None:
+    open_a_blind_round(people, led)
+    assert why(people["rita"], people["ana"]) == "blind"
+    assert why(people["admin"], people["ana"]) == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_owner_gets_a_mail_about_a_link(settings: Any) -> None:
+    settings.MAIL_URL = "smtp://mail.example.org"
+    people = factories.make_people()
+    led = factories.make_project()
+    led.memberships.update(by_invitation=True)
+    ana = people["ana"]
+    passwords.make_link(ana, by=people["rita"])
+    ana.email = "ana@example.org"
+    _, token = passwords.make_link(ana, by=people["rita"])
+    join_mails()
+    assert [message.to for message in mail.outbox] == [["ana@example.org"]]
+    assert "rita has made a link" in mail.outbox[0].body
+    assert token not in mail.outbox[0].body
+
+
+def join_mails() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "mail":
+            thread.join()
+
+
+def ask_to_confirm(user: User, address: str) -> tuple[Client, str]:
+    client = Client()
+    client.force_login(user)
+    client.post("/account/mail/", {"email": address, "password": RIGHT})
+    join_mails()
+    link = re.search(r"https?://[^/]+(/account/mail/\S+)", mail.outbox[-1].body)
+    assert link is not None
+    return client, link[1]
+
+
+def test_an_address_counts_once_its_owner_has_confirmed_it(people: Any, settings: Any) -> None:
+    settings.MAIL_URL = "smtp://mail.example.org"
+    address = "boss@example.org"
+    client, link = ask_to_confirm(people["ben"], address)
+
+    def stored() -> str:
+        return User.objects.get(username="ben").email
+
+    boss = Client()
+    boss.force_login(people["ana"])  # who gets the mail, and is somebody else
+    assert "This link is over" in boss.get(link).content.decode()
+    boss.post(link)
+    assert f"<bdi>{address}</bdi> waits" in client.get("/account/").content.decode()
+    client.get(link)  # a mail program may do that by itself
+    assert stored() == ""
+
+    assert client.post(link).status_code == 302
+    assert stored() == address
+    assert "This link is over" in client.get(link).content.decode()
+    client.post("/account/mail/", {"email": "", "password": RIGHT})
+    client.post(link)
+    assert stored() == ""
+    assert verbs() == ["mail_address.given", "mail_address.changed", "mail_address.changed"]
+
+
+def test_only_the_newest_address_is_confirmed(people: Any, settings: Any) -> None:
+    settings.MAIL_URL = "smtp://mail.example.org"
+    client, first = ask_to_confirm(people["ben"], "ben@example.org")
+    ask_to_confirm(people["ben"], "ben@example.com")
+    client.post(first)
+    assert User.objects.get(username="ben").email == ""
+
+
+def test_nobody_is_sent_mails_without_end_to_confirm(people: Any, settings: Any) -> None:
+    settings.MAIL_URL = "smtp://mail.example.org"
+    data = {"email": "victim@example.org", "password": RIGHT}
+    client = Client()
+    client.force_login(people["ana"])
+    answers = [client.post("/account/mail/", data) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [302, 302, 302, 429, 429]
+    assert "Try again in" in answers[-1].content.decode()
+    caller = signing_in.Caller(address="192.0.2.1")
+    account, _ = signing_in.counts_of_mail("victim@example.org", caller)
+    assert signing_in.begin([account], username="", caller=caller).wait == 0  # of the owner
+
+
+def test_names_like_an_address_keep_no_mail_from_its_owner(people: Any, settings: Any) -> None:
+    address = "ana@example.org"
+    for name in (address, address.upper(), address.title()):
+        User.objects.create_user(name, email=f"{name[:1]}@example.com", password=RIGHT)
+    User.objects.create_user("zoe", email=address, password=RIGHT)
+    users = [user.username for user in passwords._reachable(address)]
+    assert (users[0], len(users)) == ("zoe", 4)
+
+
+def test_addresses_that_people_gave_before_wait_to_be_confirmed(people: Any) -> None:
+    ana, ben = people["ana"], people["ben"]
+    User.objects.filter(pk__in=[ana.pk, ben.pk]).update(email="boss@example.org")
+    events.record("mail_address.changed", ana, project=None, actor=ana, user="ana")
+    migration = import_module("labeling.migrations.0046_unconfirmed_addresses")
+    migration.keep_waiting(apps, None)
+    assert mail_addresses.waiting_of(ana) == "boss@example.org"
+    emails = dict(User.objects.values_list("username", "email"))
+    assert (emails["ana"], emails["ben"]) == ("", "boss@example.org")
+
+
+def test_a_try_that_is_refused_writes_no_row(people: Any) -> None:
+    caller = signing_in.Caller(address="192.0.2.1")
+
+    def tried(name: str) -> int:
+        counts = signing_in.counts_of(name, caller)
+        return signing_in.begin(counts, username=name, caller=caller).wait
+
+    while not tried(f"nobody-{Tries.objects.count()}"):
+        pass
+    rows = Tries.objects.count()
+    assert all(tried(f"somebody-{n}") for n in range(3))
+    assert Tries.objects.count() == rows
 
 
 @pytest.mark.django_db(transaction=True)
@@ -244,8 +499,9 @@ def test_no_log_line_holds_a_link(settings: Any) -> None:
     from config.logs import OF_OURS
 
     assert settings.PASSWORD_RESET_TIMEOUT == 24 * 3600
-    line = "GET /password/MQ/d3jv1k-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
-    assert "0c2b1d8a" not in OF_OURS.sub("…", line)
+    for path in ("password/MQ/5_d3jv1k", "account/mail/WzJd:1wc"):
+        line = f"GET /{path}-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
+        assert "0c2b1d8a" not in OF_OURS.sub("…", line)
 
 
 @pytest.mark.postgres

@@ -55,6 +55,7 @@ EXPECTED = {
     "account": EVERYBODY,
     "password-change": EVERYBODY,
     "mail-address": EVERYBODY,
+    "mail-address-confirm": EVERYBODY,  # the page says that the link is over
     "session-end": Row(302, 404, 302, 404, 404, post=True),
     "sessions-end": Row(302, 302, 302, 302, 302, post=True),
     "admin-sign-in": Row(302, 302, 302, 302, 302),

@@ -167,3 +167,19 @@ def test_the_cause_of_an_error_counts() -> None:
     error = RuntimeError("while writing")
     error.__context__ = OSError(errno.ENOSPC, "full")
     assert failures.missing(error) == failures.DISK_FULL
+
+
+def test_the_description_of_the_api_names_what_any_operation_may_answer(ana: Client) -> None:
+    described = ana.get("/api/schema/?format=json").json()
+    operations = [
+        operation
+        for path, methods in described["paths"].items()
+        if path.startswith("/api/")
+        for operation in methods.values()
+    ]
+    assert len(operations) > 20
+    with_body = [each for each in operations if "requestBody" in each]
+    assert all({"503", "507"} <= each["responses"].keys() for each in operations)
+    assert [each for each in operations if "413" in each["responses"]] == with_body
+    error = described["components"]["schemas"]["ErrorOut"]["properties"]
+    assert set(error) == {"code", "message", "details"}

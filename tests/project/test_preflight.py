@@ -68,9 +68,13 @@ def test_what_was_open_to_others_is_closed(tmp_path: Path) -> None:
     (data / "uploads").chmod(0o755)
     (data / "static").mkdir()
     (data / "static").chmod(0o755)
-    (data / "assay.sqlite3").touch()
-    (data / "assay.sqlite3").chmod(0o644)
-    private_files.close(data)
+    ours = ["assay.sqlite3", "assay.sqlite3-wal", "team.sqlite3", "secret_key", "gold_key.812"]
+    others = ["notes.txt", "team.sqlite3.csv", "my_secret_key"]
+    for name in (*ours, *others):
+        (data / name).touch()
+        (data / name).chmod(0o644)
+    private_files.close(data, "team.sqlite3")
     modes = {path.name: path.stat().st_mode & 0o777 for path in data.iterdir()}
-    assert modes == {"uploads": 0o700, "static": 0o755, "assay.sqlite3": 0o600}
-    assert private_files.open_to_others(data) == []
+    files = dict.fromkeys(ours, 0o600) | dict.fromkeys(others, 0o644)
+    assert modes == {"uploads": 0o700, "static": 0o755, **files}
+    assert private_files.open_to_others(data, "team.sqlite3") == []

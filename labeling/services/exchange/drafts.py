@@ -148,8 +148,9 @@ def _reserved(project: Project, number: int) -> tuple[int, int]:
     newest = ConversationDraft.objects.aggregate(newest=Max("last"))["newest"]
     first = keys.reserve(Conversation, max(number, 1), above=newest or 0)
     last = first + number - 1
-    ConversationDraft.objects.create(first=first, last=last, slug=project.slug)
-    return first, project.pk or keys.reserve(Project)
+    owner = project.pk or keys.reserve(Project)
+    ConversationDraft.objects.create(first=first, last=last, slug=project.slug, project_id=owner)
+    return first, owner
 
 
 def _batches(rows: Iterable[New]) -> Iterator[list[New]]:
@@ -184,7 +185,7 @@ def _sweep(drafts: QuerySet[ConversationDraft]) -> None:
         if items.exists():
             continue
         for first in range(draft.first, draft.last + 1, ROWS):
-            _remove((first, min(first + ROWS - 1, draft.last)))
+            _remove(draft.project_id, (first, min(first + ROWS - 1, draft.last)))
         draft.delete()
 
 
@@ -193,13 +194,15 @@ def _of(rows: QuerySet[Any], keys: tuple[int, int]) -> QuerySet[Any]:
     return rows.filter(conversation__gte=first, conversation__lte=last).order_by()
 
 
-def _remove(keys: tuple[int, int]) -> None:
-    rows = Conversation.with_drafts.filter(pk__range=keys)
-    if not rows.exists():
+def _remove(project: int, keys: tuple[int, int]) -> None:
+    """Only of the draft's own project: a row of another one that has such a key stays."""
+    rows = Conversation.with_drafts.filter(pk__range=keys, project=project).order_by()
+    own = list(rows.values_list("pk", flat=True))
+    if not own:
         return
     with short_write():
-        near_duplicates.forget(keys)
-        for of_them in (Transcript.objects.all(), ConversationState.with_drafts.all()):
-            part = _of(of_them, keys)
+        near_duplicates.forget(own)
+        for of_them in (Transcript.objects, ConversationState.with_drafts):
+            part = of_them.filter(conversation__in=own).order_by()
             part._raw_delete(part.db)  # without asking each table that could refer to them
         rows._raw_delete(rows.db)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -15,6 +17,7 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
@@ -42,7 +45,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, pending, projects
+from labeling.services import events, pending, projects, standing
 from labeling.services.exchange.conversations import MAX_PROBLEMS, ImportRefused
 from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.label_rounds import ImportedRounds
@@ -95,7 +98,6 @@ class _FilePlace(NamedTuple):
         return Fact("import.problem", place=where, why=reason)
 
 
-@transaction.atomic
 def import_labels(
     *,
     project: Project,
@@ -113,21 +115,61 @@ def import_labels(
     """
     if format not in READERS:
         raise UnknownFormat("export.unknown_format", format=format, formats=list(READERS))
-    project = projects.lock(project)
-    if not project.guidelines.exists():
-        raise rounds.RoundImpossible("labels.no_guidelines")
-    importing = _LabelImport(
-        project, format, People(project, may_create=create_annotators), by, reason
-    )
-    names = list(importing.take(files))
-    if importing.problems:
-        raise LabelsRefused([place.says(why) for place, why in importing.problems[:MAX_PROBLEMS]])
-    report = importing.finish(names)
-    if dry_run:
-        transaction.set_rollback(True)
-    elif report.needs_reason:
-        raise rounds.GateLocked("labels.gate_locked")
-    return report
+    with tempfile.TemporaryFile() as file:
+        entries = _Entries(file)
+        entries.read(files, READERS[format])
+        with transaction.atomic():
+            project = projects.lock(project)
+            if not project.guidelines.exists():
+                raise rounds.RoundImpossible("labels.no_guidelines")
+            people = People(project, may_create=create_annotators)
+            importing = _LabelImport(project, format, people, by, reason)
+            importing.take(entries)
+            if importing.problems:
+                problems = importing.problems[:MAX_PROBLEMS]
+                raise LabelsRefused([place.says(why) for place, why in problems])
+            report = importing.finish(entries.names)
+            if dry_run:
+                transaction.set_rollback(True)
+            elif report.needs_reason:
+                raise rounds.GateLocked("labels.gate_locked")
+            return report
+
+
+class _Entries:
+    """What the files hold, read once and kept on disk: nothing is locked while they are read.
+
+    So it is known which conversations they name before the first of them is locked.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.names: list[str] = []
+        self.ids: set[str] = set()
+
+    def read(
+        self,
+        files: Iterable[tuple[str, BinaryIO]],
+        reader: Callable[[BinaryIO], Iterator[ReadLine]],
+    ) -> None:
+        """Ends early when there are too many problems."""
+        faults = 0
+        for name, stream in files:
+            self.names.append(name)
+            for entry in reader(stream):
+                pickle.dump((name, entry), self._file)
+                if isinstance(entry, LineFault):
+                    faults += 1
+                else:
+                    self.ids.add(entry[1].id)
+                if faults == MAX_PROBLEMS:
+                    return
+
+    def __iter__(self) -> Iterator[tuple[str, ReadLine]]:
+        end = self._file.tell()
+        self._file.seek(0)
+        while self._file.tell() < end:
+            yield pickle.load(self._file)  # noqa: S301  # written above, in a file without a name
 
 
 @dataclass(slots=True)
@@ -152,20 +194,25 @@ class _LabelImport:
         versions = self.project.guidelines.defer("body")
         self._guidelines = {guideline.version: guideline for guideline in versions}
 
-    def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
-        """Read all files, yielding their names; ends early when there are too many problems."""
-        for name, stream in files:
-            yield name
-            for entry in READERS[self.format](stream):
-                if isinstance(entry, LineFault):
-                    self.problems.append((_FilePlace(name, entry.line), entry.reason))
-                else:
-                    self._batch.append((_FilePlace(name, entry[0]), entry[1]))
-                if len(self._batch) >= BATCH:
-                    self._store()
-                if len(self.problems) >= MAX_PROBLEMS:
-                    return
+    def take(self, entries: _Entries) -> None:
+        """Ends early when there are too many problems."""
+        # all in one order, before the first is written: a worker that merges them waits in no ring
+        standing.hold(self._named(entries.ids))
+        for name, entry in entries:
+            if isinstance(entry, LineFault):
+                self.problems.append((_FilePlace(name, entry.line), entry.reason))
+            else:
+                self._batch.append((_FilePlace(name, entry[0]), entry[1]))
+            if len(self._batch) >= BATCH:
+                self._store()
+            if len(self.problems) >= MAX_PROBLEMS:
+                return
         self._store()
+
+    def _named(self, ids: Collection[str]) -> Iterator[int]:
+        for some in batches(sorted(ids), BATCH):
+            named = self.project.conversations.filter(external_id__in=some).order_by()
+            yield from named.values_list("pk", flat=True)
 
     def _store(self) -> None:
         ids = {labelled.id for _, labelled in self._batch}
@@ -517,7 +564,8 @@ def _store(decision: Adjudication) -> None:
 class People:
     """A project's members and everybody who has labelled in it, by user name or e-mail address.
 
-    Others are refused, or created as inactive accounts that nobody can sign in with.
+    An address that several of them have names nobody. Others are refused, or created as inactive
+    accounts that nobody can sign in with.
     """
 
     def __init__(self, project: Project, *, may_create: bool) -> None:
@@ -532,7 +580,12 @@ class People:
         self._project = project
         self._may_create = may_create
         self._by_name = {user.get_username(): user for user in users}
-        self._by_email = {user.email.lower(): user for user in users if user.email}
+        shared = Counter(user.email.lower() for user in users)
+        self._by_email = {
+            user.email.lower(): user
+            for user in users
+            if user.email and shared[user.email.lower()] == 1
+        }
         self.used: set[str] = set()
         self.created: list[str] = []
 

@@ -20,7 +20,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, pending, standing
+from labeling.services import events, pending
 from labeling.services.work import locking, rounds
 
 BATCH = 500
@@ -90,8 +90,7 @@ class ImportedRounds:
         )
 
     def write(self) -> None:
-        """Store what was added since the last time."""
-        standing.hold(row.conversation for filling in self._filling for row in filling.rows)
+        """Store what was added since the last time; who adds it holds its conversations."""
         for filling in self._filling:
             self._write(filling)
             filling.rows = []
