@@ -283,7 +283,7 @@ def test_who_joined_by_a_link_before_that_was_noted_is_known_by_the_log(
     invited = invitations.invite(project=led, role="lead", by=people["rita"])
     invitations.accept(invited.invitation, user=people["ana"])
     led.memberships.update(by_invitation=False)
-    import_module("labeling.migrations.0045_joined_by_invitation").note(apps, None)
+    import_module("labeling.migrations.0047_joined_by_invitation").note(apps, None)
     joined = led.memberships.filter(by_invitation=True)
     assert list(joined.values_list("user__username", "role")) == [("ana", "lead")]
 
@@ -448,7 +448,7 @@ def test_addresses_that_people_gave_before_wait_to_be_confirmed(people: Any) -> 
     ana, ben = people["ana"], people["ben"]
     User.objects.filter(pk__in=[ana.pk, ben.pk]).update(email="boss@example.org")
     events.record("mail_address.changed", ana, project=None, actor=ana, user="ana")
-    migration = import_module("labeling.migrations.0046_unconfirmed_addresses")
+    migration = import_module("labeling.migrations.0048_unconfirmed_addresses")
     migration.keep_waiting(apps, None)
     assert mail_addresses.waiting_of(ana) == "boss@example.org"
     emails = dict(User.objects.values_list("username", "email"))

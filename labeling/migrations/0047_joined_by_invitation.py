@@ -13,7 +13,7 @@ def note(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0044_guideline_reasons")]
+    dependencies = [("labeling", "0046_draw_indexes")]
 
     operations = [
         migrations.AddField(

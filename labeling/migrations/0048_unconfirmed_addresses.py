@@ -23,7 +23,7 @@ def put_back(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("labeling", "0045_joined_by_invitation"),
+        ("labeling", "0047_joined_by_invitation"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

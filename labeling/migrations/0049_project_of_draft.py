@@ -16,7 +16,7 @@ def name_projects(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0046_unconfirmed_addresses")]
+    dependencies = [("labeling", "0048_unconfirmed_addresses")]
 
     operations = [
         migrations.AddField(
