@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
@@ -17,6 +18,18 @@ from labeling.domain.schema import EventSchema, OpenFields, form_layers
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""
+
+
+RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+"""Letters of the scripts that are read from the right."""
+
+
+def isolated(text: Any) -> str:
+    """What people wrote, within a sentence of ours: its script does not turn the sentence."""
+    written = str(text)
+    return f"\u2068{written}\u2069" if RIGHT_TO_LEFT.search(written) else written
 
 
 def lazy(text: str) -> str:

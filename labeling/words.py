@@ -9,7 +9,7 @@ first, and lists are joined: ``{pairs:,}`` by commas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.conf import settings
@@ -23,7 +23,7 @@ from labeling.domain.facts import Fact, Value
 from labeling.domain.gold.lint import KINDS
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import title_of
-from labeling.translation import translated
+from labeling.translation import isolated, translated
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -920,18 +920,23 @@ def register(table: Mapping[str, Text]) -> None:
 
 def words(fact: Fact) -> str:
     """The sentence in the language of the current request."""
-    if fact.code == "legacy.text":  # stored before there were codes, or said by another program
-        return translated(fact.values["text"])
-    if fact.code not in WORDS:
-        return str(fact)  # of a newer version of the product
-    values = {name: _shown(value) for name, value in fact.values.items()}
-    return WORDS[fact.code].format(**values)
+    return _sentence(fact, isolated)
 
 
 def in_english(fact: Fact) -> str:
     """The sentence for files, logs and the command line."""
     with override(settings.LANGUAGE_CODE):
-        return words(fact)
+        return _sentence(fact, str)
+
+
+def _sentence(fact: Fact, written: Callable[[str], str]) -> str:
+    """``written`` is how texts of people are put into it."""
+    if fact.code == "legacy.text":  # stored before there were codes, or said by another program
+        return translated(fact.values["text"])
+    if fact.code not in WORDS:
+        return str(fact)  # of a newer version of the product
+    values = {name: _shown(value, written) for name, value in fact.values.items()}
+    return WORDS[fact.code].format(**values)
 
 
 def is_fact(stored: Any) -> bool:
@@ -990,16 +995,22 @@ class _Sentence(str):
 class _List(list[Value]):
     """Texts are joined by commas and facts by semicolons, unless the place says otherwise."""
 
+    def __init__(self, values: Iterable[Value], written: Callable[[str], str]) -> None:
+        super().__init__(values)
+        self.written = written
+
     def __format__(self, spec: str) -> str:
         separator = spec or (";" if any(isinstance(item, Fact) for item in self) else ",")
-        return f"{separator} ".join(f"{_shown(item)}" for item in self)
+        return f"{separator} ".join(f"{_shown(item, self.written)}" for item in self)
 
 
-def _shown(value: Value) -> Any:
+def _shown(value: Value, written: Callable[[str], str]) -> Any:
     if isinstance(value, Fact):
-        return _Sentence(words(value))
+        return _Sentence(_sentence(value, written))
+    if isinstance(value, str):
+        return written(value)
     if isinstance(value, list):
-        return _List(value)
+        return _List(value, written)
     if isinstance(value, int):
         return _Integer(value)
     return _Decimal(value) if isinstance(value, float) else value

@@ -9,7 +9,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
 from labeling.domain.targets import title_of
-from labeling.translation import script_texts, translated
+from labeling.translation import isolated, script_texts, translated
 from labeling.words import within as title_within
 from labeling.words import words_of
 
@@ -38,6 +38,12 @@ def layer_title(name: str) -> str:
 def within(text: Any) -> str:
     """A title within a sentence: a small first letter, but German nouns keep theirs."""
     return title_within(str(text))
+
+
+@register.filter(name="isolated")
+def isolated_text(text: Any) -> str:
+    """A name within a sentence: ``with name=user.get_username|isolated``."""
+    return isolated(text)
 
 
 @register.simple_tag

@@ -15,8 +15,8 @@ from labeling.models import Disagreement, Event, LogCheck, Project, Review
 from labeling.services import audit_chain
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
+from labeling.translation import isolated, translated
 from labeling.translation import lazy as _
-from labeling.translation import translated
 from labeling.views import access, activity
 from labeling.views.paging import page_of, query_of
 from labeling.words import is_fact, words_of
@@ -245,10 +245,10 @@ def _text(value: Any) -> str:
         case float():
             return figure(value)
         case list():
-            return ", ".join(map(str, value))
+            return ", ".join(map(isolated, value))
         case dict():
             return ", ".join(f"{name}: {number}" for name, number in value.items()) or "–"
-    return str(value)
+    return isolated(value)
 
 
 # --- audit log ------------------------------------------------------------------------------------

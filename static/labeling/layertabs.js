@@ -24,8 +24,9 @@ export class LayerTabs {
   draw(layer) {
     const count = el("span", { class: "badge" });
     const wrong = el("span", { class: "badge bad", hidden: true });
-    const props = { type: "button", role: "tab", id: `tab-${layer.name}`, "aria-controls": "layer-panel" };
-    const tab = el("button", props, `${layer.title} `, count, wrong);
+    const name = el("span", { class: "layer-name" }, layer.title);
+    const props = { type: "button", role: "tab", id: `tab-${layer.name}`, title: layer.title, "aria-controls": "layer-panel" };
+    const tab = el("button", props, name, " ", count, wrong);
     tab.addEventListener("click", () => this.onShow(layer));
     return { tab, count, wrong };
   }

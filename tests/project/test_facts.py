@@ -285,3 +285,12 @@ def test_no_two_tables_word_one_code(texts: dict[str, Any]) -> None:
     assert texts["test.more"] == "more"
     with pytest.raises(ValueError, match=r"test\.count"):
         table.register({"test.count": "another text"})
+
+
+def test_a_name_read_from_the_right_turns_no_sentence_on_pages_and_is_plain_in_files() -> None:
+    name = "ليلى"
+    fact = Fact("handover.not_an_annotator", to=name)
+
+    assert words(fact) == f"\u2068{name}\u2069 is not an annotator of this project."
+    assert in_english(fact) == f"{name} is not an annotator of this project."
+    assert words(Fact("handover.not_an_annotator", to="ana")).startswith("ana is")
