@@ -281,7 +281,7 @@ read_only(
     search="=yardstick__id",
     sealed_by=("item__split", "yardstick__release"),
 )
-read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
+read_only(GateThresholds, "project thresholds max_drop min_coverage changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
 read_only(
     GateResult,

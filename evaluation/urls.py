@@ -1,5 +1,6 @@
 from django.urls import path
 
+from evaluation.report.pages import run_report
 from evaluation.views.answer_ratings import answer_rating, answer_rating_store
 from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
@@ -83,6 +84,7 @@ urlpatterns = [
     path("runs/<int:pk>/control/", run_control, name="run-control"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
+    path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
     path("projects/<slug:slug>/gate/", gate_thresholds, name="gate-thresholds"),
     path("projects/<slug:slug>/gate/store/", gate_thresholds_store, name="gate-thresholds-store"),

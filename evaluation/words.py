@@ -68,6 +68,65 @@ BUDGETS: dict[str, Text] = {
     "build.too_long": _("Building the memory took longer than {hours} hours."),
 }
 
+REPORTS: dict[str, Text] = {
+    "report.run_failed": _("Run {pk:d} has no figures to report: {failure}"),
+    "report.run_unfinished": _(
+        "Run {pk:d} has no figures yet: ask for its report when it is scored."
+    ),
+    "report.too_many_cases": _("A report shows at least 0 and at most {most} cases."),
+    "report.no_such_repetition": _("The run has repetitions 1 to {most}."),
+    "report.no_baseline": _(
+        "There is no verdict: no other run on the same cases is finished that this one can be "
+        "compared with."
+    ),
+    "report.comparison_sealed": _(
+        "There is no verdict: to compare with run {baseline:d} is another look at test items, for "
+        "which a reason is needed. Compare the two runs and state it."
+    ),
+    "report.detectable": _(
+        "With these {conversations} conversations the comparison finds only differences in "
+        "{metric} from {value:.3f} on (in four of five tries)."
+    ),
+    "report.coverage": _(
+        "{metric} is defined in {defined} of {total} cases ({percent} %); nothing is said about "
+        "the others."
+    ),
+    "report.failed": ngettext_lazy(
+        "The pipeline failed in {n} case, which counts with the worst value.",
+        "The pipeline failed in {n} cases, which count with the worst value.",
+        "n",
+    ),
+    "report.one_conversation": _(
+        "All cases are about a single conversation, so nothing is said about new conversations."
+    ),
+    "report.looks": _(
+        "This is look {number} of {looks} at these {items} test items: the more looks, the less "
+        "the figures say about new data."
+    ),
+    "report.no_look": _("No test item was looked at."),
+    "report.declared_late": _(
+        "{metric} was declared as primary metric after run {runs:,} was scored, when its figures "
+        "could be seen."
+    ),
+    "report.synthetic": ngettext_lazy(
+        "{n} case is about a synthetic conversation or synthetic labels.",
+        "{n} cases are about synthetic conversations or synthetic labels.",
+        "n",
+    ),
+    "report.gate_override": _(
+        "The gold was made past the calibration gate in round {round}, with the reason: “{reason}”"
+    ),
+    "report.waiver": _("The gold was frozen with accepted findings ({kind}: {n}): “{reason}”"),
+    "report.as_published": _(
+        "The gold has findings that stay as they were published: {kind}, {n}."
+    ),
+    "report.judge_certified": _("{metric} was judged by a language model that has a certificate."),
+    "report.judge_not_certified": _(
+        "{metric} was judged by a language model without a certificate ({why}): it decides nothing."
+    ),
+    "report.local_changes": _("The code had local changes that are in no commit."),
+}
+
 LAUNCHES: dict[str, Text] = {
     "launch.layer_not_made": _(
         "Pipeline “{pipeline}” does not produce the layer “{layer}”; these do: {able}."
@@ -109,6 +168,7 @@ LAUNCHES: dict[str, Text] = {
         "“{metric}” is not one of the main metrics of this layer. These are: {known}."
     ),
     "threshold.drop": _("The largest drop lies between 0 and 1."),
+    "threshold.coverage": _("The share of cases with a value is above 0 and at most 1."),
 }
 
 PIPELINES: dict[str, Text] = {
@@ -288,6 +348,7 @@ JUDGES: dict[str, Text] = {
     "gate.not_measured": _("the run has no such figure: score it again"),
     "gate.metric_not_installed": _("the package that this metric came from is not installed"),
     "gate.undefined": _("undefined: {reason}"),
+    "gate.coverage": _("only {defined} of {total} cases have a value, and {floor} is asked for"),
     "gate.below": _("{value:.{digits}f} is below {limit}"),
     "gate.above": _("{value:.{digits}f} is above {limit}"),
     "gate.drifted": _(
@@ -755,6 +816,7 @@ WORDS = (
     | VIOLATIONS
     | MODELS
     | BUDGETS
+    | REPORTS
     | LAUNCHES
     | PIPELINES
     | METRICS

@@ -3,6 +3,7 @@ from django.urls import path
 from evaluation.api.comparisons import ComparisonView
 from evaluation.api.judges import JudgeView
 from evaluation.api.primary_metrics import PrimaryMetricsView
+from evaluation.api.reports import RunReportView
 from evaluation.api.runs import (
     RunCarryView,
     RunCasesView,
@@ -19,6 +20,7 @@ urlpatterns = [
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
+    path("runs/<int:pk>/report/", RunReportView.as_view(), name="api-run-report"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
     path(
         "projects/<slug:slug>/primary-metrics/",

@@ -32,6 +32,9 @@ NO_INTERVAL = Fact("gate.no_interval")
 NO_CERTIFICATE = Fact("certificate.none")
 
 
+CheckKind = Literal["threshold", "drift", "coverage"]
+"""A limit of a figure; the change since a baseline; how many cases have a value at all."""
+
 Change = Literal["gain", "drop", "same"]
 """What became of a metric since the baseline."""
 
@@ -40,7 +43,7 @@ class StoredCheck(TypedDict):
     """A check as ``GateResult.checks`` keeps it."""
 
     metric: str
-    kind: Literal["threshold", "drift"]
+    kind: CheckKind
     passed: bool
     value: float | None
     limit: float
@@ -62,7 +65,7 @@ class Check:
     """
 
     metric: str
-    kind: Literal["threshold", "drift"]
+    kind: CheckKind
     passed: bool
     value: float | None
     limit: float
@@ -105,6 +108,25 @@ def check_threshold(
     digits = decimals_apart(value, threshold, 3)
     reason = Fact(code, value=value, limit=threshold, digits=digits)
     return Check(**fields, passed=False, reason=reason)  # type: ignore[arg-type]
+
+
+def check_coverage(metric: Metric, defined: int, total: int, floor: float) -> Check:
+    """At least this share of the cases has a value: a figure of the few others would say little.
+
+    A case whose pipeline failed has a value, the worst.
+
+    Examples
+    --------
+    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
+    >>> check_coverage(recall, 9, 10, 0.9).passed, check_coverage(recall, 8, 10, 0.9).passed
+    (True, False)
+    >>> check_coverage(recall, 0, 0, 0.5).passed
+    False
+    """
+    share = defined / total if total else 0.0
+    passed = share >= floor - TOLERANCE
+    reason = None if passed else Fact("gate.coverage", defined=defined, total=total, floor=floor)
+    return Check(metric.id, "coverage", passed, share, floor, "higher", reason=reason)
 
 
 def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_drop: float) -> Check:

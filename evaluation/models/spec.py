@@ -37,6 +37,7 @@ class Matching(_Part):
 class GateSpec(_Part):
     thresholds: dict[str, Number] = {}
     max_drop: Number | None = None
+    min_coverage: Number | None = None
 
 
 class GitSpec(_Part):
@@ -55,7 +56,10 @@ class PredictionsSpec(_Part):
 
 
 class AnswersSpec(_Part):
-    """The prompt that answers are asked for by, and the judge of the launch."""
+    """The prompt that answers are asked for by, and the judge of the launch.
+
+    ``elsewhere``: they came with a file of predictions, so there is no prompt.
+    """
 
     prompt: str = ""
     text: str = ""
@@ -63,6 +67,7 @@ class AnswersSpec(_Part):
     judge: ModelDescription | None = None
     judge_prompts: dict[str, str] = {}
     """By kind the SHA-256 of a prompt that was chosen at the launch; the others are the shipped."""
+    elsewhere: bool = False
 
 
 class CarriedSpec(_Part):

@@ -56,6 +56,19 @@ class Unit(NamedTuple):
     after: Side
 
 
+class OwnUnit(NamedTuple):
+    """One thing that gold expects, or that only the run returned, with what the run says.
+
+    ``why`` says why two labels that are next to each other do not count as a match.
+    """
+
+    gold: Text | None
+    run: Text | None
+    title: str
+    badge: str
+    why: str
+
+
 class Column(NamedTuple):
     """One of the two runs' cases: its figure, and why there is no output."""
 
@@ -92,6 +105,25 @@ def units_of(before: CaseRun, after: CaseRun) -> list[Unit]:
     return [*units, *_extras(old, new)]
 
 
+def own_units(case: CaseRun) -> list[OwnUnit]:
+    """The same of a single run."""
+    layer = gold_layer(case.run.release.layer)
+    if not isinstance(layer, Memory | Events):
+        pairs = rows_of(case, current_scores(case))
+        returned = [(_of_pair(row), row.title, row.badge, row.why_not) for row in pairs]
+    else:
+        returned = [(row, *STATES[_state(row)], "") for row in _returned(case, layer)]
+    return [OwnUnit(row.gold, row.text, *said) for row, *said in returned]
+
+
+def _state(row: _Returned) -> str:
+    if row.text is None:
+        return "nothing" if row.gold is None else "missed"
+    if row.gold is None:
+        return "extra"
+    return "same" if row.gold == row.text else "differs"
+
+
 def _extras(old: Sequence[_Returned], new: Sequence[_Returned]) -> Iterator[Unit]:
     """Both runs in one row where they return the same."""
     before, after = (
@@ -107,12 +139,8 @@ def _extras(old: Sequence[_Returned], new: Sequence[_Returned]) -> Iterator[Unit
 
 
 def _side(gold: Text | None, text: Text | None) -> Side:
-    if text is None:
-        state, parts = ("nothing" if gold is None else "missed"), []
-    elif gold is None:
-        state, parts = "extra", _parts(text, text)
-    else:
-        state, parts = "same" if gold == text else "differs", _parts(gold, text)
+    state = _state(_Returned(None, gold, text))
+    parts = [] if text is None else _parts(gold or text, text)
     return Side(state, *STATES[state], parts)
 
 

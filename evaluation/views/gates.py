@@ -95,13 +95,15 @@ def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         values = {name: _number(text) for name, text in entered.items()}
         drop = _number(request.POST.get("max_drop", "").strip())
+        floor = _number(request.POST.get("min_coverage", "").strip())
         kept = {
             name: value for name, value in values.items() if value is not None or name in DEFAULTS
         }
-        thresholds.store(project, kept, drop, by=request.user)
+        thresholds.store(project, kept, drop, min_coverage=floor, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
-        context = _context(request, project, entered | {"max_drop": request.POST.get("max_drop")})
+        more = {name: request.POST.get(name) for name in ("max_drop", "min_coverage")}
+        context = _context(request, project, entered | more)
         return render(request, "evaluation/gate_thresholds.html", context, status=400)
     messages.success(request, _("The thresholds hold for runs that are launched from now on."))
     return redirect("gate-thresholds", slug)
@@ -165,8 +167,13 @@ def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) ->
         "groups": list(_groups(_layers(project), now, entered)),
         "max_drop": entered.get("max_drop") or f"{drop:g}",
         "default_drop": MAX_DROP,
+        "min_coverage": entered.get("min_coverage") or _exact(own.min_coverage if own else None),
         "may_write": access.leads(request.user, project),
     }
+
+
+def _exact(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
 
 
 def _primaries(project: Project, entered: dict[str, str]) -> list[PrimaryChoice]:

@@ -31,6 +31,7 @@ PAGES = {
     "layers": "Memory layers",
     "retrieval": "Retrieval",
     "runs": "Runs",
+    "reports": "Reports",
     "answers": "Answers",
     "metrics": "Metrics",
     "plug-ins": "Plug-ins",

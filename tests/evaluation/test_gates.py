@@ -265,6 +265,7 @@ def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
     assert spec.gate.model_dump() == {
         "thresholds": {"requirement_precision": 0.5, "requirement_f1": 0.0},
         "max_drop": 0.6,
+        "min_coverage": None,
     }
     Run.objects.filter(pk=bad.pk).update(spec=bad.spec.with_values(gate=spec.gate))
     assert gate(bad.pk, baseline=good.pk)[0] == 0

@@ -166,6 +166,7 @@ EXPECTED = {
     "run-plot": READERS,
     "run-results": READERS,
     "run-cases-csv": READERS,
+    "run-report": Row(302, 404, 404, 302, 302),  # it has no figures
     "runs": READERS,
     "runs-mine": READERS,
     "run-compare": READERS,
@@ -253,6 +254,7 @@ EXPECTED = {
     "api-run-estimate": Row(403, 404, 404, 400, 400, post=True),
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
+    "api-run-report": Row(403, 404, 404, 400, 400),  # it has no figures
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,
     "api-run-carry": Row(403, 404, 404, 400, 400, post=True),

@@ -35,6 +35,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--baseline", type=int, metavar="RUN", help="an earlier run: fails if RUN is worse"
         )
+        parser.add_argument(
+            "--min-coverage",
+            type=float,
+            metavar="SHARE",
+            help="fails if fewer cases have a value of the primary metric, for example 0.95; in "
+            "place of the project's own",
+        )
         parser.add_argument("--format", choices=["text", "json"], default="text")
         add_reason(parser)
 
@@ -43,7 +50,7 @@ class Command(BaseCommand):
         baseline = _run(earlier) if earlier else None
         state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
         try:
-            result = gates.ask(run, baseline=baseline)
+            result = gates.ask(run, baseline=baseline, min_coverage=options["min_coverage"])
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=IMPOSSIBLE) from error
         if options["format"] == "json":
@@ -90,5 +97,5 @@ def _rendered(result: GateResult) -> str:
 def _limit(check: Mapping[str, Any]) -> str:
     if check["change"] in ("gain", "same"):
         return "–"
-    at_least = check["kind"] == "threshold" and check["direction"] == "higher"
+    at_least = check["kind"] != "drift" and check["direction"] == "higher"
     return f"{'≥' if at_least else '≤'} {check['limit']:g}"

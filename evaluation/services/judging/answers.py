@@ -81,6 +81,36 @@ def judge_prompts_of(run: Run) -> dict[str, str]:
     return {kind: first.spec["prompts"][kind]["text"] for kind in asked} if first else {}
 
 
+class Elsewhere(TypedDict):
+    """What a run writes down of answers that came with its predictions."""
+
+    elsewhere: bool
+
+
+def elsewhere(cases: Iterable[CaseRun], layer: str) -> Elsewhere | None:
+    """None if no prediction has an answer, or the layer asks nothing that could be answered."""
+    if not isinstance(gold_layer(layer), Memory) or not any(map(_written_elsewhere, cases)):
+        return None
+    return {"elsewhere": True}
+
+
+def take_over(run: Run, cases: Iterable[CaseRun]) -> None:
+    """Rows for the answers that came with predictions: they are measured, and may be judged."""
+    layer = gold_layer(run.spec.layer)
+    rows = []
+    for case in cases:
+        if text := _written_elsewhere(case):
+            example = adapters.to_example(case, layer)
+            ids = chosen(layer.returned_ids(example), example.messages)
+            done = {"state": Answer.State.DONE, "finished_at": case.finished_at}
+            rows.append(Answer(case=case, text=text, message_ids=ids, **done))
+    Answer.objects.bulk_create(rows, batch_size=500)
+
+
+def _written_elsewhere(case: CaseRun) -> str:
+    return str((case.output or {}).get("answer") or "").strip()
+
+
 def prepare(run: Run, cases: Iterable[CaseRun], judge_prompts: Mapping[str, str]) -> None:
     """Rows for all that is to be written and judged: what is left can be read from them."""
     rows = Answer.objects.bulk_create([Answer(case=case) for case in cases], batch_size=500)

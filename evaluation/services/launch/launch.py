@@ -367,7 +367,7 @@ class Asked(TypedDict, total=False):
 
     predictions: PredictionsReport | None
     model: ModelDescription | None
-    answers: answers.Description
+    answers: answers.Description | answers.Elsewhere
     thresholds: dict[str, float]
     size: int
     configuration: dict[str, str]
@@ -376,7 +376,9 @@ class Asked(TypedDict, total=False):
 def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     asked: Asked = {}
     if request.predictions is not None:
-        return {"predictions": examined.report}
+        with_answers = answers.elsewhere(examined.cases, request.release.layer)
+        asked["predictions"] = examined.report
+        return asked | {"answers": with_answers} if with_answers else asked
     needs_model = examined.asks_model or request.evaluate_answers
     asked["model"] = endpoints.describe() if needs_model else None
     if request.evaluate_answers:
@@ -402,7 +404,9 @@ def _store(
     """Keep a new run with its cases, and what there is to answer of them."""
     run.save()
     stored = CaseRun.objects.bulk_create(cases, batch_size=500)
-    if run.spec.has_answers:
+    if run.spec.answers is not None and run.spec.answers.elsewhere:
+        answers.take_over(run, stored)
+    elif run.spec.has_answers:
         answers.prepare(run, stored, judge_prompts)
     looks.record_launch(run, items)
     gold = str(run.release)

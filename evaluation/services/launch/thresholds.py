@@ -27,6 +27,7 @@ class GateInForce(TypedDict):
 
     thresholds: dict[str, float]
     max_drop: float
+    min_coverage: float | None
 
 
 def describe(release: GoldRelease) -> GateInForce:
@@ -36,7 +37,8 @@ def describe(release: GoldRelease) -> GateInForce:
     names = {metric.id for metric in metrics_of([release.layer])}
     drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
     thresholds = {name: value for name, value in asked.items() if name in names}
-    return {"thresholds": thresholds, "max_drop": drop}
+    floor = own.min_coverage if own else None
+    return {"thresholds": thresholds, "max_drop": drop, "min_coverage": floor}
 
 
 def metrics_of(layers: Collection[str]) -> list[Metric]:
@@ -54,7 +56,12 @@ def effective(own: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def store(
-    project: Project, limits: Mapping[str, float | None], max_drop: float | None, *, by: Any
+    project: Project,
+    limits: Mapping[str, float | None],
+    max_drop: float | None,
+    *,
+    min_coverage: float | None = None,
+    by: Any,
 ) -> None:
     """Keep what differs from the defaults. Runs that were launched before keep their gate."""
     for name, value in limits.items():
@@ -62,17 +69,28 @@ def store(
             check(name, value)
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
         raise ThresholdRefused("threshold.drop")
+    check_floor(min_coverage)
     own = {name: value for name, value in limits.items() if value != DEFAULTS.get(name)}
     GateThresholds.objects.update_or_create(
         project=project,
         defaults={
             "thresholds": own,
             "max_drop": None if max_drop == MAX_DROP else max_drop,
+            "min_coverage": min_coverage,
             "changed_by": by,
         },
     )
-    listed = ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or "the defaults"
+    named = [f"{name} {value}" for name, value in sorted(own.items())]
+    if min_coverage is not None:
+        named.append(f"coverage {min_coverage}")
+    listed = ", ".join(named) or "the defaults"
     events.record("gate.changed", project, project=project, actor=by, thresholds=listed)
+
+
+def check_floor(share: float | None) -> None:
+    """Of coverage; None asks for none."""
+    if share is not None and not 0 < share <= 1:
+        raise ThresholdRefused("threshold.coverage")
 
 
 def check(name: str, value: float) -> None:

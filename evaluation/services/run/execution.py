@@ -25,7 +25,7 @@ from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
 from evaluation.services.run import scoring
 from evaluation.services.stores import FileStore
-from evaluation.services.work import leases, steering
+from evaluation.services.work import endings, leases, steering
 from evaluation.services.work.working import (
     WorkContext,
     carry_out,
@@ -83,7 +83,7 @@ def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
         _judge(run_id, owner, progress)
         _score(run_id, owner)
     except CannotRun as problem:
-        Run.objects.filter(pk=run_id, failure=None).update(failure=problem.fact)
+        endings.fail(run_id, problem.fact)
     if progress:
         progress()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from django.db import transaction
+
 from evaluation.metrics.gate import (
     JUDGED,
     MAX_DROP,
@@ -12,6 +14,7 @@ from evaluation.metrics.gate import (
     Check,
     StoredCheck,
     change_of,
+    check_coverage,
     check_drift,
     check_threshold,
     uncertified,
@@ -22,6 +25,7 @@ from evaluation.models.spec import GateSpec
 from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, results
+from evaluation.services.run.primary_metrics import primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services import events
@@ -49,15 +53,39 @@ def settings_of(run: Run) -> tuple[dict[str, float], float]:
     return {**asked, **spec.thresholds}, MAX_DROP if gate.max_drop is None else gate.max_drop
 
 
-def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
-    """Look at everything and keep the answer. Needs ``with_progress()`` of both runs."""
+def coverage_floor(run: Run) -> float | None:
+    """The share of cases with a value that its launch asked for; None: none."""
+    return run.spec.gate.min_coverage if run.spec.gate else None
+
+
+def ask(
+    run: Run,
+    *,
+    baseline: Run | None = None,
+    min_coverage: float | None = None,
+    by: Any = None,
+) -> GateResult:
+    """Look at everything and keep the answer. Needs ``with_progress()`` of both runs.
+
+    ``min_coverage`` is in place of the floor that the run was launched with.
+    """
+    thresholds.check_floor(min_coverage)
     _check(run, baseline)
     limits, max_drop = settings_of(run)
     checks = _thresholds(run, limits)
+    floor = coverage_floor(run) if min_coverage is None else min_coverage
+    if floor is not None:
+        checks.append(_coverage(run, floor))
     if baseline is not None:
         checks += _drifts(run, baseline, max_drop)
     if not checks:
         raise GateImpossible("gate.nothing_to_check", details={"run": run.pk})
+    return _store(run, baseline, checks, by)
+
+
+@transaction.atomic
+def _store(run: Run, baseline: Run | None, checks: list[Check], by: Any) -> GateResult:
+    """With its events, or not at all. What test items said is in no log: many may read it."""
     result = GateResult.objects.create(
         run=run,
         baseline=baseline,
@@ -66,9 +94,11 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
         asked_by=by,
     )
     outcome = "passed" if result.passed else "failed"
-    logged = outcome if run.look_id is None else "sealed"  # many may read the log
-    project = run.release.project
+    project, is_sealed = run.release.project, run.look_id is not None
+    logged = "sealed" if is_sealed else outcome
     events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=logged)
+    if not result.passed and not is_sealed:
+        events.record("gate.failed", run, project=project, actor=by, run=run.pk)
     return result
 
 
@@ -135,6 +165,14 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
             why = row.reason if row else NOT_MEASURED
             checks.append(check_threshold(metric, value, limit, why_undefined=why))
     return checks
+
+
+def _coverage(run: Run, floor: float) -> Check:
+    """By the primary metric; a run without its figure covers nothing."""
+    metric = primary_of(run.release.project, run.spec.layer).metric
+    rows = [row for row in results.aggregates_of(run) if row.metric == metric.id]
+    defined = sum(row.n for row in rows)
+    return check_coverage(metric, defined, sum(row.n + row.n_undefined for row in rows), floor)
 
 
 def _drifts(run: Run, baseline: Run, max_drop: float) -> list[Check]:

@@ -44,8 +44,14 @@ CHUNK = 200  # cases in memory at a time
 
 def results_document(run: Run) -> dict[str, Any]:
     """Needs ``with_progress()``."""
-    spec = run.spec.as_json()
     answers = answer_scoring.documents(run)
+    cases = [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)]
+    return {**run_document(run), "cases": cases}
+
+
+def run_document(run: Run) -> dict[str, Any]:
+    """The same without its cases: how it was run, and its figures. Needs ``with_progress()``."""
+    spec = run.spec.as_json()
     return {
         "timestamp": run.scored_at.isoformat() if run.scored_at else None,
         "run": run.pk,
@@ -75,7 +81,6 @@ def results_document(run: Run) -> dict[str, Any]:
         "synthetic_cases": synthetic_cases(run),
         "exposure": exposures.of_run(run.pk),
         "metrics": _metrics(run),
-        "cases": [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)],
     }
 
 

@@ -21,7 +21,7 @@ from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
 from evaluation.services.run.yardsticks import StoredByPerson
-from evaluation.services.work import leases
+from evaluation.services.work import endings, leases
 from labeling.domain.facts import Fact
 from labeling.services import vectors
 
@@ -55,7 +55,10 @@ def score(run_id: int, owner: UUID) -> None:
 
     def finish() -> bool:
         spec = run.spec.with_values(**_measures(run), ruler=measured.ruler)
-        return leases.finish_scoring(run_id, owner, spec=spec)
+        if not leases.finish_scoring(run_id, owner, spec=spec):
+            return False
+        endings.finished(run)
+        return True
 
     _store(measured, finish)
 

@@ -23,6 +23,7 @@ from evaluation import adapters, processes
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySet
 from evaluation.processes import Lease
 from evaluation.services.language_models.metering import too_long
+from evaluation.services.work import endings
 from labeling.domain.facts import Fact
 
 MAX_ATTEMPTS = 3
@@ -190,11 +191,7 @@ class ScoringLease:
 
     def end_late(self) -> None:
         problem = Fact("run.scoring_too_long", hours=SCORING_SECONDS / 3600)
-        Run.objects.filter(pk=self.run_id, scoring_owner=self.owner).update(
-            failure=problem,
-            scoring_owner=None,
-            scoring_expires_at=None,
-        )
+        endings.fail(self.run_id, problem, scorer=self.owner)
 
 
 class KeepAlive:

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from evaluation.models import Run
+from evaluation.report.cases import MOST_CASES
+from evaluation.report.content import CASES
+from evaluation.report.reading import FORMS, STREAMED, Reading, file_name
+from evaluation.services import looks
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+
+
+class ReportIn(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(list(FORMS), default="json")
+    baseline = serializers.IntegerField(default=None, allow_null=True)
+    cases = serializers.IntegerField(default=CASES, min_value=0, max_value=MOST_CASES)
+    repetition = serializers.IntegerField(default=1)
+
+
+class RunReportView(APIView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("form", OpenApiTypes.STR, enum=list(FORMS)),
+            OpenApiParameter("baseline", OpenApiTypes.INT),
+            OpenApiParameter("cases", OpenApiTypes.INT),
+            OpenApiParameter("repetition", OpenApiTypes.INT),
+        ],
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "text/html"): OpenApiTypes.STR,
+            (200, "text/markdown"): OpenApiTypes.STR,
+            (200, "application/xml"): OpenApiTypes.STR,
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+        },
+    )
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        """A report of a finished run in one of six forms, with the verdict against a baseline."""
+        runs = Run.objects.visible_to(request.user).select_related("release__project", "look")
+        run = get_object_or_404(runs.select_related("requested_by").with_progress(), pk=pk)
+        looks.require(request.user, run)
+        fields = ReportIn(data=request.query_params)
+        fields.is_valid(raise_exception=True)
+        asked = fields.validated_data
+        form, number = FORMS[asked["form"]], asked["baseline"]
+        baseline = None if number is None else get_object_or_404(runs, pk=number)
+        reading = Reading(run, request.user, baseline, asked["cases"], asked["repetition"])
+        text = reading.text(form, address=request.build_absolute_uri(run.get_absolute_url()))
+        response: HttpResponseBase
+        if form.name in STREAMED:
+            response = StreamingHttpResponse(text, content_type=form.content_type)
+        else:
+            response = HttpResponse("".join(text), content_type=form.content_type)
+        response["Content-Disposition"] = f'attachment; filename="{file_name(run, form)}"'
+        return response

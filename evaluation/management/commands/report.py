@@ -1,0 +1,91 @@
+"""``manage.py report``: what a run says and does not say, as a file for people or programs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.management.looks import state_comparison, state_results
+from evaluation.models import Run
+from evaluation.report.cases import MOST_CASES
+from evaluation.report.content import CASES
+from evaluation.report.reading import FORMS, Reading, public_address
+from labeling.domain.errors import RuleError
+from labeling.management.looks import add_reason
+from labeling.words import in_english
+
+REFUSED = 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Write a report of a finished run: HTML to read and print, Markdown for a pull request, "
+        "JUnit XML for continuous integration, JSON, CSV with a line for each case, or what the "
+        "run returned as a file of predictions, which evaluate reads. Exit "
+        "status: 0 written, 2 the run has no figures or cannot be compared."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int, metavar="RUN")
+        parser.add_argument("--format", choices=list(FORMS), default="html")
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="write it here (default: print it)"
+        )
+        parser.add_argument(
+            "--baseline",
+            type=int,
+            metavar="RUN",
+            help="the run to compare with (default: the baseline of the newest gate, else the "
+            "finished run before it on the same cases)",
+        )
+        parser.add_argument(
+            "--cases",
+            type=int,
+            default=CASES,
+            metavar="N",
+            help=f"worst cases to show, at most {MOST_CASES} (default: {CASES})",
+        )
+        parser.add_argument(
+            "--repetition",
+            type=int,
+            default=1,
+            metavar="N",
+            help="of the predictions, where a run was repeated (default: 1)",
+        )
+        add_reason(parser)
+
+    def handle(self, **options: Any) -> None:
+        run = _run(options["run"])
+        baseline = _run(options["baseline"]) if options["baseline"] is not None else None
+        if baseline is None:
+            state_results([run], options["reason"], self.stderr)
+        else:
+            state_comparison([baseline, run], options["reason"], self.stderr)
+        reading = Reading(
+            run, baseline=baseline, n_cases=options["cases"], repetition=options["repetition"]
+        )
+        try:
+            text = reading.text(FORMS[options["format"]], address=public_address(run))
+        except RuleError as error:
+            raise CommandError(in_english(error.fact), returncode=REFUSED) from error
+        if options["output"] is None:
+            for piece in text:
+                self.stdout.write(piece, ending="")
+            return
+        try:
+            with options["output"].open("w", encoding="utf-8", newline="") as file:
+                file.writelines(text)
+        except OSError as error:
+            raise CommandError(f"Cannot write {options['output']}: {error}") from error
+        self.stderr.write(f"Written: {options['output']}")
+
+
+def _run(number: int) -> Run:
+    runs = Run.objects.with_progress().select_related("release__project", "look", "requested_by")
+    run = runs.filter(pk=number).first()
+    if run is None:
+        raise CommandError(f"There is no run {number}.", returncode=REFUSED)
+    return run

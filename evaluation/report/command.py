@@ -1,0 +1,47 @@
+"""The command that carries out a run again, as far as a command can say it."""
+
+from __future__ import annotations
+
+import shlex
+
+import yaml
+
+from evaluation.models import OPEN, Run
+from evaluation.services.launch import predictions
+
+SPLITS = {OPEN: "--without-test", **{name: f"--{name}-only" for name in ("train", "dev", "test")}}
+OPTIONS_FILE = "options.yaml"
+
+
+def to_repeat(run: Run) -> str:
+    """On a server with the same gold, code and model; ``options_of`` is the file of its settings.
+
+    Empty for what no command line can say: the outputs of another run, or only the first items.
+    """
+    spec = run.spec
+    if spec.carried or spec.size:
+        return ""
+    words = ["manage.py", "evaluate", "--gold", f"{spec.gold.name}@{spec.gold.version}"]
+    if run.pipeline == predictions.NAME:
+        words += ["--predictions", spec.predictions.file if spec.predictions else ""]
+    else:
+        words += ["--pipeline", run.pipeline]
+    if run.split:
+        words.append(SPLITS[run.split])
+    if options_of(run):
+        words += ["--config", OPTIONS_FILE]
+    if run.repetitions > 1:
+        words += ["--repetitions", str(run.repetitions)]
+    words += ["--seed", str(run.seed)]
+    if spec.answers is not None and not spec.answers.elsewhere:
+        words.append("--evaluate-answers")
+    if run.reason:
+        words += ["--reason", run.reason]
+    return shlex.join(words)
+
+
+def options_of(run: Run) -> str:
+    """The settings of pipeline and metrics as the YAML that ``--config`` reads."""
+    settings = run.spec.metrics_config
+    options = {**run.config, **({"metrics": settings} if settings else {})}
+    return yaml.safe_dump(options, allow_unicode=True, sort_keys=True) if options else ""

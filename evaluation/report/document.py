@@ -1,0 +1,238 @@
+"""A report as JSON: typed, with a version that is raised when a key changes its meaning."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from django.utils.translation import override
+
+from evaluation.layers.breakdown import Group
+from evaluation.models import Aggregate, CaseRun
+from evaluation.report import command
+from evaluation.report.cases import WorstCase
+from evaluation.report.content import Report
+from evaluation.services.run import conclusions, gates, planning, results
+from evaluation.services.run.gates import GateRow
+from evaluation.services.run.primary_metrics import PrimaryJson
+from evaluation.views.compared_case import Text
+from labeling.domain.facts import Fact, StoredFact
+from labeling.translation import translated
+from labeling.words import in_english
+
+FORMAT = "assay-report"
+VERSION = 1
+
+
+class SaidJson(TypedDict):
+    """A fact, and its English sentence."""
+
+    sentence: str
+    fact: StoredFact
+
+
+class HeadlineJson(TypedDict):
+    metric: str
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_undefined: int
+    n_failed: int
+    conversations: int | None
+    reason: str | None
+
+
+class VerdictJson(TypedDict):
+    baseline: int | None
+    verdict: str | None
+    sentence: str
+
+
+class UndefinedJson(TypedDict):
+    metric: str
+    reason: str | None
+    code: str | None
+    n: int
+
+
+class SliceJson(TypedDict):
+    title: str
+    measure: str
+    unit: str
+    rows: list[Group]
+
+
+class UnitJson(TypedDict):
+    """Titles and values of the fields; null for what gold, or the run, does not have."""
+
+    expected: list[list[str]] | None
+    returned: list[list[str]] | None
+    said: str
+    why_not: str | None
+
+
+class MessageJson(TypedDict):
+    number: int
+    speaker: str
+    text: str
+    expected: bool
+    returned: bool
+
+
+class CaseJson(TypedDict):
+    case_id: str
+    repetition: int
+    state: str
+    error: str | None
+    question: str | None
+    scores: dict[str, float | None]
+    units: list[UnitJson]
+    messages: list[MessageJson]
+
+
+class RepeatJson(TypedDict):
+    command: str | None
+    options: str | None
+
+
+class ReportJson(TypedDict):
+    format: str
+    version: int
+    written_at: str
+    run: int
+    status: str
+    primary: PrimaryJson
+    headline: HeadlineJson | None
+    verdict: VerdictJson
+    comparison: dict[str, Any] | None
+    """All metrics against the baseline, as the API has them."""
+    limits: list[SaidJson]
+    planning: list[str]
+    undefined: list[UndefinedJson]
+    gate: GateRow | None
+    slices: list[SliceJson]
+    worst_cases: list[CaseJson]
+    n_below_best: int
+    repeat: RepeatJson
+    metrics: dict[str, Any]
+    """As in results.json: floors, people, skill, details."""
+    provenance: dict[str, Any]
+
+
+def document(report: Report) -> ReportJson:
+    """Files keep English."""
+    with override("en"):
+        return _document(report)
+
+
+def _document(report: Report) -> ReportJson:
+    run = report.run
+    whole = results.run_document(run)
+    metrics = whole.pop("metrics")
+    planned = planning.sentences(report.planned) if report.planned else []
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_at": report.written_at.isoformat(),
+        "run": run.pk,
+        "status": run.status,
+        "primary": report.primary.as_json(),
+        "headline": _headline(report.headline) if report.headline else None,
+        "verdict": _verdict(report),
+        "comparison": _comparison(report),
+        "limits": [_said(limit) for limit in report.limits],
+        "planning": planned,
+        "undefined": [
+            {
+                "metric": row.metric.id,
+                "reason": in_english(row.reason) if row.reason else None,
+                "code": row.reason.code if row.reason else None,
+                "n": row.n,
+            }
+            for row in report.undefined
+        ],
+        "gate": gates.as_json(report.gate) if report.gate else None,
+        "slices": [
+            {"title": row.title, "measure": row.measure, "unit": row.unit, "rows": row.rows}
+            for row in report.slices
+        ],
+        "worst_cases": [_case(worst) for worst in report.worst.rows],
+        "n_below_best": report.worst.n_below,
+        "repeat": {
+            "command": command.to_repeat(run) or None,
+            "options": command.options_of(run) or None,
+        },
+        "metrics": metrics,
+        "provenance": whole,
+    }
+
+
+def _headline(row: Aggregate) -> HeadlineJson:
+    return {
+        "metric": row.metric,
+        "mean": row.mean,
+        "ci_low": row.ci_low,
+        "ci_high": row.ci_high,
+        "n": row.n,
+        "n_undefined": row.n_undefined,
+        "n_failed": row.n_failed,
+        "conversations": row.conversations,
+        "reason": in_english(row.reason) if row.reason else None,
+    }
+
+
+def _verdict(report: Report) -> VerdictJson:
+    compared = report.compared
+    if compared is None:
+        return {"baseline": None, "verdict": None, "sentence": in_english(report.no_verdict)}
+    return {
+        "baseline": compared.before.pk,
+        "verdict": compared.primary.verdict,
+        "sentence": conclusions.sentence(compared.primary, compared),
+    }
+
+
+def _comparison(report: Report) -> dict[str, Any] | None:
+    if report.compared is None:
+        return None
+    return conclusions.document(report.compared.before, [report.compared])
+
+
+def _said(fact: Fact) -> SaidJson:
+    return {"sentence": in_english(fact), "fact": fact.as_json()}
+
+
+def _case(worst: WorstCase) -> CaseJson:
+    case: CaseRun = worst.case
+    return {
+        "case_id": case.case_id,
+        "repetition": case.repetition,
+        "state": case.state,
+        "error": in_english(case.error) if case.error else None,
+        "question": worst.question or None,
+        "scores": {score.metric: score.value for score in worst.scores},
+        "units": [
+            {
+                "expected": _fields(unit.gold),
+                "returned": _fields(unit.run),
+                "said": str(unit.title),
+                "why_not": unit.why or None,
+            }
+            for unit in worst.units
+        ],
+        "messages": [
+            {
+                "number": message.number,
+                "speaker": message.speaker,
+                "text": message.text,
+                "expected": message.expected,
+                "returned": message.returned,
+            }
+            for message in worst.messages
+            if message.speaker
+        ],
+    }
+
+
+def _fields(text: Text | None) -> list[list[str]] | None:
+    return None if text is None else [[translated(field.title), field.value] for field in text]

@@ -1,0 +1,280 @@
+"""A report as one HTML file: no script, nothing fetched, readable from disk and on paper."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from django.template.loader import render_to_string
+
+from evaluation.metrics.gate import StoredCheck
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import CaseRun, Run
+from evaluation.report import command
+from evaluation.report.cases import ShownMessage, WorstCase
+from evaluation.report.content import Report, Slice
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.run import gates, planning, results
+from evaluation.services.run.comparisons import Compared
+from evaluation.services.run.conclusions import conclusion, exposed
+from evaluation.services.run.primary_metrics import sentences
+from evaluation.views import present
+from evaluation.views.compared_case import Field, OwnUnit
+from labeling.domain.facts import Fact
+from labeling.translation import lazy as _
+from labeling.words import words, words_of
+
+LONGEST_TEXT = 1200
+"""Characters of one message or label; the page of the case has the rest."""
+
+VERDICTS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
+
+
+class CaseScore(NamedTuple):
+    metric: Metric
+    cell: present.Cell
+
+
+class ShownUnit(NamedTuple):
+    """A label of gold, field by field, and of the run's label the fields that differ."""
+
+    gold: list[Field]
+    run: list[Field]
+    title: str
+    badge: str
+    why: str
+
+
+class ShownCase(NamedTuple):
+    case: CaseRun
+    cell: present.Cell
+    scores: list[CaseScore]
+    error: str
+    question: str
+    messages: list[ShownMessage]
+    units: list[ShownUnit]
+    more_units: int
+
+
+class ShownVerdict(NamedTuple):
+    baseline: Run
+    verdict: str
+    badge: str
+    sentences: list[str]
+    warnings: list[str]
+    rows: list[ComparedRow]
+
+
+class ComparedRow(NamedTuple):
+    """A main metric of both runs."""
+
+    metric: Metric
+    before: str
+    after: str
+    difference: str
+    interval: str
+    verdict: str
+    badge: str
+
+
+class GateRow(NamedTuple):
+    title: str
+    what: str
+    value: str
+    limit: str
+    passed: bool
+    reason: str
+
+
+class SliceRow(NamedTuple):
+    group: str
+    mean: str
+    n: int
+
+
+class ShownSlice(NamedTuple):
+    title: str
+    measure: str
+    unit: str
+    rows: list[SliceRow]
+
+
+def render(report: Report, *, address: str) -> str:
+    """In the language of the reader; ``address`` is that of the run's page."""
+    sheet = _sheet()
+    context = {**context_of(report), "address": address, "sheet": sheet, "hash": _hash(sheet)}
+    return render_to_string("evaluation/report.html", context)
+
+
+def policy() -> dict[str, list[str]]:
+    """What the file may do: look as its own sheet says, and nothing else."""
+    sources = [f"'sha256-{_hash(_sheet())}'"]
+    nothing = ("default-src", "base-uri", "form-action", "frame-ancestors")
+    return {"style-src": sources, **{name: ["'none'"] for name in nothing}}
+
+
+def _sheet() -> str:
+    return render_to_string("evaluation/report.css")
+
+
+def _hash(sheet: str) -> str:
+    return base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+
+
+def context_of(report: Report) -> dict[str, Any]:
+    """What the template shows, as texts."""
+    run, layer = report.run, report.layer
+    shown = [present.summary_row(row) for row in report.rows]
+    figures = [line for line in shown if not line.metric.diagnostic]
+    columns = present.case_columns(layer, answered=run.spec.has_answers)
+    headline = next((line for line in shown if line.row is report.headline), None)
+    return {
+        "report": report,
+        "run": run,
+        "spec": run.spec,
+        "headline": headline,
+        "picture": _picture(headline) if headline else None,
+        "groups": present.grouped(layer, figures),
+        "diagnostics": [line for line in shown if line.metric.diagnostic],
+        "verdict": _verdict(report.compared) if report.compared else None,
+        "no_verdict": words(report.no_verdict),
+        "deciding": sentences(report.primary, report.primary.declared_after([run])),
+        "limits": [words(limit) for limit in report.limits],
+        "planned": planning.sentences(report.planned) if report.planned else [],
+        "undefined": [(row.metric, words_of(row.reason), row.n) for row in report.undefined],
+        "gate": [_check(check) for check in report.gate.checks] if report.gate else [],
+        "slices": [_slice(table) for table in report.slices],
+        "cases": [_case(worst, report.primary.metric, columns) for worst in report.worst.rows],
+        "ids": list(results.ids_report(run)),
+        "model": bills.usage(budgets.spent(run.pk), budgets.served(run.pk))
+        if run.spec.model
+        else [],
+        "command": command.to_repeat(run),
+        "options": command.options_of(run),
+        "options_file": command.OPTIONS_FILE,
+    }
+
+
+class Picture(NamedTuple):
+    """Places on a bar of 600 units: the interval, the figure, floor and ceiling."""
+
+    low: float | None
+    high: float | None
+    at: float
+    floor: float | None
+    ceiling: float | None
+    lower: str
+    upper: str
+
+
+def _picture(line: present.SummaryRow) -> Picture | None:
+    metric, row = line.metric, line.row
+    span = metric.upper - metric.lower
+    if row.mean is None or not 0 < span < float("inf"):
+        return None
+
+    def place(value: float | None) -> float | None:
+        if value is None:
+            return None
+        return round(600 * min(1.0, max(0.0, (value - metric.lower) / span)), 1)
+
+    floors, people = row.yardsticks.get("floors", {}), row.yardsticks.get("people")
+    floor = next(iter(floors.values()), None)
+    return Picture(
+        low=place(row.ci_low),
+        high=place(row.ci_high),
+        at=place(row.mean) or 0.0,
+        floor=place(floor["mean"]) if floor else None,
+        ceiling=place(people["people"]["mean"]) if people else None,
+        lower=present.figure(metric.lower, 0),
+        upper=present.figure(metric.upper, 0),
+    )
+
+
+def _verdict(compared: Compared) -> ShownVerdict:
+    """The primary metric in words; the other main ones as rows."""
+    primary = compared.primary
+    tested = [row for row in compared.rows if row.role != "exploratory"]
+    return ShownVerdict(
+        baseline=compared.before,
+        verdict=_named(primary.verdict),
+        badge=VERDICTS.get(primary.verdict, ""),
+        sentences=[words(fact) for fact in conclusion(primary, compared)],
+        warnings=[words(fact) for fact in exposed([compared.before, compared.after])],
+        rows=[
+            ComparedRow(
+                metric=row.metric,
+                before=present.of_scale(row.metric, row.comparison.before),
+                after=present.of_scale(row.metric, row.comparison.after),
+                difference=present.signed(row.comparison.difference),
+                interval=present.signed_interval(row.comparison.ci_low, row.comparison.ci_high),
+                verdict=_named(row.verdict),
+                badge=VERDICTS.get(row.verdict, ""),
+            )
+            for row in tested
+        ],
+    )
+
+
+def _named(verdict: str) -> str:
+    return words(Fact(f"comparison.{verdict}"))
+
+
+def _check(check: StoredCheck) -> GateRow:
+    metric = METRICS.get(check["metric"])
+    value, limit = present.compared(check["value"], check["limit"])
+    at_least = check["kind"] != "drift" and check["direction"] == "higher"
+    return GateRow(
+        title=metric.title if metric else check["metric"],
+        what=KINDS.get(check["kind"], check["kind"]),
+        value=value,
+        limit=f"{'≥' if at_least else '≤'} {limit}",
+        passed=check["passed"],
+        reason=words_of(gates.reason_of(check)),
+    )
+
+
+KINDS = {
+    "threshold": _("threshold"),
+    "coverage": _("cases with a value"),
+    "drift": _("drop since the baseline"),
+}
+
+
+def _slice(table: Slice) -> ShownSlice:
+    rows = [SliceRow(row["group"], present.figure(row["mean"]), row["n"]) for row in table.rows]
+    return ShownSlice(table.title, table.measure, table.unit, rows)
+
+
+def _case(worst: WorstCase, primary: Metric, columns: Sequence[Metric]) -> ShownCase:
+    failed = worst.case.state == CaseRun.State.FAILED
+    by_metric = {score.metric: score for score in worst.scores}
+    return ShownCase(
+        case=worst.case,
+        cell=present.score_cell(by_metric.get(primary.id), failed=failed),
+        scores=[
+            CaseScore(metric, present.score_cell(by_metric.get(metric.id), failed=failed))
+            for metric in columns
+        ],
+        error=words_of(worst.case.error),
+        question=worst.question,
+        messages=[message._replace(text=_cut(message.text)) for message in worst.messages],
+        units=[_unit(unit) for unit in worst.units],
+        more_units=worst.more_units,
+    )
+
+
+def _unit(unit: OwnUnit) -> ShownUnit:
+    same = set(unit.gold or ())
+    differing = [field for field in unit.run or () if field not in same]
+    return ShownUnit(_short(unit.gold or ()), _short(differing), unit.title, unit.badge, unit.why)
+
+
+def _short(fields: Iterable[Field]) -> list[Field]:
+    return [field._replace(value=_cut(field.value)) for field in fields]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"

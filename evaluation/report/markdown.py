@@ -1,0 +1,176 @@
+"""A short report for a pull request. Files keep English; texts of people are made harmless."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from django.utils.translation import override
+
+from evaluation.layers import gold_layer
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate
+from evaluation.report.content import Report
+from evaluation.services.run import gates, planning
+from evaluation.services.run.compared_cases import compared_cases
+from evaluation.services.run.conclusions import conclusion
+from evaluation.views import present
+from labeling.domain.facts import Fact
+from labeling.words import in_english
+
+LONGEST = 200
+"""Characters of a text that somebody wrote."""
+REGRESSIONS = 10
+MARKS = {"better": "🟢", "worse": "🔴", "no_difference": "⚪", "undecided": "🟡"}
+SENTENCE = 1000
+SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#@])")
+FIRST = re.compile(r"^([-+=]|\d+(?=[.)]))")
+"""What makes a list, a rule or a heading of a line that begins with it."""
+ADDRESS = re.compile(r"\b(https?|ftp|www|mailto)(?=[:.])", re.IGNORECASE)
+BREAK = "\u200b"
+"""Of no width: what follows is no address, number of an issue, or name of a person any more."""
+
+
+def render(report: Report, *, address: str) -> str:
+    with override("en"):
+        return "\n".join(_lines(report, address)) + "\n"
+
+
+def plain(text: str, most: int = LONGEST) -> str:
+    """One line in which nothing is a mark, a tag, a link or a mention.
+
+    Examples
+    --------
+    >>> plain("<b>a|b</b>") == r"\\<b\\>a\\|b\\</b\\>"
+    True
+    >>> plain("@ana #1") == f"\\\\@{BREAK}ana \\\\#{BREAK}1"
+    True
+    """
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    cut = line if len(line) <= most else f"{line[: most - 1]}…"
+    escaped = SPECIAL.sub(r"\\\1", ADDRESS.sub(rf"\1{BREAK}", cut))
+    unnamed = re.sub(r"\\([@#])", lambda mark: f"\\{mark[1]}{BREAK}", escaped)
+    return FIRST.sub(rf"{BREAK}\1", unnamed)
+
+
+def _lines(report: Report, address: str) -> Iterator[str]:
+    run = report.run
+    named = f" – {plain(run.name)}" if run.name else ""
+    yield f"## Run {run.pk}: {plain(run.pipeline)} on {plain(str(run.release))}{named}"
+    yield ""
+    yield from _verdict(report)
+    yield ""
+    yield from _figures(report)
+    yield ""
+    yield from _regressions(report)
+    yield from _gate(report)
+    yield from _limits(report)
+    link = address if address.startswith("/") else f"<{address}>"
+    yield f"Every case: {link}"
+
+
+def _verdict(report: Report) -> Iterator[str]:
+    if report.compared is None:
+        yield f"**No verdict.** {_said(report.no_verdict)}"
+        return
+    primary = report.compared.primary
+    named = in_english(Fact(f"comparison.{primary.verdict}"))
+    sentences = " ".join(_said(fact) for fact in conclusion(primary, report.compared))
+    yield f"{MARKS.get(primary.verdict, '⚪')} **{named}.** {sentences}"
+
+
+def _figures(report: Report) -> Iterator[str]:
+    """The main metrics; the primary one first."""
+    by_metric = {row.metric: row for row in report.rows}
+    main = dict.fromkeys([report.primary.metric.id, *gold_layer(report.run.spec.layer).headline])
+    judged = [row.metric for row in report.rows if "judge" in row.detail]
+    compared = {row.metric.id: row for row in report.compared.rows} if report.compared else {}
+    yield "| Metric | Figure | 95 % interval | n | Undefined | Failed | Floor | People | Change |"
+    yield "| --- | ---: | :---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name in dict.fromkeys([*main, *judged]):
+        if name in by_metric:
+            row = by_metric[name]
+            change = compared[name].comparison.difference if name in compared else None
+            yield _table_row([*_cells(row), present.signed(change)])
+
+
+def _cells(row: Aggregate) -> list[str]:
+    shown, metric = present.summary_row(row), METRICS[row.metric]
+    arrow = "↑" if metric.direction == "higher" else "↓"
+    floor = f"{shown.floors[0].text} {plain(shown.floors[0].name)}" if shown.floors else "–"
+    return [
+        f"{plain(metric.title)} {arrow}",
+        f"**{shown.figure}**",
+        shown.interval,
+        *(str(count) for count in (row.n, row.n_undefined, row.n_failed)),
+        floor,
+        shown.people.people if shown.people else "–",
+    ]
+
+
+def _table_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _regressions(report: Report) -> Iterator[str]:
+    if report.compared is None:
+        return
+    compared = compared_cases(report.compared.before, report.run, report.primary.metric)
+    counts = compared.counts
+    worse = counts["regression"]
+    yield (
+        f"Cases: {worse} regressions, {counts['improvement']} improvements, {counts['tie']} ties, "
+        f"{counts['undefined']} undefined."
+    )
+    yield ""
+    if not worse:
+        return
+    yield "<details><summary>Regressions by the primary metric</summary>"
+    yield ""
+    yield "| Case | Baseline | Run |"
+    yield "| --- | ---: | ---: |"
+    rows = [row for row in compared.rows if row.outcome == "regression"]
+    for row in rows[:REGRESSIONS]:
+        values = (present.figure(row.before), present.figure(row.after))
+        yield _table_row([plain(row.case_id), *values])
+    if len(rows) > REGRESSIONS:
+        yield ""
+        yield f"{len(rows) - REGRESSIONS} more are not listed."
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _gate(report: Report) -> Iterator[str]:
+    if report.gate is None:
+        return
+    failed = gates.failed(report.gate)
+    if not failed:
+        yield "Gate: **passed**."
+    else:
+        yield "Gate: **failed**."
+        yield ""
+        for check in failed:
+            why = gates.reason_of(check)
+            yield f"- {plain(check['metric'])}: {_said(why) if why else ''}"
+    yield ""
+
+
+def _limits(report: Report) -> Iterator[str]:
+    yield "<details><summary>What this cannot say</summary>"
+    yield ""
+    for sentence in planning.sentences(report.planned) if report.planned else []:
+        yield f"- {plain(sentence, SENTENCE)}"
+    for limit in report.limits:
+        yield f"- {_said(limit)}"
+    for row in report.undefined:
+        why = in_english(row.reason) if row.reason else "no reason"
+        yield f"- {plain(row.metric.title)} is undefined in {row.n} cases: {plain(why)}"
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _said(fact: Fact) -> str:
+    """A sentence may hold what somebody wrote."""
+    return plain(in_english(fact), SENTENCE)

@@ -1,0 +1,32 @@
+"""How runs end, on record: the event is in the transaction that ends the run, so it is there once.
+
+A worker that dies before has changed nothing; one that comes later finds the run ended.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from evaluation.models import Run
+from labeling.domain.facts import Fact
+from labeling.services import events
+
+
+def finished(run: Run) -> None:
+    """The caller has stored the figures in this transaction. Scoring again finishes it again."""
+    events.record("run.finished", run, project=run.release.project)
+
+
+@transaction.atomic
+def fail(run_id: int, problem: Fact, *, scorer: UUID | None = None) -> None:
+    """Unless it has failed before; with ``scorer`` only while this worker holds its scoring."""
+    runs = Run.objects.filter(pk=run_id, failure=None)
+    released = {}
+    if scorer is not None:
+        runs = runs.filter(scoring_owner=scorer)
+        released = {"scoring_owner": None, "scoring_expires_at": None}
+    if runs.update(failure=problem, **released):
+        run = Run.objects.select_related("release__project").get(pk=run_id)
+        events.record("run.failed", run, project=run.release.project)
