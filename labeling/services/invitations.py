@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import Invitation, Membership, Project
-from labeling.services import events, members
+from labeling.services import events, mails, members
+
+logger = logging.getLogger(__name__)
 
 DAYS, MOST_DAYS = 7, 90
 MOST_USES = 100
 MOST_ASKED = 3
+MOST_MAILS = 200
 ADDRESS = re.compile(r"[^\s<>,;@]+@[^\s<>,;@]+")
 
 
@@ -133,6 +138,40 @@ def invite_people(
             members.add_member(project=project, username=name, role=role, by=by)
             result.added.append(name)
     return result
+
+
+def mail(links: Mapping[Invitation, str], *, by: User) -> list[str]:
+    """Mail each link to the address that it was made for, if there is one; returns the addresses.
+
+    Nothing is mailed without a mail server, nor after ``MOST_MAILS`` of a person in a day.
+    """
+    if not mails.work():
+        return []
+    since = timezone.now() - timedelta(days=1)
+    sent = Invitation.objects.filter(
+        created_by=by, created_at__gt=since, invitee__contains="@"
+    ).exclude(pk__in=[invitation.pk for invitation in links])
+    left = max(0, MOST_MAILS - sent.count())
+    sender = by.get_full_name() or by.get_username()
+    wanted = [
+        (
+            address[0],
+            {"project": invitation.project, "by": sender, "invitation": invitation, "link": link},
+        )
+        for invitation, link in links.items()
+        if (address := ADDRESS.search(invitation.invitee))
+    ][:left]
+    transaction.on_commit(lambda: mails.in_background(_send, wanted))
+    return [address for address, _ in wanted]
+
+
+def _send(wanted: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    for address, context in wanted:
+        subject = _("Assay: {by} invites you").format(by=context["by"])
+        try:
+            mails.sending(subject, "invitation_mail", context)(address)
+        except OSError:  # one address that the server refuses keeps nobody else from theirs
+            logger.exception("An invitation could not be mailed.")
 
 
 def _account_of(person: str) -> User | None:

@@ -58,15 +58,16 @@ def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
             request, " ".join(str(error) for errors in form.errors.values() for error in errors)
         )
         return redirect(project) if is_start else redirect("members", slug)
-    invited = service.invite_people(
-        project=project, by=cast(User, request.user), **form.cleaned_data
-    )
-    links = [
-        [link.invitation.invitee, absolute(request, reverse("invitation", args=[link.secret]))]
+    by = cast(User, request.user)
+    invited = service.invite_people(project=project, by=by, **form.cleaned_data)
+    links = {
+        link.invitation: absolute(request, reverse("invitation", args=[link.secret]))
         for link in invited.invited
-    ]
+    }
     if links:
-        once.keep(request, f"people-{project.pk}", links=links)
+        named = [[invitation.invitee, link] for invitation, link in links.items()]
+        mailed = service.mail(links, by=by)
+        once.keep(request, f"people-{project.pk}", links=named, mailed=mailed)
     if joined := [*invited.added, *invited.members]:
         members = ngettext("{names} is in the project.", "{names} are in the project.", len(joined))
         messages.success(request, members.format(names=", ".join(joined)))

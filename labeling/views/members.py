@@ -43,7 +43,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         new_invitation = project.invitations.get(pk=kept["invitation"])
         context |= {"link": kept["link"], "new_invitation": new_invitation}
     if kept := once.take(request, f"people-{project.pk}"):
-        context |= {"links": kept["links"]}
+        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
     return render(request, "labeling/members.html", context)
 
 

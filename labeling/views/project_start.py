@@ -104,5 +104,5 @@ def start_context(request: HttpRequest, project: Project, rounds: list[Any]) -> 
     if start.step == "guidelines":
         context["starter"] = render_markdown(starter_for(project.layers))
     if not request.htmx and (kept := once.take(request, f"people-{project.pk}")):  # type: ignore[attr-defined]
-        context["links"] = kept["links"]
+        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
     return context

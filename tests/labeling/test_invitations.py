@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -16,6 +18,7 @@ from labeling.domain.facts import Fact
 from labeling.models import Event, Invitation
 from labeling.services import invitations, members
 from tests import factories
+from tests.labeling.test_signing_in import join_mails
 from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
@@ -262,3 +265,33 @@ def test_the_web_server_writes_no_link_that_opens_either(capsys):
     written = "".join(capsys.readouterr())
     assert written.count("/join/") == 3
     assert "abc_def-123" not in written
+
+
+def test_links_for_addresses_are_mailed_where_there_is_a_mail_server(
+    signed_in, project, rita, settings, monkeypatch, django_capture_on_commit_callbacks
+):
+    client, url = signed_in(rita), "/projects/orders/invitations/people/"
+    people = {"people": "Dora Novak <dora@example.org>, emil", "role": "annotator"}
+
+    client.post(url, people)
+    settings.MAIL_URL = "smtp://mail.example.org"
+    settings.PUBLIC_URL = "https://assay.example.org"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url, people)
+    shown = client.get("/projects/orders/members/").content.decode()
+    join_mails()
+
+    (sent,) = mail.outbox
+    (link,) = re.findall(r"https://assay.example.org/join/\S+/", sent.body)
+    assert sent.to == ["dora@example.org"]
+    assert "rita invites you" in sent.body
+    assert "“Orders”" in sent.body
+    assert link in shown  # a mail may get lost
+    assert "dora@example.org. If a mail" in shown
+    assert Client().get(link.removeprefix("https://assay.example.org")).status_code == 200
+
+    monkeypatch.setattr(invitations, "MOST_MAILS", 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url, people | {"people": "fay@example.org"})
+    join_mails()
+    assert len(mail.outbox) == 1
