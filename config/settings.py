@@ -288,8 +288,8 @@ if CELERY_BROKER_URL.startswith("database:") and not _on_postgres:
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long one case may take in all, its waiting for a language model included.
 CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
-# How many workers may take cases of the same run at a time.
-RUN_WORKERS = env_int("ASSAY_RUN_WORKERS", 1, minimum=1)
+# How many cases of one run are worked on at a time, unless the run says otherwise.
+RUN_CONCURRENCY = env_int("ASSAY_RUN_CONCURRENCY", 4, minimum=1)
 # Whether runs, suggestions and memory builds are worked on in processes that can be ended.
 CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
 # Whether one process of the machine computes the vectors of texts for all others.

@@ -6,15 +6,15 @@ from typing import Any
 from uuid import uuid4
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.db import connections
 
 from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
-from evaluation.services.run import execution, ratings, yardsticks
-from evaluation.services.work import steering
+from evaluation.services.run import ratings, yardsticks
+from evaluation.services.run.dispatching import Dispatcher
 from labeling.services import (
     audit_chain,
     health,
@@ -27,11 +27,6 @@ from labeling.services import (
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.work import check_requests
-
-
-@shared_task(acks_late=True, ignore_result=True)
-def work_on(run_id: int) -> None:
-    processes.run(execution.work, run_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -59,10 +54,15 @@ def measure_floors(release_id: int) -> None:
     yardsticks.measure_release(release_id)
 
 
+_dispatchers: list[Dispatcher] = []
+
+
 @worker_ready.connect
-def is_there(**kwargs: Any) -> None:
-    """Before the first sweep."""
-    health.pulse()
+def is_there(sender: Any, **kwargs: Any) -> None:
+    """Runs are taken up by threads of their own, so that they wait for no other job."""
+    if not _dispatchers:
+        _dispatchers.append(Dispatcher(sender.controller.concurrency))
+        _dispatchers[0].start()
     connections.close_all()
 
 
@@ -72,13 +72,18 @@ def break_off(**kwargs: Any) -> None:
     processes.children.stop()
 
 
+@worker_shutdown.connect
+def has_ended(**kwargs: Any) -> None:
+    for dispatcher in _dispatchers:
+        dispatcher.stop()
+
+
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
     processes.children.end_idle()
     health.pulse()
     signing_in.forget()
-    steering.wake_unattended()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
     ratings.wake_unattended()

@@ -283,6 +283,20 @@ WORK: dict[str, Text] = {
     "run.cannot_resume": _("Only an unfinished run can continue."),
     "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),
     "run.cannot_rescore": _("Only a run whose cases are all done can be scored again."),
+    "run.cannot_retry": _("A cancelled run cannot be tried again: launch it again."),
+    "run.nothing_failed": _("Nothing of this run has failed."),
+    "run.no_pipeline_to_retry": _(
+        "The outputs of this run were made elsewhere or taken over: no pipeline can try again."
+    ),
+    "run.no_pipeline_to_clone": _(
+        "The outputs of this run were made elsewhere or taken over: no pipeline can be launched "
+        "again."
+    ),
+    "run.concurrency": _("Between 1 and {most:d} cases are worked on at a time."),
+    "run.concurrency_of_ended": _("Only the concurrency of a run that has not ended can change."),
+    "launch.broken_off": _(
+        "Its cases are being stored. If this stays, the launch broke off: launch the run again."
+    ),
     "run.budget_used_up": _("The budget is used up: give a larger one."),
     "run.unfinished": _("Run {pk:d} is not finished: wait until it is, or cancel it."),
     "run.cannot_build": _("The pipeline cannot be built: {text}"),

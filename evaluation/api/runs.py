@@ -17,7 +17,7 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import looks
 from evaluation.services.judging import corrections
-from evaluation.services.launch import carrying, launch, predictions
+from evaluation.services.launch import carrying, cloning, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import exposures, planning, results
 from evaluation.services.work import steering
@@ -65,6 +65,9 @@ class RunIn(serializers.Serializer[Any]):
         default=None, allow_null=True, help_text="Money that a language model may cost"
     )
     budget_tokens = serializers.IntegerField(default=None, allow_null=True)
+    concurrency = serializers.IntegerField(
+        default=None, allow_null=True, help_text="Cases at a time; null: as the settings say"
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["pipeline"] and attrs["predictions"] is None:
@@ -72,8 +75,32 @@ class RunIn(serializers.Serializer[Any]):
         return attrs
 
 
+class CloneIn(serializers.Serializer[Any]):
+    """What is to differ from the run; what is left out stays as it was."""
+
+    gold = serializers.CharField(required=False, help_text="name, or name@version")
+    pipeline = serializers.CharField(required=False)
+    config = serializers.DictField(
+        required=False, help_text="Settings that change; of another pipeline, all of them"
+    )
+    metrics = serializers.DictField(required=False)
+    split = serializers.CharField(required=False, allow_blank=True, help_text=_SPLITS)
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
+    size = serializers.IntegerField(required=False, allow_null=True)
+    repetitions = serializers.IntegerField(required=False)
+    seed = serializers.IntegerField(required=False)
+    name = serializers.CharField(required=False, allow_blank=True)
+    evaluate_answers = serializers.BooleanField(required=False)
+    budget_cost = serializers.FloatField(required=False, allow_null=True)
+    budget_tokens = serializers.IntegerField(required=False, allow_null=True)
+    concurrency = serializers.IntegerField(required=False)
+
+
 class ControlIn(serializers.Serializer[Any]):
     action = serializers.ChoiceField(sorted(steering.CONTROLS))
+    concurrency = serializers.IntegerField(
+        required=False, help_text="With concurrency: how many cases are worked on at a time"
+    )
     budget_cost = serializers.FloatField(
         required=False, help_text="With resume: a new budget in place of the old"
     )
@@ -189,6 +216,7 @@ class RunDetailOut(RunOut):
             "pause_reason",
             "budget_cost",
             "budget_tokens",
+            "concurrency",
             "config",
             "spec",
             "aggregates",
@@ -225,6 +253,7 @@ class CaseOut(serializers.ModelSerializer[CaseRun]):
             "attempts",
             "error_class",
             "error",
+            "earlier_failures",
             "seconds",
             "scores",
         ]
@@ -335,20 +364,40 @@ class RunCarryView(APIView):
         return Response(_detail(request, carried.pk), status=201)
 
 
+class RunCloneView(APIView):
+    @extend_schema(
+        request=CloneIn,
+        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Launch a run again, with what the request changes."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        looks.require(request.user, run)
+        fields = CloneIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        changes = dict(fields.validated_data)
+        if "gold" in changes:
+            visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+            changes["release"] = gold.find(changes.pop("gold"), among=visible)
+        clone = launch.launch(cloning.request(run, changes, by=request.user))
+        return Response(_detail(request, clone.pk), status=status.HTTP_201_CREATED)
+
+
 class RunControlView(APIView):
     @extend_schema(
         request=ControlIn,
         responses={200: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Pause, resume, cancel, or compute the scores again from the stored outputs."""
+        """Pause, resume or cancel; try again what failed; change the concurrency; or compute the
+        scores again from the stored outputs."""
         run = get_object_or_404(_runs(request), pk=pk)
         looks.require(request.user, run)  # the answer has its figures
         fields = ControlIn(data=request.data)
         fields.is_valid(raise_exception=True)
         values = dict(fields.validated_data)
         action = values.pop("action")
-        steering.CONTROLS[action](run, by=request.user, **(values if action == "resume" else {}))
+        steering.control(run, action, by=request.user, **values)
         return Response(_detail(request, pk))
 
 

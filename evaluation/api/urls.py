@@ -7,6 +7,7 @@ from evaluation.api.reports import RunReportView
 from evaluation.api.runs import (
     RunCarryView,
     RunCasesView,
+    RunCloneView,
     RunControlView,
     RunEstimateView,
     RunListView,
@@ -21,6 +22,7 @@ urlpatterns = [
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
     path("runs/<int:pk>/report/", RunReportView.as_view(), name="api-run-report"),
+    path("runs/<int:pk>/clone/", RunCloneView.as_view(), name="api-run-clone"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
     path(
         "projects/<slug:slug>/primary-metrics/",

@@ -132,6 +132,10 @@ class GoldLayer(ABC):
     has_options = False
     """Whether a run says how it is measured, by settings of its metrics."""
 
+    def is_unreadable(self, output: Mapping[str, Any]) -> bool:
+        """Whether it is a model's reply that nobody can read, which no cache should give again."""
+        return False
+
     @property
     def primary(self) -> str:
         """The metric that decides a comparison."""

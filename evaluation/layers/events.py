@@ -126,6 +126,10 @@ class Events(GoldLayer):
         reply = reply_of(output)
         return reply.events if reply else list(output[self.key])
 
+    def is_unreadable(self, output: Mapping[str, Any]) -> bool:
+        reply = reply_of(output)
+        return reply is not None and reply.outcome == "error"
+
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         output = example.output or {}
         reply = reply_of(output)

@@ -18,6 +18,7 @@ from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import OPEN, CaseRun, Run, of_split
+from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
@@ -49,6 +50,7 @@ __all__ = [
     "RunSpec",
     "SampledAnswer",
     "Score",
+    "Slot",
     "StageTrace",
     "Work",
     "WorkQuerySet",

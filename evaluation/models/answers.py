@@ -56,6 +56,9 @@ class Answer(Work):
                 | Q(state__in=["queued", "running"]),
             ),
         ]
+        indexes = [
+            models.Index(name="answer_open", fields=["state", "lease_expires_at", "id"]),
+        ]
 
     def __str__(self) -> str:
         return f"answer of case {self.case_id}"
@@ -136,7 +139,9 @@ class Judgement(Work):
             ),
         ]
         indexes = [
-            models.Index(name="judgement_open", fields=["judging", "state", "lease_expires_at"]),
+            models.Index(
+                name="judgement_open", fields=["judging", "state", "lease_expires_at", "id"]
+            ),
         ]
 
     def __str__(self) -> str:

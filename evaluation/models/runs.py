@@ -149,11 +149,19 @@ class Run(models.Model):
     budget_tokens = models.PositiveBigIntegerField(
         null=True, help_text="Tokens that language models may use; empty: no limit"
     )
+    concurrency = models.PositiveSmallIntegerField(
+        default=4,
+        db_default=4,
+        help_text="How many of its cases are worked on at a time, by all workers together",
+    )
     paused = models.BooleanField(default=False)
     pause_reason = FactField(help_text="Empty if a person paused it")
     cancelled = models.BooleanField(default=False)
     failure = FactField()
-    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
+    woken_at = models.DateTimeField(
+        null=True, help_text="Since when workers may take it; empty: a command works on it"
+    )
+    turn_at = models.DateTimeField(null=True, help_text="When a worker last took it up")
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)
     scored_at = models.DateTimeField(null=True)
@@ -168,6 +176,9 @@ class Run(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="run_repeats_at_least_once", condition=Q(repetitions__gte=1)
+            ),
+            models.CheckConstraint(
+                name="run_works_on_a_case_at_least", condition=Q(concurrency__gte=1)
             ),
             models.CheckConstraint(
                 name="run_budget_is_above_zero",
@@ -222,6 +233,11 @@ class CaseRun(Work):
         help_text="By the words of the conversation; empty: not known",
     )
     seconds = models.FloatField(null=True, help_text="Wall-clock time of the last attempt")
+    earlier_failures = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        help_text="Why it had failed each time that somebody had it tried again",
+    )
 
     objects = WorkQuerySet.as_manager()
 
@@ -247,8 +263,8 @@ class CaseRun(Work):
             ),
         ]
         indexes = [
-            # claiming and progress: the open cases of a run
-            models.Index(name="case_open", fields=["run", "state", "lease_expires_at"]),
+            # claiming and progress: the open cases of a run, each first one without a sort
+            models.Index(name="case_open", fields=["run", "state", "lease_expires_at", "id"]),
             # pace: the newest cases that have ended
             models.Index(name="case_ended", fields=["run", "finished_at"]),
         ]

@@ -26,7 +26,6 @@ from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry
-from evaluation.services.work.steering import RESEND_SECONDS
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
@@ -42,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
+RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
 RETRY_SECONDS = 20
 LONGEST_WAIT_SECONDS = 3600  # even if a server asks for more
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)

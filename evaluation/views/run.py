@@ -28,6 +28,7 @@ from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
 from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness
 from labeling.services.gold import gold
@@ -143,9 +144,11 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             request, " ".join(str(error) for errors in budget.errors.values() for error in errors)
         )
         return redirect(run)
-    budgets_raised = budget.cleaned_data if action == "resume" else {}
+    values = budget.cleaned_data if action == "resume" else {}
+    if action == "concurrency":
+        values = {"concurrency": whole_number(request.POST.get("concurrency", ""))}
     try:
-        steering.CONTROLS[action](run, by=request.user, **budgets_raised)
+        steering.control(run, action, by=request.user, **values)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:
@@ -154,6 +157,8 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "resume": _("The run continues."),
             "cancel": _("The run is cancelled; what it has found is kept."),
             "rescore": _("The scores are being computed again."),
+            "retry": _("What failed is tried again."),
+            "concurrency": _("The run's concurrency is changed."),
             "call off": _("What was left of answers and judgements is called off."),
         }
         messages.success(request, done[called_off(run, action) or action])

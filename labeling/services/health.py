@@ -19,6 +19,7 @@ from typing import TypedDict
 from celery import current_app
 from django.conf import settings
 from django.db import connection, connections
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from labeling.models import WorkerPulse
@@ -134,12 +135,34 @@ def has_worker() -> bool:
     return WorkerPulse.objects.filter(seen_at__gt=timezone.now() - SILENT_AFTER).exists()
 
 
+def own_name() -> str:
+    """Of this worker."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
 def pulse(name: str = "", *, now: datetime | None = None) -> None:
-    """This worker is at work; those not seen for a day are forgotten."""
-    now = now or timezone.now()
+    """This worker is at work; those not seen for a day are forgotten.
+
+    By the database's clock: those of several machines differ.
+    """
     WorkerPulse.objects.update_or_create(
-        name=name or f"{socket.gethostname()}:{os.getpid()}",
-        defaults={"seen_at": now},
-        create_defaults={"seen_at": now, "started_at": STARTED_AT},
+        name=name or own_name(),
+        defaults={"seen_at": now or Now()},
+        create_defaults={"seen_at": now or Now(), "started_at": STARTED_AT},
     )
-    WorkerPulse.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
+    WorkerPulse.objects.filter(seen_at__lt=(now or timezone.now()) - FORGOTTEN_AFTER).delete()
+
+
+def beat(name: str) -> None:
+    """The same, as one update: several times a minute it must cost next to nothing."""
+    if not WorkerPulse.objects.filter(pk=name).update(seen_at=Now()):
+        pulse(name)
+
+
+def silent(seconds: float) -> list[str]:
+    """Workers without a sign of life for so long."""
+    return list(
+        WorkerPulse.objects.filter(seen_at__lt=Now() - timedelta(seconds=seconds)).values_list(
+            "pk", flat=True
+        )
+    )

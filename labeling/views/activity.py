@@ -129,6 +129,9 @@ WORDS = {
     "run.answers_called_off": _("called off the answers left in run {object_id}"),
     "run.carried": _("had the outputs of run {source} scored on {gold}"),
     "run.cancelled": _("cancelled run {object_id}"),
+    "run.concurrency_changed": _(
+        "changed how many cases of run {object_id} are worked on at a time: {concurrency}"
+    ),
     "run.failed": _("run {object_id} failed"),
     "run.finished": _("run {object_id} finished"),
     "run.judged": _("had the answers of run {object_id} judged again"),
@@ -136,6 +139,7 @@ WORDS = {
     "run.paused": _("paused run {object_id}"),
     "run.rescored": _("had run {object_id} scored again"),
     "run.resumed": _("resumed run {object_id}"),
+    "run.retried": _("had tried again what failed in run {object_id}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
     "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
     "suggestions.requested": _(

@@ -70,13 +70,12 @@ HANGING = replace(ENTRY, name="hanging", make=lambda config, encoder: Hanging())
 
 def prepare() -> None:
     from evaluation.services.launch import suggestions
-    from evaluation.services.work import steering
     from labeling.domain.matching.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
     registry.PIPELINES.update({"slow": ENTRY, "hanging": HANGING})
-    steering.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
+    suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from evaluation.models import Run
 from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.work import steering
+from evaluation.services.work import slots, steering
 from labeling.models import Event
+from labeling.services import health
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
@@ -67,11 +68,10 @@ def test_a_worker_is_told_when_the_launch_is_stored(
     assert woken == [run.pk]
 
 
-def test_a_queue_that_is_away_does_not_break_the_launch(
+def test_a_queue_that_is_away_keeps_no_run_waiting(
     launch: Any,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
-    caplog: Any,
 ) -> None:
     def away(*args: Any, **options: Any) -> None:
         raise ConnectionRefusedError
@@ -81,5 +81,7 @@ def test_a_queue_that_is_away_does_not_break_the_launch(
     with django_capture_on_commit_callbacks(execute=True):
         run = launch(queue=True)
 
-    assert Run.objects.filter(pk=run.pk).exists()
-    assert "waits for the next sweep" in caplog.text
+    health.beat("a worker")
+    slot = slots.take("a worker")
+    assert slot is not None
+    assert slot.run_id == run.pk

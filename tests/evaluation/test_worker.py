@@ -138,7 +138,11 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
 
     def started(number: int, last_call: int = 0) -> subprocess.Popen[bytes]:
         folder = str(tmp_path / f"machine{number % 2}")
-        own = {"ASSAY_DATA_DIR": folder, "CELERY_BROKER_URL": queue, "ASSAY_RUN_WORKERS": "4"}
+        own = {
+            "ASSAY_DATA_DIR": folder,
+            "CELERY_BROKER_URL": queue,
+            "ASSAY_CASE_LEASE_SECONDS": "120",
+        }
         return start_worker(last_call=last_call, **own)
 
     log.touch()

@@ -258,6 +258,7 @@ EXPECTED = {
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,
     "api-run-carry": Row(403, 404, 404, 400, 400, post=True),
+    "api-run-clone": Row(403, 404, 404, 201, 201, post=True),
     "api-run-control": Row(403, 404, 404, 400, 400, post=True),
 }
 

@@ -15,7 +15,7 @@ from evaluation.management.looks import state_results
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import OPEN, Run
 from evaluation.services.language_models import bills
-from evaluation.services.launch import batches, config_files, launch, measuring
+from evaluation.services.launch import batches, cloning, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
@@ -34,7 +34,8 @@ class Command(BaseCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
-        "2 not measurable. A run that was stopped goes on with --resume."
+        "2 not measurable. A run that was stopped goes on with --resume; --retry tries again what "
+        "failed of a run, and --clone launches it again with what the other options change."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,6 +44,15 @@ class Command(BaseCommand):
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
+        )
+        parser.add_argument(
+            "--retry", type=int, nargs="+", metavar="RUN", help="try again what failed of runs"
+        )
+        parser.add_argument(
+            "--clone",
+            type=int,
+            metavar="RUN",
+            help="launch a run again; options in addition to it replace what it had",
         )
         parser.add_argument(
             "--verbose",
@@ -59,7 +69,7 @@ class Command(BaseCommand):
                 return
             launched = batches.launch(file) if file else []
             started = [launched_run.run for launched_run in launched] or _started(options)
-            resumed = started if options["resume"] else []
+            resumed = started if options["resume"] or options["retry"] else []
             others = [run for run in resumed if run.requested_by_id or run.scored_at]
             state_results(others, options["reason"], self.stderr)
             self._work([run.pk for run in started])
@@ -221,6 +231,12 @@ def _add_how(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--name", default="", help="what is tried, for the experiments log")
     parser.add_argument(
+        "--concurrency",
+        type=int,
+        metavar="N",
+        help="cases at a time, where workers share the run (default: ASSAY_RUN_CONCURRENCY)",
+    )
+    parser.add_argument(
         "--budget", type=float, metavar="MONEY", help="what language models may cost"
     )
     parser.add_argument(
@@ -235,7 +251,7 @@ def _add_how(parser: ArgumentParser) -> None:
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     """The configuration file; next to a pipeline or predictions a file only holds settings."""
-    what = ("gold", "pipeline", "predictions", "resume")
+    what = ("gold", "pipeline", "predictions", "resume", "retry", "clone")
     if options["config"] is None or any(options[name] for name in what):
         return None
     left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
@@ -267,6 +283,10 @@ def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Pa
 def _started(options: dict[str, Any]) -> list[Run]:
     if options["resume"]:
         return [_resumed(run_id, options) for run_id in options["resume"]]
+    if options["retry"]:
+        return [_retried(run_id) for run_id in options["retry"]]
+    if options["clone"]:
+        return [launch.launch(_clone(options), queue=False)]
     if options["predictions"]:
         return [_on_predictions(options)]
     return [launch.launch(_request(options), queue=False)]
@@ -308,6 +328,7 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         judge_prompts=prompts.read(options["judge_prompt"], default=prompts.DEFAULT),
         budget_cost=options["budget"],
         budget_tokens=options["budget_tokens"],
+        concurrency=options["concurrency"],
     )
 
 
@@ -370,11 +391,44 @@ def _on_predictions(options: dict[str, Any]) -> Run:
         return launch.launch(_request(options, from_file(file, path.name)), queue=False)
 
 
-def _resumed(run_id: int, options: dict[str, Any]) -> Run:
-    budget = (options["budget"], options["budget_tokens"])
+def _named(run_id: int) -> Run:
     run = Run.objects.select_related("release__project").filter(pk=run_id).first()
     if run is None:
         raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
+    return run
+
+
+def _retried(run_id: int) -> Run:
+    run = _named(run_id)
+    steering.retry(run, by=None)
+    return run
+
+
+def _clone(options: dict[str, Any]) -> LaunchRequest:
+    """What the command line leaves at its default stays as the run had it."""
+    config, metrics = _settings(options)
+    asked = {
+        "release": _release(options) if options["gold"] else None,
+        "pipeline": options["pipeline"],
+        "config": config,
+        "metrics": metrics,
+        "split": options["split"],
+        "reason": options["reason"],
+        "repetitions": options["repetitions"] if options["repetitions"] != 1 else None,
+        "seed": options["seed"],
+        "name": options["name"],
+        "evaluate_answers": options["evaluate_answers"],
+        "budget_cost": options["budget"],
+        "budget_tokens": options["budget_tokens"],
+        "concurrency": options["concurrency"],
+    }
+    changes = {name: value for name, value in asked.items() if value}
+    return cloning.request(_named(options["clone"]), changes, by=None)
+
+
+def _resumed(run_id: int, options: dict[str, Any]) -> Run:
+    budget = (options["budget"], options["budget_tokens"])
+    run = _named(run_id)
     if run.scored_at is None and (run.paused or any(limit is not None for limit in budget)):
         steering.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
     return run

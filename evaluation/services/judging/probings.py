@@ -206,6 +206,7 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> ProbeReply:
         why = verdict.reason.as_json() if verdict.reason else None
         result = {"score": verdict.score, "reasoning": verdict.reasoning, "problem": why}
     except Unreadable as error:
+        model.forget_replies()
         result = {"score": None, "reasoning": "", "problem": error.fact.as_json()}
     except (InvalidReply, Refused) as error:
         fact = adapters.fact_of(error)

@@ -117,9 +117,14 @@ class PaidModel:
         """``work`` is the row that holds the ``usage``; repetitions get separate replies."""
         self._work = work
         self._repetition = repetition
+        self._model.begin()
         self.asked = False
         self.stopped = self.late = None
         self._end = monotonic() + settings.CASE_TIMEOUT_SECONDS
+
+    def forget_replies(self) -> bool:
+        """The replies to the current work cannot be read; True if one was from the cache."""
+        return self._model.forget()
 
     def complete(
         self,

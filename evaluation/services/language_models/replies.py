@@ -47,6 +47,19 @@ class CachedModel:
         """``before_asking`` may refuse a request that would have to be paid."""
         self._client = client
         self._before_asking = before_asking
+        self._keys: set[str] = set()
+        self._from_cache = False
+
+    def begin(self) -> None:
+        """A new piece of work: ``forget`` is about the replies from here on."""
+        self._keys.clear()
+        self._from_cache = False
+
+    def forget(self) -> bool:
+        """What was replied cannot be read, so nobody gets it from the cache; True if somebody just
+        did, and may ask again."""
+        CachedReply.objects.filter(key__in=self._keys).delete()
+        return self._from_cache
 
     @property
     def id(self) -> str:
@@ -64,8 +77,10 @@ class CachedModel:
         repetition: int = 0,
     ) -> Reply:
         key = key_of(self.endpoint, messages, schema=schema, repetition=repetition)
+        self._keys.add(key)
         known = _find(key)
         if known is not None:
+            self._from_cache = True
             return known
         if self._before_asking:
             self._before_asking()

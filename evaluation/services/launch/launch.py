@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluation import adapters, judge
@@ -80,6 +81,10 @@ class LaunchRequest:
     """By kind of judgement, where it differs from the shipped prompt."""
     budget_cost: float | None = None
     budget_tokens: int | None = None
+    concurrency: int | None = None
+    """Cases at a time; empty: as the settings say."""
+    cloned_from: int | None = None
+    """The run that this one repeats, with changes."""
     configuration: Mapping[str, str] | None = None
     """The configuration file that asked for it."""
     requested_by: Any = None
@@ -148,7 +153,14 @@ def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
     run = examined.run
     run.spec = spec.describe(run, examined.measures, _asked(request, examined))
     run.config_sha256 = run.spec.config_sha256
-    _store(run, examined.cases, examined.items, request.judge_prompts, queue=queue)
+    _store(
+        run,
+        examined.cases,
+        examined.items,
+        request.judge_prompts,
+        queue=queue,
+        cloned_from=request.cloned_from,
+    )
     return run
 
 
@@ -258,6 +270,9 @@ def _run_of(request: LaunchRequest) -> Run:
         name=request.name.strip(),
         budget_cost=request.budget_cost,
         budget_tokens=request.budget_tokens,
+        concurrency=(
+            settings.RUN_CONCURRENCY if request.concurrency is None else request.concurrency
+        ),
         requested_by=request.requested_by,
     )
     if source := request.predictions:
@@ -267,9 +282,14 @@ def _run_of(request: LaunchRequest) -> Run:
 
 
 def _check_numbers(request: LaunchRequest, examined: _Examined) -> None:
+    run = examined.run
     with examined.at("repetitions"):
         if not 1 <= request.repetitions <= MOST_REPETITIONS:
             raise RunRefused("launch.repetitions", most=MOST_REPETITIONS)
+    with examined.at("concurrency"):
+        problem = steering.concurrency_problem(run.concurrency)
+        if problem:
+            raise RunRefused(problem)
     with examined.at("seed"):
         if not 0 <= request.seed <= MAX_SEED:
             raise RunRefused("launch.seed", most=MAX_SEED)
@@ -392,7 +412,10 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     return asked
 
 
-@transaction.atomic
+AT_ONCE = 2000
+"""Cases that are stored in one transaction: others who write wait no longer than for these."""
+
+
 def _store(
     run: Run,
     cases: list[CaseRun],
@@ -400,16 +423,36 @@ def _store(
     judge_prompts: Mapping[str, str],
     *,
     queue: bool,
+    cloned_from: int | None = None,
 ) -> None:
-    """Keep a new run with its cases, and what there is to answer of them."""
-    run.save()
-    stored = CaseRun.objects.bulk_create(cases, batch_size=500)
-    if run.spec.answers is not None and run.spec.answers.elsewhere:
-        answers.take_over(run, stored)
-    elif run.spec.has_answers:
-        answers.prepare(run, stored, judge_prompts)
-    looks.record_launch(run, items)
-    gold = str(run.release)
-    steering.record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
-    if queue:
-        transaction.on_commit(lambda: steering.wake(run.pk))
+    """Keep a new run with its cases, and what there is to answer of them.
+
+    Many cases are stored a part at a time. Until all are there the run is a failed one, whose
+    launch broke off, as it truly would be if this process ended now.
+    """
+    parts = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
+    run.failure = Fact("launch.broken_off") if len(parts) > 1 else None
+    stored: list[CaseRun] = []
+    for part in parts[:-1]:
+        with transaction.atomic():
+            if not stored:
+                run.save()
+            stored += CaseRun.objects.bulk_create(part, batch_size=500)
+    with transaction.atomic():
+        if not stored:
+            run.save()
+        stored += CaseRun.objects.bulk_create(parts[-1], batch_size=500)
+        if run.spec.answers is not None and run.spec.answers.elsewhere:
+            answers.take_over(run, stored)
+        elif run.spec.has_answers:
+            answers.prepare(run, stored, judge_prompts)
+        looks.record_launch(run, items)
+        run.failure = None
+        Run.objects.filter(pk=run.pk).update(failure=None)
+        gold = str(run.release)
+        details = {"pipeline": run.pipeline, "gold": gold}
+        if cloned_from is not None:
+            details["cloned_from"] = str(cloned_from)
+        steering.record("run.launched", run, run.requested_by, **details)
+        if queue:
+            transaction.on_commit(lambda: steering.wake(run.pk))

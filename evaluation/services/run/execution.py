@@ -10,22 +10,21 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic
+from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import OperationalError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
-from evaluation.models import CaseRun, Run
+from evaluation.models import Answer, CaseRun, Run
 from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
 from evaluation.services.run import scoring
 from evaluation.services.stores import FileStore
-from evaluation.services.work import endings, leases, steering
+from evaluation.services.work import endings, leases, slots
 from evaluation.services.work.working import (
     WorkContext,
     carry_out,
@@ -48,9 +47,8 @@ from pipelines.types import Case, Pipeline, Preparing
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[], None]
-
-CALL_SECONDS = 10
-"""How often a worker looks whether another may join it, for example because one has died."""
+GoesOn = Callable[[], bool]
+"""Asked before each piece of work."""
 
 
 class CannotRun(Exception):
@@ -75,37 +73,49 @@ class PreparingLease(leases.WorkLease):
         CaseRun.objects.filter(own | waiting).update(owner=None, lease_expires_at=None, **failed)
 
 
-def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
+def take_turn(run_id: int, owner: UUID) -> None:
+    """Work on the run in a slot, until it is over or another run needs the thread more."""
+    work(run_id, owner, goes_on=slots.Turn(owner).goes_on)
+
+
+def work(
+    run_id: int,
+    owner: UUID,
+    *,
+    progress: Progress | None = None,
+    goes_on: GoesOn = lambda: True,
+) -> None:
     """Do what there is to do for the run, until nothing is left that can be taken now."""
     try:
-        _run_cases(run_id, owner, progress)
-        _write_answers(run_id, owner, progress)
-        _judge(run_id, owner, progress)
-        _score(run_id, owner)
+        _run_cases(run_id, owner, progress, goes_on)
+        _write_answers(run_id, owner, progress, goes_on)
+        _judge(run_id, owner, progress, goes_on)
+        if goes_on():
+            _score(run_id, owner)
     except CannotRun as problem:
         endings.fail(run_id, problem.fact)
     if progress:
         progress()
 
 
-def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
+def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
     """Generation: the pipeline's output for each case."""
     context: WorkContext | None = None
     pipeline: Pipeline | None = None
     prepared: set[int] = set()
-    look_at = 0.0
-    while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
+    while (
+        goes_on()
+        and _is_wanted(run_id)
+        and CaseRun.objects.filter(run=run_id).unfinished().exists()
+    ):
         if context is None or pipeline is None:
-            context = _context(run_id, owner)
+            context = _context(run_id, owner, CaseRun.objects.filter(run=run_id))
             if context is None:
                 return
             pipeline = _build(context.run, context.model)
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
-        if monotonic() >= look_at:
-            _call_another(run_id)
-            look_at = monotonic() + CALL_SECONDS
         if isinstance(pipeline, Preparing) and case.item_id not in prepared:
             _prepare(case, pipeline, context)
             prepared.add(case.item_id)
@@ -113,13 +123,6 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
         carry_out(case, context, do, repetition=case.repetition)
         if progress:
             progress()
-
-
-def _call_another(run_id: int) -> None:
-    """A further worker joins, and calls the next one, while there is work and room for it."""
-    most = settings.RUN_WORKERS
-    if most > 1 and leases.workers_at(run_id) < most and leases.may_be_claimed(run_id):
-        steering.wake(run_id)
 
 
 def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
@@ -142,16 +145,16 @@ def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
             raise
 
 
-def _context(run_id: int, owner: UUID) -> WorkContext | None:
+def _context(run_id: int, owner: UUID, pieces: QuerySet[Any]) -> WorkContext | None:
     run = Run.objects.select_related("release__project").get(pk=run_id)
-    return context_for(run, owner, model=run.spec.model, n_pieces=run.cases.count())
+    return context_for(run, owner, model=run.spec.model, pieces=pieces)
 
 
-def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
+def _write_answers(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
     """Answering: from what each case retrieved."""
     context: WorkContext | None = None
-    while _is_wanted(run_id) and answers.ready(run_id).exists():
-        context = context or _context(run_id, owner)
+    while goes_on() and _is_wanted(run_id) and answers.ready(run_id).exists():
+        context = context or _context(run_id, owner, Answer.objects.filter(case__run=run_id))
         if context is None or context.model is None:
             return
         answer = answers.claim(run_id, owner)
@@ -163,16 +166,16 @@ def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
             progress()
 
 
-def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
+def _judge(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
     """Judging: by the judge that was written down when the judging was asked for."""
     for judging in judgings.open_judgings(run_id):
         context: WorkContext | None = None
-        while _is_wanted(run_id) and judgings.ready(judging).exists():
+        while goes_on() and _is_wanted(run_id) and judgings.ready(judging).exists():
             context = context or context_for(
                 judging.run,
                 owner,
                 model=judging.spec["model"],
-                n_pieces=judging.judgements.count(),
+                pieces=judging.judgements.all(),
                 judging=True,
             )
             if context is None or context.model is None:
@@ -259,9 +262,11 @@ def _output_of(case: CaseRun, pipeline: Pipeline, context: WorkContext) -> lease
     output = pipeline.run(pipeline_case)
     if context.model and (ended := context.model.stopped or context.model.late):
         raise ended  # the pipeline went on without, as it should not
-    return {
-        "output": adapters.checked_output(output, layer, message_count=len(pipeline_case.messages))
-    }
+    n_messages = len(pipeline_case.messages)
+    checked = adapters.checked_output(output, layer, message_count=n_messages)
+    if context.model and gold_layer(layer).is_unreadable(checked):
+        context.model.forget_replies()  # this run measures it as it is; the next one asks
+    return {"output": checked}
 
 
 def _note_exposure(case: CaseRun, pipeline_case: Case, run: Run) -> None:

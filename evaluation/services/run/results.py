@@ -79,6 +79,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
         "synthetic_cases": synthetic_cases(run),
+        "retried_cases": run.cases.exclude(earlier_failures=[]).count(),
         "exposure": exposures.of_run(run.pk),
         "metrics": _metrics(run),
     }

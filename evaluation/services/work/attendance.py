@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import reduce
 from math import ceil
-from operator import or_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
@@ -37,27 +35,6 @@ class Silence(NamedTuple):
 
     seconds: int
     left: int
-
-
-def _attended_work(now: datetime) -> list[QuerySet[Any]]:
-    """Runs that somebody is working on. A silent worker keeps its work until the lease ends, which
-    doesn't keep others from the rest of the run."""
-    return leases.leased_work(now + timedelta(seconds=(1 - LATE) * settings.CASE_LEASE_SECONDS))
-
-
-def unattended() -> list[int]:
-    """The runs that have work to do and that nobody is at."""
-    now = timezone.now()
-    unscored = Run.objects.filter(scored_at=None, failure=None, cancelled=False).order_by("pk")
-    idle = unscored.exclude(scoring_expires_at__gt=now)
-    for runs_at_work in _attended_work(now):
-        idle = idle.exclude(pk__in=runs_at_work)
-    startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
-    to_run = idle.filter(reduce(or_, startable), paused=False)
-    to_score = idle
-    for unfinished in leases.open_work():
-        to_score = to_score.exclude(pk__in=unfinished)
-    return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
 
 
 def silence(run: Run) -> Silence | None:
@@ -100,5 +77,4 @@ def _end_of_hold(run: Run) -> datetime | None:
 
 def _is_startable(run: Run, now: datetime) -> bool:
     """What failed a moment ago waits a little before it is tried again."""
-    this = Run.objects.filter(pk=run.pk)
-    return any(this.filter(pk__in=rows).exists() for rows in leases.startable_work(now))
+    return Run.objects.filter(leases.startable_work(now), pk=run.pk).exists()

@@ -1,7 +1,8 @@
 """Who works on what: every right to work is a row taken by one conditional update.
 
 The holder of a lease renews it while it works; a process that died stops renewing, and
-when the lease runs out somebody else takes over. A result is stored only by its holder.
+when the lease runs out somebody else takes over (at once, where its worker is known to be gone: see
+``slots``). A result is stored only by its holder.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import F, QuerySet, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -47,7 +48,7 @@ def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
     while True:
         now = timezone.now()
         claimable = rows.claimable(now)
-        candidates = list(claimable.order_by("pk").values_list("pk", "attempts")[:CANDIDATES])
+        candidates = _due_again(rows, now) or _waiting(rows)
         for pk, attempts in candidates:
             taken = claimable.filter(pk=pk, attempts=attempts).update(
                 state=State.RUNNING,
@@ -61,19 +62,21 @@ def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
             return None
 
 
+def _due_again(rows: WorkQuerySet, now: datetime) -> list[tuple[int, int]]:
+    """What a worker has lost, or failed a while ago, comes first."""
+    due = rows.unfinished().filter(lease_expires_at__lte=now).order_by("lease_expires_at", "pk")
+    return list(due.values_list("pk", "attempts")[:CANDIDATES])
+
+
+def _waiting(rows: WorkQuerySet) -> list[tuple[int, int]]:
+    """In the order of an index, so that the last of 100,000 is taken as fast as the first."""
+    waiting = rows.filter(state=State.QUEUED, lease_expires_at=None).order_by("pk")
+    return list(waiting.values_list("pk", "attempts")[:CANDIDATES])
+
+
 def _with_item() -> QuerySet[CaseRun]:
     """Without the gold's text: cases of one item share one copy of it (see ``adapters``)."""
     return CaseRun.objects.select_related("item").defer("item__canonical")
-
-
-def workers_at(run_id: int) -> int:
-    """How many have a case of the run in work."""
-    leased = CaseRun.objects.filter(run=run_id).leased(timezone.now())
-    return int(leased.values("owner").distinct().count())
-
-
-def may_be_claimed(run_id: int) -> bool:
-    return CaseRun.objects.filter(run=run_id).claimable(timezone.now()).exists()
 
 
 def lease_of(work: Work, owner: UUID) -> WorkLease:
@@ -90,45 +93,52 @@ def _leased(kind: type[Work], pk: int, owner: UUID) -> QuerySet[Any]:
     return kind._default_manager.filter(pk=pk, owner=owner, state=State.RUNNING)
 
 
-def open_work() -> list[QuerySet[Any]]:
+def open_work() -> Q:
     """Runs with cases, answers or judgements that are still missing."""
-    return _runs_of(
+    return _of_run(
         CaseRun.objects.unfinished(), Answer.objects.wanted(), Judgement.objects.wanted()
     )
 
 
 def has_open_work(run_id: int) -> bool:
-    runs = Run.objects.filter(pk=run_id)
-    return any(runs.filter(pk__in=rows).exists() for rows in open_work())
+    return Run.objects.filter(open_work(), pk=run_id).exists()
 
 
-def leased_work(now: datetime) -> list[QuerySet[Any]]:
+def leased_work(now: datetime) -> Q:
     """Runs that somebody is working on."""
-    return _runs_of(*(kind.objects.leased(now) for kind in (CaseRun, Answer, Judgement)))
+    cases, answers, judgements = (kind.objects.leased(now) for kind in (CaseRun, Answer, Judgement))
+    return _of_run(cases, answers, judgements)
 
 
-def startable_work(now: datetime) -> list[QuerySet[Any]]:
+def startable_work(now: datetime) -> Q:
     """Runs with something that can be claimed now."""
-    return _runs_of(
+    return _of_run(
         CaseRun.objects.claimable(now),
         Answer.objects.wanted().claimable(now).filter(case__state=State.DONE),
         Judgement.objects.wanted().claimable(now).filter(answer__state=State.DONE),
     )
 
 
-def _runs_of(
-    cases: WorkQuerySet, answers: WorkQuerySet, judgements: WorkQuerySet
-) -> list[QuerySet[Any]]:
-    return [cases.values("run"), answers.values("case__run"), judgements.values("judging__run")]
+def to_score(now: datetime) -> Q:
+    """Runs of which everything but the scores is there, and that nobody is scoring."""
+    unscored = Q(scored_at=None, failure=None, cancelled=False)
+    return unscored & (Q(scoring_expires_at=None) | Q(scoring_expires_at__lte=now)) & ~open_work()
+
+
+def _of_run(cases: WorkQuerySet, answers: WorkQuerySet, judgements: WorkQuerySet) -> Q:
+    """Whether a run has any of these, without counting them."""
+    run = OuterRef("pk")
+    return (
+        Q(Exists(cases.filter(run=run)))
+        | Q(Exists(answers.filter(case__run=run)))
+        | Q(Exists(judgements.filter(judging__run=run)))
+    )
 
 
 def claim_scoring(run_id: int, owner: UUID) -> bool:
     """True if ``owner`` may score the run: all cases are done, and nobody else is scoring it."""
     now = timezone.now()
-    ready = Run.objects.filter(pk=run_id, scored_at=None, failure=None, cancelled=False)
-    for open_runs in open_work():
-        ready = ready.exclude(pk__in=open_runs)
-    ready = ready.exclude(scoring_expires_at__gt=now)
+    ready = Run.objects.filter(to_score(now), pk=run_id)
     return ready.update(scoring_owner=owner, scoring_expires_at=expiry(now)) == 1
 
 
@@ -251,7 +261,9 @@ def _bury_lost(rows: WorkQuerySet) -> None:
     It is looked for before it is changed: nearly always there is none, and an update through
     joined tables would cost every claim a walk through all work.
     """
-    lost = rows.claimable(timezone.now()).filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS)
+    lost = rows.filter(
+        state=State.RUNNING, lease_expires_at__lte=timezone.now(), attempts__gte=MAX_ATTEMPTS
+    )
     keys = list(lost.values_list("pk", flat=True))
     if keys:
         lost.filter(pk__in=keys).update(

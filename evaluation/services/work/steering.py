@@ -1,22 +1,20 @@
-"""Pausing, resuming, cancelling and waking runs that are under way."""
+"""Pausing, resuming, cancelling, retrying and waking runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from evaluation.models import Answer, Judgement, Judging, Run
+from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
 from evaluation.services.language_models import budgets
-from evaluation.services.work import attendance, leases
+from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.services import events, wakeups
-
-RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
+from labeling.services import events
 
 
 class BudgetRefused(RuleError):
@@ -30,6 +28,8 @@ class RunRefused(RuleError):
 
     code = "run_refused"
 
+
+MOST_CONCURRENCY = 64
 
 UNSCORED: Mapping[str, None] = {
     "scored_at": None,
@@ -102,28 +102,101 @@ def reopen(run: Run, **fields: Any) -> None:
         raise RunRefused("run.unfinished", pk=run.pk, details={"run": run.pk})
 
 
-CONTROLS = {"pause": pause, "resume": resume, "cancel": cancel, "rescore": rescore}
+@transaction.atomic
+def retry(run: Run, *, by: Any) -> None:
+    """Try again what failed, in the same run, and score it again when that is done.
+
+    Nothing that is done is done again. Why a case had failed stays with it, and the run's history
+    says how often somebody asked. A run that could not be executed at all begins where it stopped.
+    """
+    has_pipeline = run.spec.predictions is None and run.carried_from_id is None
+    stored = Run.objects.select_for_update().only("failure", "cancelled").get(pk=run.pk)
+    if stored.cancelled:
+        raise RunRefused("run.cannot_retry", details={"run": run.pk})
+    counts = {
+        "cases": _try_cases_again(run) if has_pipeline else 0,
+        "answers": _try_again(Answer.objects.filter(case__run=run)),
+        "judgements": _try_again(
+            Judgement.objects.filter(judging__run=run, judging__cancelled=False)
+        ),
+    }
+    if not any(counts.values()) and stored.failure is None:
+        problem = "run.nothing_failed" if has_pipeline else "run.no_pipeline_to_retry"
+        raise RunRefused(problem, details={"run": run.pk})
+    going_on = {"paused": False, "pause_reason": None}
+    Run.objects.filter(pk=run.pk).update(**UNSCORED, **going_on)
+    why = stored.failure.as_json() if stored.failure else None
+    record("run.retried", run, by, **counts, failure=why)
+    transaction.on_commit(lambda: wake(run.pk))
+
+
+def _try_cases_again(run: Run) -> int:
+    failed = run.cases.filter(state=Work.State.FAILED)
+    rows = list(failed.defer("output", "usage").select_for_update())
+    for row in rows:
+        row.earlier_failures = [
+            *row.earlier_failures,
+            {
+                "error": row.error.as_json() if row.error else None,
+                "error_class": row.error_class,
+                "attempts": row.attempts,
+                "at": row.finished_at.isoformat() if row.finished_at else None,
+            },
+        ]
+    CaseRun.objects.bulk_update(rows, ["earlier_failures"], batch_size=500)
+    return _try_again(run.cases.filter(pk__in=[row.pk for row in rows]))
+
+
+def _try_again(rows: QuerySet[Any]) -> int:
+    return rows.filter(state=Work.State.FAILED).update(
+        state=Work.State.QUEUED,
+        attempts=0,
+        owner=None,
+        lease_expires_at=None,
+        error=None,
+        error_class="",
+        finished_at=None,
+    )
+
+
+@transaction.atomic
+def set_concurrency(run: Run, *, by: Any, concurrency: int | None = None) -> None:
+    """How many cases are worked on at a time, from now on: the run may be in the middle."""
+    if problem := concurrency_problem(concurrency):
+        raise RunRefused(problem, details={"concurrency": concurrency})
+    before = run.concurrency
+    changes = {"before": before, "concurrency": concurrency}
+    open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure=None, cancelled=False)
+    if not open_runs.update(concurrency=concurrency):
+        raise RunRefused("run.concurrency_of_ended", details={"run": run.pk})
+    record("run.concurrency_changed", run, by, **changes)
+
+
+def concurrency_problem(concurrency: int | None) -> Fact | None:
+    fits = concurrency is not None and 1 <= concurrency <= MOST_CONCURRENCY
+    return None if fits else Fact("run.concurrency", most=MOST_CONCURRENCY)
+
+
+CONTROLS: Mapping[str, Callable[..., None]] = {
+    "pause": pause,
+    "resume": resume,
+    "cancel": cancel,
+    "retry": retry,
+    "rescore": rescore,
+    "concurrency": set_concurrency,
+}
+TAKES = {"resume": ("budget_cost", "budget_tokens"), "concurrency": ("concurrency",)}
+
+
+def control(run: Run, action: str, *, by: Any, **values: Any) -> None:
+    """One of ``CONTROLS``, with those of the values that it takes."""
+    taken = {name: values[name] for name in TAKES.get(action, ()) if name in values}
+    CONTROLS[action](run, by=by, **taken)
 
 
 def wake(run_id: int) -> None:
-    """Tell a worker that there is work. A lost message does no harm: the sweep sends another."""
+    """Workers may take it up; they look for runs by themselves, every second."""
     Run.objects.filter(pk=run_id).update(woken_at=timezone.now())
-    wakeups.wake("evaluation.tasks.work_on", run_id)
-
-
-def wake_unattended() -> list[int]:
-    """Tell workers of every run that has work to do and that nobody holds."""
-    return [run_id for run_id in attendance.unattended() if _wake_once(run_id)]
-
-
-def _wake_once(run_id: int) -> bool:
-    """False if it was done a moment ago, perhaps by the sweep of another worker."""
-    before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
-    recently = Run.objects.filter(pk=run_id, woken_at__gt=before)
-    if recently.exists():
-        return False
-    wake(run_id)
-    return True
 
 
 @transaction.atomic

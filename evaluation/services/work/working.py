@@ -7,11 +7,13 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError
+from django.db import OperationalError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation import adapters
@@ -57,16 +59,16 @@ def context_for(
     owner: UUID,
     *,
     model: Mapping[str, Any] | None,
-    n_pieces: int,
+    pieces: QuerySet[Any],
     judging: bool = False,
 ) -> WorkContext | None:
-    """None if the run must wait for other settings; it is then paused."""
+    """None if the run must wait for other settings; it is then paused. ``pieces``: all of them."""
     problem = _problem_with(model, judging=judging) if model else None
     if problem:
         steering.halt(run, problem)
         return None
     paid_model = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
-    return WorkContext(run, owner, paid_model, CircuitBreaker(n_pieces))
+    return WorkContext(run, owner, paid_model, CircuitBreaker(run, pieces))
 
 
 def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
@@ -97,21 +99,42 @@ def carry_out(
             context.model.begin(work, repetition)
         try:
             result: Columns = {**done(), **do()}
-            context.breaker.passed()
         except Exception as error:  # this piece fails, the others continue: the row says why
             log_failure(logger, work, error)
-            reason = _why_pause(work, error, context)
-            if reason:
-                _stop(work, reason, context)
-                return
-            result = _failure_fields(error, attempts=work.attempts)
+            _fail(work, error, context, started)
+            return
         except BaseException:  # Ctrl-C, or the process is told to end
             lease.give_back()
             raise
+    _store(work, context, started, result)
+
+
+@transaction.atomic
+def _fail(work: Work, error: Exception, context: WorkContext, started: float) -> None:
+    """Of those that fail at the same moment, the last one sees all others: they lock the run."""
+    Run.objects.select_for_update().only("pk").get(pk=context.run.pk)
+    reason = _why_pause(work, error, context)
+    if reason:
+        _stop(work, reason, context)
+    else:
+        _store(work, context, started, _failure_fields(error, attempts=work.attempts))
+
+
+def _store(work: Work, context: WorkContext, started: float, result: Columns) -> None:
+    result = _without_unreadable(work, context, result)
     usage = _reported_usage(work, context, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
     if not leases.finish(work, context.owner, **usage, **timed, **result):
         logger.warning("%s was taken over; this result is dropped.", work)
+
+
+def _without_unreadable(work: Work, context: WorkContext, result: Columns) -> Columns:
+    """A reply that cannot be read is not kept; where it came from the cache, the model is asked."""
+    if result.get("error_class") != ErrorClass.PARSE or context.model is None:
+        return result
+    if context.model.forget_replies() and work.attempts < leases.MAX_ATTEMPTS:
+        return {**result, **_again(0)}
+    return result
 
 
 def done() -> Columns:
@@ -152,10 +175,8 @@ def _why_pause(work: Work, error: Exception, context: WorkContext) -> Fact | Non
     stopped = context.model.stopped if context.model else None
     if stopped or isinstance(error, STOPS):
         return fact_of(stopped or error)
-    if not isinstance(error, RateLimited | Unavailable):
-        context.breaker.passed()
-        return None
-    return fact_of(error) if context.breaker.trips(work, error) else None
+    unreachable = isinstance(error, RateLimited | Unavailable)
+    return fact_of(error) if unreachable and context.breaker.trips(error) else None
 
 
 def _stop(work: Work, reason: Fact, context: WorkContext) -> None:
@@ -176,10 +197,13 @@ def _failure_fields(error: Exception, *, attempts: int) -> Columns:
     kind = _class_of(error)
     again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
     if again and attempts < leases.MAX_ATTEMPTS:
-        wait = timedelta(seconds=RETRY_SECONDS[kind] * 2 ** (attempts - 1))
-        waiting = {"state": State.QUEUED, "lease_expires_at": timezone.now() + wait}
-        return {**failed(fact_of(error), kind), "finished_at": None, **waiting}
+        return {**failed(fact_of(error), kind), **_again(RETRY_SECONDS[kind] * 2 ** (attempts - 1))}
     return failed(fact_of(error), kind)
+
+
+def _again(seconds: float) -> Columns:
+    until = timezone.now() + timedelta(seconds=seconds)
+    return {"state": State.QUEUED, "finished_at": None, "lease_expires_at": until}
 
 
 def _class_of(error: Exception) -> Work.ErrorClass:
@@ -201,30 +225,48 @@ IN_A_ROW = 3
 """After this many failures the run pauses; a run with fewer pieces of work needs them all."""
 
 
+UNREACHABLE = frozenset(
+    {
+        "model.no_answer_in_time",
+        "model.unreachable",
+        "model.server_failed",
+        "model.too_many_requests",
+        "model.too_many_requests_now",
+    }
+)
+"""What ``RateLimited`` and ``Unavailable`` say: the codes of such a failure in its row."""
+
+
 class CircuitBreaker:
-    """Counts what failed one after the other because the model could not be reached."""
+    """Finds what failed one after the other because the model could not be reached.
 
-    def __init__(self, n_pieces: int) -> None:
-        self._failed: list[Work] = []
-        self._enough = min(IN_A_ROW, n_pieces)
+    In the rows, because the pieces of a run fail in several processes at a time.
+    """
 
-    def passed(self) -> None:
-        """A piece of work ended in another way: the model is there."""
-        self._failed.clear()
+    def __init__(self, run: Run, pieces: QuerySet[Any]) -> None:
+        self._run = run
+        self._pieces = pieces
 
-    def trips(self, work: Work, error: RateLimited | Unavailable) -> bool:
-        """Whether it is time to pause; if not, the work simply failed."""
+    def trips(self, error: RateLimited | Unavailable) -> bool:
+        """Whether it is time to pause; if not, the work simply fails."""
         asked = error.retry_after if isinstance(error, RateLimited) else None
-        if (asked or 0) > LONGEST_WAIT_SECONDS or len(self._failed) + 1 >= self._enough:
+        enough = min(IN_A_ROW, self._pieces.count())
+        if (asked or 0) > LONGEST_WAIT_SECONDS or len(self._in_a_row(enough - 1)) + 1 >= enough:
             return True
-        self._failed.append(work)
-        return False
+        paused = Run.objects.filter(pk=self._run.pk, paused=True, pause_reason__isnull=False)
+        return paused.exists()
 
     def undo(self) -> None:
         """What failed waits again as if it had never been tried; what it cost is kept."""
-        for work in self._failed:
-            failed = type(work)._default_manager.filter(pk=work.pk, state=Work.State.FAILED)
-            failed.update(
-                state=Work.State.QUEUED, attempts=0, error=None, error_class="", finished_at=None
-            )
-        self._failed.clear()
+        self._pieces.filter(pk__in=self._in_a_row(), state=State.FAILED).update(
+            state=State.QUEUED, attempts=0, error=None, error_class="", finished_at=None
+        )
+
+    def _in_a_row(self, most: int | None = None) -> list[int]:
+        """The pieces that failed so, back from now to the last one that ended in another way."""
+        ended = self._pieces.filter(state__in=[State.DONE, State.FAILED], finished_at__isnull=False)
+        newest = ended.order_by("-finished_at", "-pk").values_list("pk", "error")
+        unreachable = takewhile(
+            lambda row: row[1] is not None and row[1].code in UNREACHABLE, newest[:most].iterator()
+        )
+        return [pk for pk, _ in unreachable]

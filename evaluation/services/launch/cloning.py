@@ -1,0 +1,58 @@
+"""A run launched again, with some things changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from evaluation.models import Run
+from evaluation.services.launch.launch import LaunchRequest
+from evaluation.services.work.steering import RunRefused
+
+CHANGEABLE = frozenset(field.name for field in fields(LaunchRequest)) - {
+    "predictions",
+    "configuration",
+    "cloned_from",
+    "requested_by",
+}
+
+
+def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> LaunchRequest:
+    """What launches the run again. ``changes``: fields of ``LaunchRequest`` with other values.
+
+    Settings of the same pipeline are merged into those of the run; another pipeline has its own.
+    Why test items are looked at is asked of the person who clones: it may be another one.
+    """
+    if run.spec.predictions is not None or run.carried_from_id is not None:
+        raise RunRefused("run.no_pipeline_to_clone", details={"run": run.pk})
+    changed = {name: value for name, value in (changes or {}).items() if name in CHANGEABLE}
+    if changed.get("pipeline", run.pipeline) == run.pipeline:
+        changed["config"] = {**run.config, **changed.get("config", {})}
+    own = {
+        "release": run.release,
+        "pipeline": run.pipeline,
+        "split": run.split,
+        "size": run.spec.size,
+        "repetitions": run.repetitions,
+        "seed": run.seed,
+        "name": run.name,
+        "metrics": run.spec.metrics_config or {},
+        "thresholds": run.spec.thresholds or {},
+        "evaluate_answers": run.spec.has_answers,
+        "judge_prompts": _judge_prompts(run),
+        "budget_cost": run.budget_cost,
+        "budget_tokens": run.budget_tokens,
+        "concurrency": run.concurrency,
+    }
+    return LaunchRequest(**{**own, **changed}, cloned_from=run.pk, requested_by=by)
+
+
+def _judge_prompts(run: Run) -> dict[str, str]:
+    """Those of its launch; unchanged ones are the shipped ones again."""
+    judging = run.judgings.order_by("pk").first()
+    return (
+        {kind: prompt["text"] for kind, prompt in judging.spec["prompts"].items()}
+        if judging
+        else {}
+    )

@@ -1,0 +1,155 @@
+"""Which runs the threads of workers are at: fairly shared, and taken over when a worker dies.
+
+A thread takes a slot of the run that has the fewest, works on it for a turn, and leaves it when
+another run needs it more. A worker says every second that it lives; what a silent one held is
+free at once, and so are its slots.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Q, QuerySet
+from django.utils import timezone
+
+from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
+from evaluation.services.work import leases
+from labeling.services import health
+
+logger = logging.getLogger(__name__)
+
+TURN_SECONDS = 3.0
+"""For so long a thread stays with a run before it looks whether another run needs it more."""
+
+LOOK_SECONDS = 0.5
+"""How often it looks whether it may go on at all."""
+
+SILENT_SECONDS = 3.5
+"""Without a sign of life for so long a worker is taken for dead: it gives one every second."""
+
+COMMAND_SECONDS = 60
+"""A run that a command works on is left to it; after so long without work it was given up."""
+
+CANDIDATES = 5
+
+
+def take(worker: str, *, alone: bool = False) -> Slot | None:
+    """A slot of the run that needs a thread most; ``alone``: only where nobody is at work."""
+    waiting = _waiting_for_threads()
+    if alone:
+        waiting = waiting.filter(n_slots=0)
+    order = ("n_slots", F("turn_at").asc(nulls_first=True), "pk")
+    for run_id, most in waiting.order_by(*order).values_list("pk", "concurrency")[:CANDIDATES]:
+        slot = _seize(run_id, most, worker)
+        if slot is not None:
+            return slot
+    return None
+
+
+def let_go(owner: UUID) -> None:
+    """The thread has ended its work; what it still holds, because of an error, is free."""
+    slots = Slot.objects.filter(owner=owner)
+    _free(list(slots))
+
+
+def bury(workers: Iterable[str]) -> None:
+    """These workers are gone: what they held is free at once."""
+    slots = list(Slot.objects.filter(worker__in=list(workers)))
+    for slot in slots:
+        logger.warning("%s: its worker %s is gone.", slot, slot.worker_id)
+    _free(slots)
+
+
+def bury_silent() -> None:
+    bury(health.silent(SILENT_SECONDS))
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a thread asks before each piece of work: may it go on with this run?"""
+
+    owner: UUID
+    _ends: float = field(default_factory=lambda: monotonic() + TURN_SECONDS)
+    _look_at: float = 0.0
+
+    def goes_on(self) -> bool:
+        now = monotonic()
+        if now < self._look_at:
+            return True
+        self._look_at = now + LOOK_SECONDS
+        slot = (
+            Slot.objects.select_related("run")
+            .only("number", "run__concurrency")
+            .filter(owner=self.owner)
+        )
+        own = slot.first()
+        if own is None or own.number > own.run.concurrency:
+            return False
+        return now < self._ends or not _is_needed_elsewhere(own.run_id)
+
+
+def _waiting_for_threads() -> QuerySet[Run]:
+    """Runs with something to do and room for another thread, with ``n_slots``."""
+    now = timezone.now()
+    open_runs = Run.objects.filter(scored_at=None, failure=None, cancelled=False)
+    left_by_command = Q(created_at__lt=now - timedelta(seconds=COMMAND_SECONDS)) & ~Q(
+        leases.leased_work(now)
+    )
+    return (
+        open_runs.filter(Q(woken_at__isnull=False) | left_by_command)
+        .filter(Q(paused=False) & leases.startable_work(now) | leases.to_score(now))
+        .annotate(n_slots=Count("slots"))
+        .filter(n_slots__lt=F("concurrency"))
+    )
+
+
+def _is_needed_elsewhere(run_id: int) -> bool:
+    """Where nobody is at work, or fewer than here even with one more."""
+    here = Slot.objects.filter(run=run_id).count()
+    others = _waiting_for_threads().exclude(pk=run_id)
+    return others.filter(Q(n_slots=0) | Q(n_slots__lt=here - 1)).exists()
+
+
+def _seize(run_id: int, most: int, worker: str) -> Slot | None:
+    """None if others were faster."""
+    taken = set(Slot.objects.filter(run=run_id).values_list("number", flat=True))
+    number = next((number for number in range(1, most + 1) if number not in taken), None)
+    if number is None:
+        return None
+    try:
+        with transaction.atomic():
+            slot = Slot.objects.create(
+                run_id=run_id, number=number, owner=uuid4(), worker_id=worker
+            )
+            Run.objects.filter(pk=run_id).update(turn_at=timezone.now())
+    except IntegrityError:
+        return None
+    return slot
+
+
+@transaction.atomic
+def _free(slots: list[Slot]) -> None:
+    if not slots:
+        return
+    now = timezone.now()
+    runs = {slot.run_id for slot in slots}
+    owners = [slot.owner for slot in slots]
+    held = (
+        CaseRun.objects.filter(run__in=runs),
+        Answer.objects.filter(case__run__in=runs),
+        Judgement.objects.filter(judging__run__in=runs),
+    )
+    for rows in held:
+        keys = rows.filter(owner__in=owners, state=Work.State.RUNNING).values_list("pk", flat=True)
+        rows.model._default_manager.filter(pk__in=list(keys), owner__in=owners).update(
+            lease_expires_at=now
+        )
+    scored = Run.objects.filter(pk__in=runs, scoring_owner__in=owners)
+    scored.update(scoring_owner=None, scoring_expires_at=None)
+    Slot.objects.filter(owner__in=owners).delete()

@@ -1,0 +1,201 @@
+"""Trying again what failed, and launching a run again with changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from rest_framework.test import APIClient
+
+from evaluation.models import Aggregate, Answer, CachedReply, Judgement, Run, Score
+from evaluation.services.judging import judgings
+from evaluation.services.language_models.replies import CachedModel
+from evaluation.services.launch import cloning, launch
+from evaluation.services.run import results
+from evaluation.services.work import steering
+from labeling.domain.facts import Fact
+from labeling.models import Event
+from tests.evaluation import answers as asked
+from tests.evaluation.conftest import perfect, work
+from tests.evaluation.launching import launch as launch_run
+from tests.llm_server import LanguageServer
+
+pytestmark = pytest.mark.django_db
+
+
+def mean(run: Run) -> float | None:
+    return Aggregate.objects.get(run=run, metric="requirement_f1").mean
+
+
+def broken_then_repaired(script: Any, finished: Any) -> tuple[Run, Any]:
+    """A finished run of three cases, one of which failed; and its pipeline, which works by now."""
+
+    def behave(case: Any) -> Any:
+        if case.case_id == "case-001":
+            raise RuntimeError("not today")
+        return perfect(case)
+
+    pipeline = script(behave)
+    run = finished()
+    pipeline.behave = perfect
+    pipeline.seen.clear()
+    return run, pipeline
+
+
+def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(
+    script: Any, finished: Any, people: Any
+) -> None:
+    run, pipeline = broken_then_repaired(script, finished)
+    before, first_scored = mean(run), run.first_scored_at
+    failed = run.cases.get(state="failed")
+
+    steering.retry(run, by=people["rita"])
+    assert Run.objects.with_progress().get(pk=run.pk).status == "running"
+    run = work(run)
+
+    assert pipeline.seen == ["case-001"]
+    assert (run.status, run.cases.filter(state="done").count()) == ("finished", 3)
+    assert before is not None
+    assert mean(run) == pytest.approx(1.0)
+    assert before < 1.0
+    assert run.first_scored_at == first_scored  # its figures were seen by then
+    assert Score.objects.filter(case=failed, metric="requirement_f1").count() == 1
+    failed.refresh_from_db()
+    [earlier] = failed.earlier_failures
+    assert Fact.from_json(earlier["error"]) == Fact(
+        "error.unforeseen", kind="RuntimeError", said="not today"
+    )
+    assert (earlier["attempts"], earlier["error_class"]) == (1, "permanent")
+    event = Event.objects.get(verb="run.retried")
+    assert (event.actor, event.data["cases"], event.data["failure"]) == (people["rita"], 1, None)
+    assert results.results_document(run)["retried_cases"] == 1
+
+
+def test_a_run_that_could_not_begin_goes_on_where_it_stopped(launch: Any, script: Any) -> None:
+    script(perfect)
+    run = launch()
+    Run.objects.filter(pk=run.pk).update(failure=Fact("run.cannot_build", text="no file"))
+
+    steering.retry(run, by=None)
+
+    assert work(run).status == "finished"
+    assert Event.objects.get(verb="run.retried").data["failure"]["code"] == "run.cannot_build"
+
+
+def test_what_has_not_failed_or_cannot_be_tried_is_refused(
+    script: Any, finished: Any, launch: Any, people: Any
+) -> None:
+    script(perfect)
+    cancelled = launch()
+    steering.cancel(cancelled, by=people["rita"])
+    whole = finished()
+    carried = launch()
+    Run.objects.filter(pk=carried.pk).update(carried_from=whole)
+    carried.refresh_from_db()
+
+    for run, code in (
+        (whole, "run.nothing_failed"),
+        (cancelled, "run.cannot_retry"),
+        (carried, "run.no_pipeline_to_retry"),
+    ):
+        with pytest.raises(steering.RunRefused) as refused:
+            steering.retry(run, by=people["rita"])
+        assert refused.value.fact.code == code
+    with pytest.raises(steering.RunRefused):
+        cloning.request(carried, by=people["rita"])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_judgements_that_failed_are_asked_for_again_and_never_by_what_nobody_can_read(
+    server: LanguageServer,
+    project: Any,
+    no_encoder: None,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: bool,
+) -> None:
+    """``kept``: the reply is in the cache all the same, from a version that kept it."""
+    kinds = 0
+
+    def garbled(body: Any) -> str:
+        nonlocal kinds
+        kind = asked.kind_of(body)
+        kinds += kind == "relevance"
+        return "I would say fine." if kind == "relevance" else asked.speak(body)
+
+    server.default = garbled
+    run = launch_run(asked.questions(project, chats=1), pipeline="lexical", evaluate_answers=True)
+    with monkeypatch.context() as before:
+        if kept:
+            before.setattr(CachedModel, "forget", lambda model: False)
+        run = work(run)
+    unreadable = CachedReply.objects.filter(reply__text="I would say fine.")
+    assert unreadable.exists() == kept
+    failed = Judgement.objects.filter(judging__run=run, state="failed")
+    n_failed = failed.count()
+    assert n_failed == kinds > 0
+
+    server.default = asked.speak
+    server.requests.clear()
+    steering.retry(run, by=None)
+    run = work(run)
+
+    assert not failed.exists()
+    assert not unreadable.exists()
+    assert asked.kinds_asked(server) == ["relevance"] * n_failed
+    assert not Answer.objects.filter(case__run=run, state="failed").exists()
+    judging = judgings.counting(run)
+    assert judging is not None
+    assert judging.judgements.filter(kind="relevance", score__isnull=False).count() == n_failed
+
+
+def test_a_clone_has_everything_of_its_run_but_the_changes(
+    launch: Any, people: Any, make_release: Any
+) -> None:
+    run = launch(name="first", size=2, repetitions=2, concurrency=3, seed=7)
+    other = make_release(4, name="other")
+
+    clone = launch_again(run, people, name="second")
+    moved = launch_again(run, people, release=other, size=None, repetitions=1)
+
+    same = ("release_id", "pipeline", "config", "split", "repetitions", "seed", "concurrency")
+    assert [getattr(clone, name) for name in same] == [getattr(run, name) for name in same]
+    assert (clone.name, clone.spec.size, clone.requested_by) == ("second", 2, people["noor"])
+    assert (moved.release_id, moved.cases.count()) == (other.pk, 4)
+    launched = Event.objects.filter(verb="run.launched").order_by("pk").last()
+    assert launched is not None
+    assert launched.data["cloned_from"] == str(run.pk)
+
+
+def launch_again(run: Run, people: Any, **changes: Any) -> Run:
+    return launch.launch(cloning.request(run, changes, by=people["noor"]), queue=False)
+
+
+def test_retry_clone_and_concurrency_by_api_and_command(
+    script: Any, finished: Any, launch: Any, people: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, pipeline = broken_then_repaired(script, finished)
+    client = APIClient()
+    client.force_login(people["noor"])
+
+    reply = client.post(f"/api/runs/{run.pk}/control/", {"action": "retry"}, format="json")
+    assert (reply.status_code, reply.json()["status"]) == (200, "running")
+    call_command("evaluate", "--resume", str(run.pk))
+    assert pipeline.seen == ["case-001"]
+    reply = client.post(f"/api/runs/{run.pk}/clone/", {"name": "again"}, format="json")
+    assert (reply.status_code, reply.json()["name"], reply.json()["n_cases"]) == (201, "again", 3)
+    clone = reply.json()["id"]
+    order = {"action": "concurrency", "concurrency": 9}
+    assert client.post(f"/api/runs/{clone}/control/", order, format="json").status_code == 200
+    assert Run.objects.get(pk=clone).concurrency == 9
+
+    call_command("steer_run", "concurrency", str(clone), "--concurrency", "2")
+    assert Run.objects.get(pk=clone).concurrency == 2
+    with pytest.raises(CommandError, match="Nothing of this run has failed"):
+        call_command("steer_run", "retry", str(run.pk))
+    run.cases.filter(part="").update(state="failed", output=None, error=Fact("answer.called_off"))
+    call_command("evaluate", "--retry", str(run.pk))
+    call_command("evaluate", "--clone", str(run.pk), "--name", "third", "--concurrency", "1")
+    third = Run.objects.get(name="third")
+    assert (third.concurrency, third.scored_at is not None) == (1, True)

@@ -1,0 +1,202 @@
+"""Which run a thread of a worker takes up, when it leaves it, and what a dead worker leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run, Slot
+from evaluation.services.run import execution
+from evaluation.services.work import leases, slots, steering
+from labeling.domain.facts import Fact
+from labeling.models import WorkerPulse
+from labeling.services import health
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def workers(db: None) -> None:
+    health.beat("one")
+    health.beat("two")
+
+
+@pytest.fixture
+def queued(launch: Any) -> Callable[..., Run]:
+    def queue(**options: Any) -> Run:
+        run: Run = launch(**options)
+        steering.wake(run.pk)
+        return run
+
+    return queue
+
+
+def runs_of(*taken: Slot | None) -> list[int | None]:
+    return [slot and slot.run_id for slot in taken]
+
+
+def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(
+    queued: Callable[..., Run],
+) -> None:
+    long, short = queued(concurrency=3), queued(concurrency=1)
+
+    taken = [slots.take(worker) for worker in ("one", "two", "one", "two", "two")]
+
+    assert runs_of(*taken) == [long.pk, short.pk, long.pk, long.pk, None]
+    assert [slot.number for slot in long.slots.all()] == [1, 2, 3]
+
+
+def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(
+    queued: Callable[..., Run],
+) -> None:
+    first, second = queued(), queued()
+
+    def one_turn() -> int:
+        slot = slots.take("one")
+        assert slot is not None
+        slots.let_go(slot.owner)
+        return slot.run_id
+
+    assert [one_turn() for _ in range(4)] == [first.pk, second.pk, first.pk, second.pk]
+
+
+def test_a_thread_leaves_after_its_turn_only_if_another_run_needs_it_more(
+    queued: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
+    run = queued()
+    taken = slots.take("one")
+    assert taken is not None
+    fresh = slots.Turn(taken.owner)
+    monkeypatch.setattr(slots, "TURN_SECONDS", 0.0)
+    over = slots.Turn(taken.owner)
+
+    assert over.goes_on()  # nobody else waits
+    other = queued()
+    assert (fresh.goes_on(), over.goes_on()) == (True, False)
+    slots.take("two")
+    assert over.goes_on()  # the other run has as many now
+    assert runs_of(slots.take("two"), slots.take("two")) == [run.pk, other.pk]
+
+
+def test_a_lower_concurrency_sends_threads_away_and_a_higher_one_calls_them(
+    queued: Callable[..., Run], people: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
+    run = queued(concurrency=2)
+    first, second = slots.take("one"), slots.take("two")
+    assert first is not None
+    assert second is not None
+
+    steering.control(run, "concurrency", by=people["rita"], concurrency=1)
+    assert slots.Turn(first.owner).goes_on()
+    assert not slots.Turn(second.owner).goes_on()
+
+    steering.control(run, "concurrency", by=people["rita"], concurrency=3)
+    assert slots.Turn(second.owner).goes_on()
+    assert slots.take("one") is not None
+    with pytest.raises(steering.RunRefused):
+        steering.control(run, "concurrency", by=people["rita"], concurrency=0)
+
+
+def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run]) -> None:
+    run = queued(concurrency=2)
+    dead, alive = slots.take("one"), slots.take("two")
+    assert dead is not None
+    assert alive is not None
+    held, other = (leases.claim_case(run.pk, slot.owner) for slot in (dead, alive))
+    assert held is not None
+    assert other is not None
+
+    slots.bury_silent()
+    assert run.slots.count() == 2
+    silent = timezone.now() - timedelta(seconds=2 * slots.SILENT_SECONDS)
+    WorkerPulse.objects.filter(name="one").update(seen_at=silent)
+    slots.bury_silent()
+
+    assert [slot.owner for slot in run.slots.all()] == [alive.owner]
+    assert not slots.Turn(dead.owner).goes_on()  # should it have been asleep only
+    successor = slots.take("two")
+    assert successor is not None
+    again = leases.claim_case(run.pk, successor.owner)
+    assert again is not None
+    assert (again.pk, again.attempts) == (held.pk, 2)
+    other.refresh_from_db()
+    assert other.owner == alive.owner
+
+
+def test_a_worker_that_died_while_it_scored_is_replaced_at_once(
+    queued: Callable[..., Run],
+) -> None:
+    run = queued()
+    run.cases.update(state="failed", error=Fact("answer.called_off"))
+    dead = slots.take("one")
+    assert dead is not None
+    assert leases.claim_scoring(run.pk, dead.owner)
+    assert slots.take("two") is None  # somebody scores it
+
+    slots.bury(["one"])
+
+    assert runs_of(slots.take("two")) == [run.pk]
+
+
+def test_a_turn_does_the_work_of_a_run(queued: Callable[..., Run], script: Any) -> None:
+    script(perfect)
+    run = queued()
+    slot = slots.take("one")
+    assert slot is not None
+
+    execution.take_turn(slot.run_id, slot.owner)
+    slots.let_go(slot.owner)
+
+    assert Run.objects.with_progress().get(pk=run.pk).status == "finished"
+    assert not Slot.objects.exists()
+    assert slots.take("one") is None
+
+
+def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(
+    launch: Any, queued: Callable[..., Run], people: Any
+) -> None:
+    steering.pause(queued(), by=people["rita"])
+    steering.cancel(queued(), by=people["rita"])
+    Run.objects.filter(pk=queued().pk).update(failure=Fact("launch.broken_off"))
+    of_command = launch()
+    assert slots.take("one") is None
+
+    long_ago = timezone.now() - timedelta(seconds=2 * slots.COMMAND_SECONDS)
+    Run.objects.filter(pk=of_command.pk).update(created_at=long_ago)
+    case = leases.claim_case(of_command.pk, uuid4())
+    assert case is not None
+    assert slots.take("one") is None  # the command is at it
+
+    CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+    assert runs_of(slots.take("one")) == [of_command.pk]
+
+
+def test_a_spare_thread_takes_up_only_what_nobody_is_at(queued: Callable[..., Run]) -> None:
+    busy = queued()
+    slots.take("one")
+    assert slots.take("two", alone=True) is None
+
+    fresh = queued()
+
+    assert runs_of(slots.take("two", alone=True)) == [fresh.pk]
+    assert busy.slots.count() == 1
+
+
+def test_the_look_for_work_takes_one_query_whatever_waits(
+    queued: Callable[..., Run], django_assert_num_queries: Any
+) -> None:
+    for _ in range(7):
+        queued(concurrency=1)
+    for _ in range(7):
+        slots.take("one")
+
+    with django_assert_num_queries(1):
+        assert slots.take("two") is None
