@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0019_case_ended'),
+        ('evaluation', '0020_gate_coverage'),
         ('labeling', '0043_calibration_outcomes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
