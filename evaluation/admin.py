@@ -37,6 +37,8 @@ from evaluation.models import (
     Rating,
     RatingPanel,
     Run,
+    RunNote,
+    RunTag,
     SampledAnswer,
     Score,
     StageTrace,
@@ -281,6 +283,8 @@ read_only(
     search="=yardstick__id",
     sealed_by=("item__split", "yardstick__release"),
 )
+read_only(RunTag, "id run tag", "tag", "tag =run__id")
+read_only(RunNote, "id run text", search="text =run__id")
 read_only(GateThresholds, "project thresholds max_drop min_coverage changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
 read_only(

@@ -38,6 +38,7 @@ from evaluation.views.run import (
     run_results,
     run_verdict,
 )
+from evaluation.views.run_notes import run_notes
 from evaluation.views.runs import run_list, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
@@ -82,6 +83,7 @@ urlpatterns = [
     path("runs/<int:pk>/plots/<slug:name>.<str:form>", run_plot, name="run-plot"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
+    path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
     path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),

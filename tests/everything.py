@@ -141,7 +141,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-lint-withdraw", [*of_project, _waiver(project)]),
         ("dispute dispute-judge dispute-decide dispute-withdraw", [*of_project, disputed]),
         ("run run-verdict run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
-        ("run-suspects run-carry api-run-carry api-run-clone api-run-report", [run.pk]),
+        ("run-suspects run-carry run-notes api-run-carry api-run-clone api-run-report", [run.pk]),
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),

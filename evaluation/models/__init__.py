@@ -14,6 +14,7 @@ from evaluation.models.certificates import (
 )
 from evaluation.models.gates import GateResult, GateThresholds, PrimaryMetric
 from evaluation.models.memory_builds import BuiltLayer, LayerBuild
+from evaluation.models.notes import RunNote, RunTag
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
@@ -47,7 +48,9 @@ __all__ = [
     "Rating",
     "RatingPanel",
     "Run",
+    "RunNote",
     "RunSpec",
+    "RunTag",
     "SampledAnswer",
     "Score",
     "Slot",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -16,9 +16,10 @@ from evaluation.access import require_reader
 from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
-from evaluation.services.run import experiments
+from evaluation.services.run import experiments, lists
 from evaluation.services.run.experiments import ExperimentRow
 from evaluation.views.present import between, figure
+from labeling.words import words
 
 SHOWN = 200  # on the page; the files hold all of them
 SPLITS = ("train", "dev", "test", "open", "all")
@@ -29,7 +30,8 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     log = _log(request)
     splits = _run_splits(log[-SHOWN:])
-    rows = [_shown(row, splits) for row in reversed(log[-SHOWN:])]
+    changed = _changed(log[-SHOWN:])
+    rows = [_shown(row, splits, changed) for row in reversed(log[-SHOWN:])]
     names = sorted(set(_all(request).values_list("release__name", flat=True)))
     context = {"rows": rows, "total": len(log), "splits": splits, "names": names}
     context["chosen"] = request.GET.get("gold", "")
@@ -81,19 +83,49 @@ def _run(row: Mapping[str, Any], split: str) -> bool:
     return (row[f"{split}_exact_recall"], row[f"{split}_precision"]) != (None, None)
 
 
+class Figure(NamedTuple):
+    text: str
+    interval: str
+
+
+class SplitFigures(NamedTuple):
+    recall: Figure
+    precision: Figure
+    sealed: bool
+
+
 class ShownExperiment(ExperimentRow):
-    figures: list[tuple[str, str, bool]]
+    figures: list[SplitFigures]
     at: datetime
+    changed: list[str] | None
+    """In words; None: nothing finished before it on this gold."""
 
 
-def _shown(row: ExperimentRow, splits: Sequence[str]) -> ShownExperiment:
-    return {**row, "figures": _figures(row, splits), "at": datetime.fromisoformat(row["date"])}
+def _changed(log: Sequence[ExperimentRow]) -> dict[int, list[str] | None]:
+    fields = ("pipeline", "pipeline_version", "config", "seed", "repetitions", "release__version")
+    runs = Run.objects.filter(pk__in=[row["experiment_id"] for row in log])
+    facts = lists.changed(list(runs.select_related("release").only(*fields)))
+    return {
+        number: None if of_run is None else [words(fact) for fact in of_run]
+        for number, of_run in facts.items()
+    }
 
 
-def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[tuple[str, str, bool]]:
+def _shown(
+    row: ExperimentRow, splits: Sequence[str], changed: Mapping[int, list[str] | None]
+) -> ShownExperiment:
+    return {
+        **row,
+        "figures": _figures(row, splits),
+        "at": datetime.fromisoformat(row["date"]),
+        "changed": changed[row["experiment_id"]],
+    }
+
+
+def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[SplitFigures]:
     """Recall and precision for each split, a dash where it was not run, and what is sealed."""
     return [
-        (
+        SplitFigures(
             _with_interval(row, split, "exact_recall", "recall"),
             _with_interval(row, split, "precision", "precision"),
             _hides(row, split),
@@ -102,8 +134,8 @@ def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[tuple[str, s
     ]
 
 
-def _with_interval(row: Mapping[str, Any], split: str, figures: str, name: str) -> str:
+def _with_interval(row: Mapping[str, Any], split: str, figures: str, name: str) -> Figure:
     """A run has the interval of the whole: its parts have none."""
     value = row[f"{split}_{figures}"]
     ends = between(row[f"{name}_ci_low"], row[f"{name}_ci_high"])
-    return figure(value) if split != row["split"] or ends == "–" else f"{figure(value)} [{ends}]"
+    return Figure(figure(value), "" if split != row["split"] or ends == "–" else ends)

@@ -1,58 +1,120 @@
-"""The history of runs."""
+"""The history of runs: filtered, sorted, with the columns that a reader chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
-from evaluation.metrics.registry import METRICS
-from evaluation.models import Aggregate, Run
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import OPEN, Aggregate, Run, RunTag
 from evaluation.services import looks
 from evaluation.services.judging import judge_marks
+from evaluation.services.launch import predictions
+from evaluation.services.run import lists
+from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
-from labeling.models import GoldRelease
+from labeling.models import Conversation, GoldRelease
+from labeling.words import words
 from pipelines.registry import PIPELINES
 
-PAGE_SIZE = 25
 MINE = 5  # runs on the home page
 OF_ANSWERS = ("faithfulness", "relevance", "completeness", "correctness")
 SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline} | {*OF_ANSWERS}
 
+COLUMNS = {
+    "pipeline": _("Pipeline and name"),
+    "gold": _("Gold"),
+    "split": _("Split"),
+    "status": _("Status"),
+    "cases": _("Cases"),
+    "primary": _("Primary metric"),
+    "figures": _("Other main metrics"),
+    "changed": _("Changed"),
+    "note": _("Note"),
+    "launched": _("Launched"),
+}
+DEFAULT_COLUMNS = ("pipeline", "gold", "split", "status", "cases", "primary", "changed", "launched")
+LARGEST_FIRST = frozenset({"run", "primary", "cases"})
+"""What most people look for first when they sort by it."""
+SPLITS = [
+    (OPEN, _("All but the test split")),
+    *Conversation.Split.choices,
+    ("all", _("Every split")),
+]
+CHOSEN = "run_columns"
+"""Where the session keeps them: for one person and browser."""
+
+
+class Head(NamedTuple):
+    """The head of a column; without an address it does not sort."""
+
+    name: str
+    title: Any
+    url: str
+    order: str
+    """``ascending`` or ``descending``, of the column by which the page is sorted."""
+
+
+class ShownFigure(NamedTuple):
+    title: str
+    figure: str
+    interval: str
+    mark: str
+    """Of its judge, where the figures of the run have different ones."""
+    reason: str
+    """Why there is no figure."""
+
 
 class RunRow(NamedTuple):
-    """A run in a list: its main figures, and the mark of the judge if all figures share it."""
+    """A run in a list."""
 
     run: Run
     badge: str
-    figures: list[tuple[str, str, str]]
+    primary: ShownFigure | None
+    figures: list[ShownFigure]
     mark: str
+    """Of the judge, if all judged figures share it."""
     sealed: bool
     """Whether its figures wait for the reader to say why they look at test results."""
+    changed: list[str] | None
+    """None: nothing finished before it on this gold."""
+    highest: bool
+    baseline: bool
+    tags: list[str]
+    note: str
 
 
 @require_GET
 def run_list(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
+    asked = _asked(request)
+    visible, primary = Run.objects.visible_to(request.user), lists.primaries(request.user)
+    page = lists.page(visible, asked, reader=request.user, primary=primary)
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
-    filters = {name: _asked(request, name) for name in ("pipeline", "release", "status")}
-    page, following = _page(Run.objects.visible_to(request.user), filters, request)
+    columns = _columns(request)
+    tags = RunTag.objects.filter(run__in=visible.order_by().values("pk"))
     context = {
-        "runs": _rows(page, request.user),
-        "next": following,
-        "filters": filters,
-        "filtered": any(filters.values()),
-        "older_than": request.GET.get("before", ""),
-        "pipelines": sorted(PIPELINES),
+        "runs": _rows(page.numbers, request.user, primary, columns),
+        "columns": columns,
+        "heads": _heads(request, asked, columns),
+        "choices": [(name, title, name in columns) for name, title in COLUMNS.items()],
+        "next": _address(request, before=page.following) if page.following else "",
+        "first": _address(request, before=None) if asked.after is not None else "",
+        "asked": asked,
+        "pipelines": [*sorted(PIPELINES), predictions.NAME],
         "releases": [str(release) for release in releases],
+        "splits": SPLITS,
         "statuses": Run.Status.choices,
+        "tags": tags.order_by("tag").values_list("tag", flat=True).distinct(),
     }
     return render(request, "evaluation/runs.html", context)
 
@@ -62,69 +124,142 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
     """The reader's own newest runs, as a part of the home page."""
     require_reader(request.user)
     mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
-    rows = _rows(list(_light(mine.with_progress())[:MINE]), request.user)
-    return render(request, "evaluation/_runs_mine.html", {"runs": rows})
+    numbers = list(mine.order_by("-pk").values_list("pk", flat=True)[:MINE])
+    columns = list(DEFAULT_COLUMNS)
+    context = {
+        "runs": _rows(numbers, request.user, lists.primaries(request.user), columns),
+        "columns": columns,
+        "heads": [Head(name, COLUMNS[name], "", "") for name in columns],
+    }
+    return render(request, "evaluation/_runs_mine.html", context)
 
 
-def _asked(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "")
+def _asked(request: HttpRequest) -> Asked:
+    names = ("pipeline", "release", "split", "status", "tag", "sort")
+    texts = {name: request.GET.get(name, "").replace("\x00", "") for name in names}
+    return Asked(
+        **texts,
+        search=request.GET.get("q", "").replace("\x00", "").strip(),
+        mine="mine" in request.GET,
+        after=whole_number(request.GET.get("before", "")),
+    )
 
 
-def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[list[Run], int | None]:
-    """The newest runs, or those older than ``before``; and where the next page starts."""
-    name, _, version = filters["release"].partition("@")
-    if filters["pipeline"]:
-        runs = runs.filter(pipeline=filters["pipeline"])
-    if filters["release"]:
-        wanted = whole_number(version) or 0
-        runs = runs.filter(release__name=name, release__version=wanted)
-    before = whole_number(request.GET.get("before", ""))
-    if before is not None:
-        runs = runs.filter(pk__lt=before)
-    runs = runs.with_progress()
-    if filters["status"]:
-        runs = runs.filter(state=filters["status"])
-    loaded = list(_light(runs)[: PAGE_SIZE + 1])
-    more = len(loaded) > PAGE_SIZE
-    return loaded[:PAGE_SIZE], loaded[PAGE_SIZE - 1].pk if more else None
+def _columns(request: HttpRequest) -> list[str]:
+    """As the address says, which is then remembered; else as they were chosen last."""
+    chosen = request.GET.getlist("columns")
+    if "columns" in request.GET and request.session.get(CHOSEN) != chosen:
+        request.session[CHOSEN] = chosen
+    chosen = chosen or request.session.get(CHOSEN) or list(DEFAULT_COLUMNS)
+    return [name for name in COLUMNS if name in chosen] or list(DEFAULT_COLUMNS)
+
+
+def _address(request: HttpRequest, **changes: Any) -> str:
+    query = request.GET.copy()
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value is not None:
+            query[name] = str(value)
+    return f"?{query.urlencode()}"
+
+
+def _heads(request: HttpRequest, asked: Asked, columns: Iterable[str]) -> list[Head]:
+    sorted_by, descending = asked.sort.removeprefix("-"), asked.sort.startswith("-")
+    if sorted_by not in SORTS:
+        sorted_by, descending = "run", True
+    heads = []
+    for name, title in [("run", _("Run")), *((name, COLUMNS[name]) for name in columns)]:
+        if name not in SORTS:
+            heads.append(Head(name, title, "", ""))
+            continue
+        is_sorted = name == sorted_by
+        falling = not descending if is_sorted else name in LARGEST_FIRST
+        address = _address(request, sort=f"-{name}" if falling else name, before=None)
+        order = ("descending" if descending else "ascending") if is_sorted else ""
+        heads.append(Head(name, title, address, order))
+    return heads
+
+
+def _rows(
+    numbers: Sequence[int], reader: Any, primary: Primaries, columns: Iterable[str]
+) -> list[RunRow]:
+    by_number = {run.pk: run for run in _light(Run.objects.filter(pk__in=numbers).with_progress())}
+    runs = [by_number[number] for number in numbers if number in by_number]
+    marks, sealed = judge_marks.of_runs(list(by_number)), looks.sealed_among(reader, runs)
+    changed = lists.changed(runs) if "changed" in columns else {}
+    visible = Run.objects.visible_to(reader)
+    highest = lists.highest(runs, visible, reader=reader, primary=primary)
+    baselines = lists.baselines(runs)
+    return [
+        _row(
+            run,
+            primary[PrimaryOf(run.release.project_id, run.release.layer)],
+            marks,
+            sealed=run.pk in sealed,
+            changed=_said(changed.get(run.pk)),
+            highest=run.pk in highest,
+            baseline=run.pk in baselines,
+        )
+        for run in runs
+    ]
 
 
 def _light(runs: Any) -> Any:
     """With what a row shows and nothing heavy."""
     shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail", "yardsticks")
+    documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
     return (
-        runs.select_related("release", "requested_by")
+        runs.select_related("release", "requested_by", "note")
         .with_synthetic()
-        .defer("spec", "config", "release__header", "release__agreement", "release__left_out")
-        .prefetch_related(Prefetch("aggregates", shown))
+        .defer("spec", *documents)
+        .prefetch_related(Prefetch("aggregates", shown), "tags")
     )
 
 
-def _rows(runs: list[Run], reader: Any) -> list[RunRow]:
-    marks = judge_marks.of_runs([run.pk for run in runs])
-    sealed = looks.sealed_among(reader, runs)
-    return [_row(run, marks, sealed=run.pk in sealed) for run in runs]
+def _said(facts: Any) -> list[str] | None:
+    return None if facts is None else [words(fact) for fact in facts]
 
 
-def _row(run: Run, marks: Mapping[judge_marks.Figure, str], *, sealed: bool) -> RunRow:
-    if sealed:
-        return RunRow(run, present.BADGES[run.status], [], "", sealed=True)
-    rows = {row.metric: row for row in run.aggregates.all()}
+def _row(
+    run: Run,
+    primary: Metric,
+    marks: Mapping[judge_marks.Figure, str],
+    *,
+    sealed: bool,
+    changed: list[str] | None,
+    highest: bool,
+    baseline: bool,
+) -> RunRow:
+    note = getattr(run, "note", None)
+    rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in rows]
-    metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
-    own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in metrics}
+    names = [] if sealed else [*GOLD_LAYERS[run.release.layer].headline, *answered]
+    own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in names}
     alike = {mark for mark in own.values() if mark}
+    figures = {
+        name: _figure(METRICS[name], rows.get(name), own[name] if len(alike) > 1 else "")
+        for name in names
+    }
     return RunRow(
         run=run,
         badge=present.BADGES[run.status],
-        figures=[
-            (
-                METRICS[name].title,
-                present.with_interval(METRICS[name], rows.get(name)),
-                own[name] if len(alike) > 1 else "",
-            )
-            for name in metrics
-        ],
+        primary=figures.pop(primary.id, None) if primary.id in rows else None,
+        figures=list(figures.values()) if rows else [],
         mark=next(iter(alike)) if len(alike) == 1 else "",
-        sealed=False,
+        sealed=sealed,
+        changed=changed,
+        highest=highest,
+        baseline=baseline,
+        tags=[row.tag for row in run.tags.all()],
+        note=note.text if note else "",
+    )
+
+
+def _figure(metric: Metric, row: Aggregate | None, mark: str) -> ShownFigure:
+    return ShownFigure(
+        title=metric.title,
+        figure=present.of_scale(metric, row.mean if row else None),
+        interval=present.interval(row) if row and row.ci_low is not None else "",
+        mark=mark,
+        reason=words(row.reason) if row and row.reason else "",
     )

@@ -136,10 +136,12 @@ WORDS = {
     "run.finished": _("run {object_id} finished"),
     "run.judged": _("had the answers of run {object_id} judged again"),
     "run.launched": _("launched {pipeline} on {gold}"),
+    "run.noted": _("wrote a note on run {object_id}"),
     "run.paused": _("paused run {object_id}"),
     "run.rescored": _("had run {object_id} scored again"),
     "run.resumed": _("resumed run {object_id}"),
     "run.retried": _("had tried again what failed in run {object_id}"),
+    "run.tagged": _("tagged run {object_id}: {tags}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
     "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
     "suggestions.requested": _(

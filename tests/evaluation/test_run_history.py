@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from evaluation.models import Run
+from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate, GateResult, Run
+from evaluation.services.run import lists, notes
+from labeling.domain.facts import Fact
+from labeling.models import Event
 from tests.evaluation.screens import queries, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -57,6 +63,15 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
     assert shown("?status=queued") == {everything.pk}
     assert shown("?release=demo@1") == {nothing.pk, everything.pk}
     assert shown("?release=demo@2") == set()
+    assert shown("?split=all") == {nothing.pk, everything.pk}
+    assert shown("?split=dev") == set()
+    assert shown("?mine=1") == {nothing.pk, everything.pk}
+    assert shown("?q=every") == {everything.pk}
+    assert shown(f"?q={nothing.pk}") == {nothing.pk}
+    assert shown("?status=finished") == {nothing.pk}
+    assert shown("?tag=paper") == set()
+    notes.write(everything, tags=["paper"], note="", by=None)
+    assert shown("?tag=paper") == shown("?q=pap") == {everything.pk}
     assert shown(f"?before={everything.pk}") == {nothing.pk}
 
 
@@ -83,6 +98,143 @@ def test_the_history_asks_the_same_number_of_queries_for_any_number_of_runs(
         launch()
 
     assert queries(noor, reverse("runs")) == few
+
+
+def measured(run: Run, mean: float | None) -> Run:
+    """As if the run had been measured: only its primary figure counts in a list."""
+    metric = METRICS[GOLD_LAYERS[run.release.layer].primary]
+    reason = Fact("metric.no_claims") if mean is None else None
+    Aggregate.objects.create(
+        run=run, metric=metric.id, metric_version=metric.version, mean=mean, reason=reason,
+        n=3, n_undefined=0, n_failed=0,
+    )  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(scored_at=timezone.now())
+    return run
+
+
+def shown_order(client: Any, sort: str) -> list[int]:
+    """All pages in a row."""
+    order: list[int] = []
+    address = f"?sort={sort}"
+    while address:
+        context = client.get(reverse("runs") + address).context
+        order += [row.run.pk for row in context["runs"]]
+        address = context["next"]
+    return order
+
+
+def test_runs_are_sorted_by_their_primary_figure_with_undefined_ones_last(
+    launch: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "PAGE_SIZE", 2)
+    half, none, high, same, low = (measured(launch(), mean) for mean in (0.5, None, 0.9, 0.5, 0.1))
+    going_on = launch()
+    noor = signed_in("noor")
+
+    ends = [going_on.pk, none.pk]
+    assert shown_order(noor, "-primary") == [high.pk, same.pk, half.pk, low.pk, *ends]
+    assert shown_order(noor, "primary") == [low.pk, same.pk, half.pk, high.pk, *ends]
+    assert shown_order(noor, "nonsense") == sorted([*ends, *shown_order(noor, "primary")[:4]])[::-1]
+
+
+def test_sealed_figures_have_no_place_in_the_order_and_no_mark(
+    make_release: Any, launch: Any, people: Any, signed_in: Any
+) -> None:
+    run = {
+        "pipeline": "requirements-local",
+        "release": make_release(6, name="split", splits=("dev", "test")),
+        "requested_by": people["rita"],  # who has said why; noor has not
+    }
+    low, high = (measured(launch(**run, split="dev"), mean) for mean in (0.1, 0.2))
+    test = [measured(launch(**run, split="test", reason="x"), mean) for mean in (0.9, 0.8)]
+
+    rows = signed_in("noor").get(reverse("runs") + "?sort=-primary").context["runs"]
+
+    assert [row.run.pk for row in rows] == [high.pk, low.pk, test[1].pk, test[0].pk]
+    assert [row.sealed for row in rows] == [False, False, True, True]
+    assert [row.highest for row in rows] == [True, False, False, False]
+
+
+def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any) -> None:
+    run = {"pipeline": "requirements-local", "split": "dev"}
+    first, second = measured(launch(**run), 0.3), measured(launch(**run), 0.4)
+    measured(launch(pipeline="everything", split="dev"), 0.9)  # a floor is no competitor
+    GateResult.objects.create(run=second, baseline=first, passed=True, checks=[])
+
+    page = signed_in("noor").get(reverse("runs"))
+
+    assert [row.run.pk for row in page.context["runs"] if row.highest] == [second.pk]
+    assert [row.run.pk for row in page.context["runs"] if row.baseline] == [first.pk]
+    assert text(page).count(">best figure<") == 1
+
+
+def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
+    measured(launch(pipeline="everything"), 0.1)
+    for config, seed in (({"merge_above": 0.8}, 0), ({"merge_above": 0.85}, 3)):
+        measured(launch(pipeline="requirements-local", config=config, seed=seed), 0.1)
+    noor = signed_in("noor")
+
+    for name, rows in (("runs", "runs"), ("experiments", "rows")):
+        shown = noor.get(reverse(name)).context[rows]
+        said = [row["changed"] if name == "experiments" else row.changed for row in shown]
+        assert said == [
+            ["merge_above 0.8 → 0.85", "seed 0 → 3"],
+            ["requirements-local in place of everything", "merge_above 0.8"],
+            None,
+        ]
+
+
+def test_chosen_columns_are_in_the_address_and_are_remembered(launch: Any, signed_in: Any) -> None:
+    launch()
+    noor, at = signed_in("noor"), reverse("runs")
+
+    chosen = noor.get(at + "?columns=note&columns=gold&columns=nothing").context["columns"]
+
+    assert chosen == ["gold", "note"]
+    assert noor.get(at).context["columns"] == ["gold", "note"]
+    assert len(signed_in("rita").get(at).context["columns"]) > 2
+
+
+def test_tags_and_notes_are_written_with_their_history(launch: Any, signed_in: Any) -> None:
+    run = launch()
+    noor, at = signed_in("noor"), reverse("run-notes", args=[run.pk])
+
+    noor.post(at, {"tags": "paper,  paper, <b>final</b> ", "note": "First\r\nline"})
+    noor.post(at, {"tags": "paper", "note": "Second"})
+    page, listed = text(noor.get(at)), text(noor.get(reverse("runs") + "?columns=pipeline"))
+
+    assert list(run.tags.values_list("tag", flat=True)) == ["paper"]
+    assert Run.objects.get(pk=run.pk).note.text == "Second"
+    events = Event.objects.filter(verb__in=["run.tagged", "run.noted"]).order_by("pk")
+    assert [event.data.get("note", event.data.get("tags")) for event in events] == [
+        ["<b>final</b>", "paper"],
+        "First\nline",
+        ["paper"],
+        "Second",
+    ]
+    assert "&lt;b&gt;final&lt;/b&gt;" in page
+    assert 'class="run-note" dir="auto">First line' in page
+    assert 'dir="auto">paper</a>' in listed
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"tags": "x" * 41}, "A tag has at most 40 characters."),
+        ({"tags": ",".join(map(str, range(13)))}, "at most 12 tags"),
+        ({"note": "x" * 5001}, "5000 characters"),
+    ],
+)
+def test_a_tag_or_note_that_is_too_long_is_refused(
+    launch: Any, signed_in: Any, fields: dict[str, str], problem: str
+) -> None:
+    run = launch()
+
+    response = signed_in("noor").post(reverse("run-notes", args=[run.pk]), fields)
+
+    assert response.status_code == 422
+    assert problem in text(response)
+    assert not Event.objects.filter(verb__startswith="run.tag").exists()
 
 
 def test_a_run_is_launched_from_the_form(

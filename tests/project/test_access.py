@@ -175,6 +175,7 @@ EXPECTED = {
     "experiment-file": READERS,
     "run-new": READERS,
     "run-planning": READERS,
+    "run-notes": READERS,
     "gold-planning": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),

@@ -66,7 +66,7 @@ def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
     newest = work(start())
     rita = signed_in("rita")
 
-    listed = rita.get(reverse("runs")).content.decode()
+    listed = rita.get(reverse("runs"), {"columns": ["primary", "figures"]}).content.decode()
     page = rita.get(f"{newest.get_absolute_url()}?tab=curves").content.decode()
 
     assert "8.000 / 10" in listed
