@@ -95,7 +95,7 @@ CSRF_TRUSTED_ORIGINS = env_list("ASSAY_TRUSTED_ORIGINS", [])
 INSTALLED_APPS = [
     "labeling",
     "evaluation",
-    "django.contrib.admin",
+    "labeling.apps.AssayAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

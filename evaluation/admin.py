@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.utils.formats import date_format, number_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
+from django.utils.translation import gettext
 
+from evaluation import adapters
 from evaluation.forms import LaunchForm
+from evaluation.layers import GOLD_LAYERS, Example, GoldLayer, gold_layer
+from evaluation.metrics.registry import METRICS
 from evaluation.models import (
     Aggregate,
     Answer,
@@ -46,12 +54,62 @@ from evaluation.models import (
     YardstickCase,
 )
 from evaluation.services.language_models import bills
-from evaluation.services.run import planning
-from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, read_only, worded
+from evaluation.services.run import planning, run_figures
+from evaluation.services.run.comparisons import MOST_RUNS
+from evaluation.services.work import steering
+from labeling.admin import (
+    PROJECT_OF,
+    STAGE_OF,
+    GoldReleaseAdmin,
+    ReadOnly,
+    ReadOnlyAdmin,
+    read_only,
+    reading,
+    worded,
+)
+from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import looks
 from labeling.translation import lazy as _
+from labeling.translation import translated
+from labeling.words import words, words_of
+
+STAGE_OF.update(
+    {
+        Run: "Runs",
+        CaseRun: "Runs",
+        Aggregate: "Results",
+        Score: "Results",
+        GateResult: "Results",
+        GateThresholds: "Results",
+        PrimaryMetric: "Results",
+        Rating: "Results",
+        RatingPanel: "Results",
+        Answer: "Judges",
+        Judging: "Judges",
+        Judgement: "Judges",
+        AnswerRating: "Judges",
+        AnswerPanel: "Judges",
+        JudgeCertificate: "Judges",
+        Probing: "Judges",
+    }
+)
+PROJECT_OF.update(
+    {
+        Run: "release__project",
+        CaseRun: "run__release__project",
+        Aggregate: "run__release__project",
+        Score: "case__run__release__project",
+        GateResult: "run__release__project",
+        GateThresholds: "project",
+        PrimaryMetric: "project",
+        Answer: "case__run__release__project",
+        Judging: "run__release__project",
+        Judgement: "judging__run__release__project",
+        JudgeCertificate: "project",
+    }
+)
 
 admin.site.unregister(GoldRelease)
 
@@ -63,7 +121,7 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
     actions = ("evaluate",)
 
     def has_launch_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("evaluation.add_run")
+        return request.user.has_perm("evaluation.add_run") or bool(reading(request))
 
     @admin.action(description=_("Evaluate with a pipeline…"), permissions=["launch"])
     def evaluate(self, request: HttpRequest, chosen: QuerySet[GoldRelease]) -> HttpResponse:
@@ -81,7 +139,10 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
             raise PermissionDenied
         ids = map(whole_number, request.GET.get("ids", "").split(","))
         numbers = [number for number in ids if number is not None]
-        releases = list(GoldRelease.objects.filter(pk__in=numbers).select_related("project"))
+        offered: Any = self.get_queryset(request).filter(pk__in=numbers)
+        if not request.user.has_perm("evaluation.add_run"):
+            offered = offered.filter(project__in=reading(request))
+        releases = list(offered.select_related("project"))
         if not releases:
             messages.error(request, _("Tick the gold releases to evaluate first."))
             return redirect("admin:labeling_goldrelease_changelist")
@@ -144,11 +205,31 @@ class StatusFilter(admin.SimpleListFilter):
         return runs.filter(state=self.value()) if self.value() else runs
 
 
+def readable(value: Any) -> SafeString:
+    """JSON as lists of names and values; what machines alone use is left out."""
+    if isinstance(value, Mapping):
+        rows = [
+            (str(name).replace("_", " "), readable(item))
+            for name, item in value.items()
+            if name != "uid"
+        ]
+        listed = format_html_join("", "<dt>{}</dt><dd>{}</dd>", rows)
+        return format_html('<dl class="readable">{}</dl>', listed) if rows else SafeString("–")
+    if isinstance(value, list | tuple):
+        if all(not isinstance(item, Mapping | list | tuple) for item in value):
+            shown = ", ".join(map(str, value)) or "–"
+            return format_html('<span dir="auto">{}</span>', shown)
+        items = format_html_join("", "<li>{}</li>", ((readable(item),) for item in value))
+        return format_html('<ol class="readable">{}</ol>', items)
+    shown = "–" if value in (None, "") else str(value)
+    return format_html('<span dir="auto">{}</span>', shown)
+
+
 def _rounded(name: str) -> Callable[[Aggregate], str | None]:
     @admin.display(description=name.replace("_", " "), ordering=name)
-    def shown(row: Aggregate) -> str | None:
+    def shown(row: Aggregate) -> str:
         value = getattr(row, name)
-        return None if value is None else f"{value:.4f}"
+        return "–" if value is None else number_format(f"{value:.4f}", 4)
 
     return shown
 
@@ -156,8 +237,14 @@ def _rounded(name: str) -> Callable[[Aggregate], str | None]:
 FIGURES: tuple[Any, ...] = tuple(
     _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
 )
+@admin.display(description=_("Metric"), ordering="metric")
+def _titled(row: Aggregate) -> str:
+    metric = METRICS.get(row.metric)
+    return translated(metric.title) if metric else row.metric
+
+
 COUNTS = ("n", "n_undefined", "n_failed")
-ROW: tuple[Any, ...] = ("metric", *FIGURES, *COUNTS, worded("reason"))
+ROW: tuple[Any, ...] = (_titled, *FIGURES, *COUNTS, worded("reason"))
 
 
 class AggregateInline(ReadOnly, admin.TabularInline):
@@ -166,26 +253,44 @@ class AggregateInline(ReadOnly, admin.TabularInline):
     fields = ROW
     readonly_fields = ROW
 
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whoever sees the run: it is asked for before."""
+        return True
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
         sealed = looks.sealed(request.user, Look.Purpose.RESULTS)
         rows = super().get_queryset(request).defer("detail", "yardsticks")
         return rows.exclude(run__look__isnull=False, run__release__in=sealed)
 
 
+class RunList(ChangeList):
+    """A page of runs, each with the figure that decides about it: a few queries for all of them."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        runs: list[Any] = list(self.result_list)
+        for run, figure in zip(runs, run_figures.of_runs(runs, request.user), strict=True):
+            run.figure = figure
+        self.result_list = runs
+
+
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
     list_display = (
-        "id",
+        "number",
+        "page",
         "pipeline",
-        "release",
-        "split",
+        "gold",
+        "figure",
+        "counted",
+        "n_failed",
         "status",
-        "progress",
-        "requested_by",
-        "created_at",
+        "launched",
     )
-    list_filter = (StatusFilter, "pipeline", "split", "release")
-    search_fields = ("pipeline", "release__name", "requested_by__username", "reason")
+
+    list_filter = (StatusFilter, "pipeline", "split", "release", "created_at")
+    search_fields = ("name", "pipeline", "release__name", "requested_by__username", "reason", "=id")
+    actions = ("compare", "export_csv", "export_json", "score_again", "cancel")
     inlines = (AggregateInline,)
     fields = (
         "screen",
@@ -193,10 +298,11 @@ class RunAdmin(ReadOnlyAdmin):
         "progress",
         "failure",
         "pause_reason",
+        "name",
         "release",
         "pipeline",
         "pipeline_version",
-        "config",
+        "settings",
         "split",
         "reason",
         "repetitions",
@@ -206,44 +312,286 @@ class RunAdmin(ReadOnlyAdmin):
         "requested_by",
         "created_at",
         "scored_at",
-        "spec",
+        "written_down",
     )
     readonly_fields = fields
 
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        return ["release"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:
+        """What is needed to repeat the run is folded: it is long."""
+        shown = list(self.get_fields(request, obj))
+        folded = ["settings", "repetitions", "seed", "budget_cost", "budget_tokens"]
+        folded.append("written_down")
+        return [
+            (None, {"fields": [name for name in shown if name not in folded]}),
+            (_("How it was made"), {"fields": folded, "classes": ["collapse"]}),
+        ]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: Any = super().get_queryset(request)
-        return rows.with_progress()
+        return rows.with_progress().defer("release__header", "release__agreement")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return RunList
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        may = {"may_launch": bool(reading(request))}
+        return super().changelist_view(request, {**may, **(extra_context or {})})
+
+    @admin.display(description=_("Run"), ordering="pk")
+    def number(self, run: Run) -> int:
+        return run.pk
+
+    @admin.display(description=_("Primary metric [95 %]"))
+    def figure(self, run: Any) -> SafeString:
+        return format_html(
+            '<span class="figure">{}</span> <span class="quiet">{}</span>',
+            run.figure.value,
+            run.figure.title,
+        )
+
+    @admin.display(description="n")
+    def counted(self, run: Any) -> SafeString:
+        return _labelled("n", "–" if run.figure.n is None else run.figure.n)
+
+    @admin.display(description=_("Failed"))
+    def n_failed(self, run: Any) -> SafeString:
+        return _labelled(gettext("Failed"), run.n_failed)
+
+    @admin.display(description=_("Name and page"), ordering="name")
+    def page(self, run: Run) -> SafeString:
+        said = run.name or gettext("Open the page")
+        return format_html('<a href="{}" dir="auto">{}</a>', run.get_absolute_url(), said)
+
+    @admin.display(description=_("Gold, split"), ordering="release")
+    def gold(self, run: Run) -> str:
+        return f"{run.release}, {run.split or gettext('all')}"
+
+    @admin.display(description=_("Launched"), ordering="created_at")
+    def launched(self, run: Run) -> str:
+        return date_format(localtime(run.created_at), "SHORT_DATETIME_FORMAT")
 
     @admin.display(description=_("Results"))
     def screen(self, run: Run) -> SafeString:
-        return format_html('<a href="{}">Open run {}</a>', run.get_absolute_url(), run.pk)
+        cases = f"{reverse('admin:evaluation_caserun_changelist')}?run__id__exact={run.pk}"
+        return format_html(
+            '<a href="{}">{}</a> · <a href="{}">{}</a>',
+            run.get_absolute_url(),
+            gettext("Page of run {number}").format(number=run.pk),
+            cases,
+            gettext("All its cases"),
+        )
 
     @admin.display(description=_("Status"), ordering="state")
     def status(self, run: Run) -> str:
-        return run.status
+        return str(Run.Status(run.status).label)
 
     @admin.display(description=_("Cases"))
     def progress(self, run: Any) -> str:
-        failed = f", {run.n_failed} failed" if run.n_failed else ""
-        return f"{run.n_done + run.n_failed} of {run.n_cases}{failed}"
+        done = run.n_done + run.n_failed
+        if not run.n_failed:
+            return gettext("{done} of {total}").format(done=done, total=run.n_cases)
+        counts = {"done": done, "total": run.n_cases, "failed": run.n_failed}
+        return gettext("{done} of {total}, {failed} failed").format(**counts)
+
+    @admin.display(description=_("Settings"))
+    def settings(self, run: Run) -> SafeString:
+        return readable(run.config)
+
+    @admin.display(description=_("Written down at the launch"))
+    def written_down(self, run: Run) -> SafeString:
+        return readable(run.spec.as_json())
+
+    # --- actions ------------------------------------------------------------------------------
+
+    def has_read_permission(self, request: HttpRequest) -> bool:
+        return bool(reading(request))
+
+    @admin.action(description=_("Compare the selected runs"), permissions=["read"])
+    def compare(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse | None:
+        """On the page: the oldest is the baseline, as it is where somebody asks for two runs."""
+        numbers = sorted(_own(chosen, request).values_list("pk", flat=True))
+        if not 2 <= len(numbers) <= MOST_RUNS:
+            said = gettext("Select two to {most} runs on the same gold.").format(most=MOST_RUNS)
+            messages.error(request, said)
+            return None
+        baseline, *others = numbers
+        named = urlencode([("baseline", baseline), *(("run", pk) for pk in others)])
+        return redirect(f"{reverse('run-compare')}?{named}")
+
+    @admin.action(description=_("Export the figures as CSV"), permissions=["read"])
+    def export_csv(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse:
+        rows = run_figures.rows(_own(chosen, request), request.user)
+        return _file(run_figures.csv_text(rows), "runs.csv", "text/csv")
+
+    @admin.action(description=_("Export the figures as JSON"), permissions=["read"])
+    def export_json(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse:
+        rows = run_figures.rows(_own(chosen, request), request.user)
+        return _file(run_figures.json_text(rows), "runs.json", "application/json")
+
+    @admin.action(description=_("Score again"), permissions=["read"])
+    def score_again(self, request: HttpRequest, chosen: QuerySet[Run]) -> None:
+        self._steer(request, chosen, steering.rescore, _("Run {number} is scored again."))
+
+    @admin.action(description=_("Cancel…"), permissions=["read"])
+    def cancel(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse | None:
+        """Asked once more: a cancelled run does not go on again."""
+        if "confirmed" not in request.POST:
+            context = {
+                **self.admin_site.each_context(request),
+                "title": gettext("Cancel runs"),
+                "opts": self.opts,
+                "runs": _own(chosen, request),
+            }
+            return TemplateResponse(request, "admin/evaluation/cancel.html", context)
+        self._steer(request, chosen, steering.cancel, _("Run {number} is cancelled."))
+        return None
+
+    def _steer(
+        self,
+        request: HttpRequest,
+        chosen: QuerySet[Run],
+        do: Callable[..., None],
+        said: str,
+    ) -> None:
+        """Each by itself: what one of them refuses does not keep the others."""
+        for run in _own(chosen, request).select_related("release__project"):
+            try:
+                do(run, by=request.user)
+            except RuleError as error:
+                problem = gettext("Run {number}: {why}")
+                messages.error(request, problem.format(number=run.pk, why=words(error.fact)))
+            else:
+                messages.success(request, said.format(number=run.pk))
+
+
+def _labelled(label: str, value: object) -> SafeString:
+    """A number with what it counts, which phones show in place of the head of the table."""
+    return format_html('<span class="on-phones">{}: </span>{}', label, value)
+
+
+def _own(chosen: QuerySet[Run], request: HttpRequest) -> QuerySet[Run]:
+    """Those that the person may steer and read on the pages, too."""
+    return chosen.filter(pk__in=Run.objects.visible_to(request.user).values("pk"))
+
+
+def _file(text: str, name: str, media_type: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=f"{media_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @admin.register(Aggregate)
 class AggregateAdmin(ReadOnlyAdmin):
     sealed_by = ("run__look__isnull", "run__release")
     sealed_as = False
-    list_display = ("id", "run", "metric", *FIGURES, *COUNTS)
+    list_display = ("id", "run", _titled, *FIGURES, *COUNTS)
     list_filter = ("metric", "run__pipeline")
     search_fields = ("metric", "=run__id")
 
 
-read_only(
-    CaseRun,
-    "id run item repetition state attempts error_class seconds finished_at",
-    "state error_class run__pipeline",
-    "item__item_id error =run__id",
-    sealed_by=("item__split", "run__release"),
-)
+class ScoreInline(ReadOnly, admin.TabularInline):
+    model = Score
+    extra = 0
+    fields = ("title", "value_in_words")
+    readonly_fields = fields
+    verbose_name_plural = _("Scores")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whoever sees the case: it is asked for before."""
+        return True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Score]:
+        return super().get_queryset(request).defer("detail", "by_person").select_related("case")
+
+    @admin.display(description=_("Metric"))
+    def title(self, score: Score) -> str:
+        metric = METRICS.get(score.metric)
+        if metric is None or metric.version != score.metric_version:
+            older = gettext("{metric}, version {version}, no longer in force")
+            return older.format(metric=score.metric, version=score.metric_version)
+        return translated(metric.title)
+
+    @admin.display(description=_("Value"))
+    def value_in_words(self, score: Score) -> str:
+        if score.value is None:
+            return gettext("undefined: {why}").format(why=words_of(score.reason))
+        said = f" ({words_of(score.reason)})" if score.reason else ""
+        return number_format(f"{score.value:.3f}", 3) + said
+
+
+@admin.register(CaseRun)
+class CaseRunAdmin(ReadOnlyAdmin):
+    about = "item__conversation"
+    sealed_by = ("item__split", "run__release")
+    list_display = (*("name", "run", "state", "primary", "problem", "repetition", "took"),)
+    list_filter = ("state", "error_class", "item__split", "run__pipeline")
+    search_fields = ("item__item_id", "part_id", "=run__id")
+    inlines = (ScoreInline,)
+    fields = (
+        *("name", "page", "run", "state", "problem", "question", "expected", "returned"),
+        *("repetition", "attempts", "exposure", "took", "finished_at"),
+    )
+    readonly_fields = fields
+
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        return ["item", "run", "run__release"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: Any = super().get_queryset(request)
+        primaries = [layer.primary for layer in GOLD_LAYERS.values()]
+        shown = Score.objects.filter(metric__in=primaries).defer("detail", "by_person")
+        return rows.defer(
+            "item__canonical", "run__spec", "run__config", "run__release__header"
+        ).prefetch_related(Prefetch("scores", shown, to_attr="main_scores"))
+
+    @admin.display(description=_("Case"), ordering="item__item_id")
+    def name(self, case: CaseRun) -> str:
+        return case.case_id
+
+    @admin.display(description=_("Primary metric"))
+    def primary(self, case: Any) -> str:
+        layer = gold_layer(case.run.release.layer)
+        version = METRICS[layer.primary].version
+        for score in case.main_scores:
+            if (score.metric, score.metric_version) == (layer.primary, version):
+                return "–" if score.value is None else number_format(f"{score.value:.3f}", 3)
+        return "–"
+
+    @admin.display(description=_("Problem"), ordering="error_class")
+    def problem(self, case: CaseRun) -> str:
+        return words_of(case.error) or "–"
+
+    @admin.display(description=_("Seconds"), ordering="seconds")
+    def took(self, case: CaseRun) -> str:
+        return "–" if case.seconds is None else number_format(f"{case.seconds:.2f}", 2)
+
+    @admin.display(description=_("Page"))
+    def page(self, case: CaseRun) -> SafeString:
+        said = gettext("The case next to its conversation")
+        return format_html('<a href="{}">{}</a>', case.get_absolute_url(), said)
+
+    @admin.display(description=_("Question"))
+    def question(self, case: CaseRun) -> str:
+        layer, example = self._example(case)
+        return layer.question(example.gold) or "–"
+
+    @admin.display(description=_("Expected"))
+    def expected(self, case: CaseRun) -> SafeString:
+        return readable(self._example(case)[1].gold)
+
+    @admin.display(description=_("Returned"))
+    def returned(self, case: CaseRun) -> SafeString:
+        layer, example = self._example(case)
+        return readable(layer.predicted(example.output))
+
+    def _example(self, case: CaseRun) -> tuple[GoldLayer, Example]:
+        layer = gold_layer(case.run.release.layer)
+        return layer, adapters.to_example(case, layer)
+
+
 read_only(
     Score,
     "id case metric metric_version value reason",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import JSONField, Model, Q, QuerySet, TextField
@@ -103,6 +104,23 @@ def worded(name: str) -> Callable[[Model], str]:
     return shown
 
 
+def unlinked(name: str) -> Callable[[Model], str]:
+    """A related row by its name alone, for those who may not open it."""
+
+    @admin.display(description=name.replace("_", " "))
+    def shown(row: Model) -> str:
+        related = getattr(row, name)
+        return "–" if related is None else str(related)
+
+    return shown
+
+
+def _opens(model: Any, request: HttpRequest) -> bool:
+    """Whether a link to a row of the table leads anywhere for this person."""
+    registered = admin.site._registry.get(model)
+    return registered is not None and registered.has_view_permission(request)
+
+
 NAMED_BY: dict[type[Model], tuple[str, ...]] = {
     Round: ("project",),
     Assignment: ("conversation", "annotator"),
@@ -112,6 +130,72 @@ NAMED_BY: dict[type[Model], tuple[str, ...]] = {
     GoldItem: ("release",),
 }
 """The related rows that name a row: its ``__str__`` reads them."""
+
+
+STAGE_OF: dict[type[Model], str] = {
+    GoldRelease: "Gold",
+    GoldItem: "Gold",
+    Dispute: "Gold",
+    DisputeOutcome: "Gold",
+    LintReport: "Gold",
+    LintWaiver: "Gold",
+    Conversation: "Labeling",
+    Guideline: "Labeling",
+    Round: "Labeling",
+    Assignment: "Labeling",
+    Annotation: "Labeling",
+    Adjudication: "Labeling",
+    Disagreement: "Labeling",
+    Comment: "Labeling",
+    Review: "Labeling",
+    Measurement: "Labeling",
+    Suggestion: "Labeling",
+    ImportReport: "Labeling",
+    GoldCheck: "Labeling",
+    Qualification: "Labeling",
+    Pause: "Labeling",
+    Admission: "Access",
+    Invitation: "Access",
+    ApiToken: "Access",
+    Webhook: "Access",
+    Look: "Access",
+    LookBudget: "Access",
+    Event: "Access",
+}
+"""Where the first page lists a table. The others are parts and caches of these: they open by their
+address, and by links from the rows that they belong to.
+"""
+
+PROJECT_OF: dict[type[Model], str] = {GoldRelease: "project", GoldItem: "release__project"}
+"""What researchers and leads among the staff may read of their projects, and the path to these.
+
+The administrator's permissions, which hold for every project, open the rest.
+"""
+
+
+def reading(request: HttpRequest) -> list[int]:
+    """The projects whose results the person reads; asked once for a request."""
+    user: Any = request.user
+    if not hasattr(user, "_projects_read"):
+        roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+        read = Project.objects.with_role(user, *roles) if user.is_active else Project.objects.none()
+        user._projects_read = list(read.values_list("pk", flat=True))
+    projects: list[int] = user._projects_read
+    return projects
+
+
+class OwnProjectsFilter(admin.RelatedFieldListFilter):
+    """Offers nothing that the person could not open."""
+
+    def field_choices(
+        self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin
+    ) -> list[tuple[str, str]]:
+        shown = model_admin.admin_site._registry[field.related_model].get_queryset(request)
+        ordering = self.field_admin_ordering(field, request, model_admin)
+        choices: list[tuple[str, str]] = field.get_choices(
+            include_blank=False, ordering=ordering, limit_choices_to={"pk__in": shown.values("pk")}
+        )
+        return choices
 
 
 class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
@@ -133,9 +217,43 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     hides_checks = False
     needs: tuple[str, ...] = ()
     show_full_result_count = False
+    list_per_page = 50
+
+    @property
+    def stage(self) -> str:
+        return STAGE_OF.get(self.model, "")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_view_permission(request, obj) or self._by_role(request)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return super().has_module_permission(request) or self._by_role(request)
+
+    def _by_role(self, request: HttpRequest) -> bool:
+        return self.model in PROJECT_OF and bool(reading(request))
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """Names of other projects are not offered to those who read some projects alone."""
+        if super().has_view_permission(request):
+            return super().get_list_filter(request)
+        return list(self._own_filters(request))
+
+    def _own_filters(self, request: HttpRequest) -> Iterable[Any]:
+        for name in super().get_list_filter(request):
+            field = get_fields_from_path(self.model, name)[-1] if isinstance(name, str) else None
+            if field is None or not field.is_relation:
+                yield name
+            elif _opens(field.related_model, request):
+                yield name, OwnProjectsFilter
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        return self._with_words(super().get_fields(request, obj))
+        closed = {
+            field.name
+            for field in self.model._meta.fields
+            if field.is_relation and not _opens(field.related_model, request)
+        }
+        shown = self._with_words(super().get_fields(request, obj))
+        return [unlinked(name) if name in closed else name for name in shown]
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return self._with_words(super().get_list_display(request))
@@ -147,6 +265,9 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         rows: Any = super().get_queryset(request)
+        if not super().has_view_permission(request):
+            path = PROJECT_OF.get(self.model)
+            rows = rows.filter(**{f"{path}__in": reading(request)}) if path else rows.none()
         if self.hides_checks:
             rows = rows.labelling()
         if self.about:
@@ -232,6 +353,7 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):
+    stage = "Access"
     list_display = ("name", "slug", "overlap", "kappa_threshold", "kappa_statistic", "created_at")
     search_fields = ("name", "slug")
     inlines = (MembershipInline,)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.admin import apps as admin_apps
 from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
@@ -60,7 +61,13 @@ def _load_rest_framework() -> None:
             del sys.modules[name]
 
 
+class AssayAdminConfig(admin_apps.AdminConfig):
+    default = False
+    default_site = "labeling.admin_site.AssaySite"
+
+
 class LabelingConfig(AppConfig):
+    default = True
     name = "labeling"
 
     def ready(self) -> None:

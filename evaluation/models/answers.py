@@ -85,6 +85,7 @@ class Judging(models.Model):
     cancelled = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("judging of answers"), _("judgings of answers")
         ordering = ["-pk"]
 
     def __str__(self) -> str:
@@ -116,6 +117,7 @@ class Judgement(Work):
     objects = JudgementQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("judgement of an answer"), _("judgements of answers")
         ordering = ["judging", "answer", "pk"]
         constraints = [
             models.UniqueConstraint(name="judgement_once", fields=["judging", "answer", "kind"]),
@@ -163,6 +165,7 @@ class AnswerRating(models.Model):
     frozen = models.BooleanField(default=False, help_text="Its sample is closed")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("rating of an answer"), _("ratings of answers")
         ordering = ["answer", "kind", "rater"]
         constraints = [
             models.UniqueConstraint(

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.answers import Answer, Kind
 from evaluation.models.ratings import PanelQuerySet
@@ -130,6 +131,7 @@ class Probing(Work):
     objects = WorkQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("probe of a judge"), _("probes of judges")
         ordering = ["-pk"]
         constraints = [
             models.CheckConstraint(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import Run
 from labeling.models import Project
@@ -26,7 +27,7 @@ class GateThresholds(models.Model):
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        verbose_name_plural = "gate thresholds"
+        verbose_name, verbose_name_plural = _("run thresholds"), _("run thresholds")
         constraints = [
             models.CheckConstraint(
                 name="gate_coverage_is_a_share",
@@ -76,6 +77,7 @@ class GateResult(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("gate decision"), _("gate decisions")
         ordering = ["-pk"]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import CaseRun, Run
 from labeling.models import Membership, Project
@@ -106,6 +107,7 @@ class Rating(models.Model):
     frozen = models.BooleanField(default=False, help_text="The rating of the run is closed")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("rating of a label"), _("ratings of labels")
         ordering = ["case", "position", "judge"]
         constraints = [
             models.UniqueConstraint(

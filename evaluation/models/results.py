@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.metrics.chance import over_chance
 from evaluation.models.runs import CaseRun, Run
@@ -27,6 +28,7 @@ class Score(models.Model):
     detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("score of a case"), _("scores of cases")
         ordering = ["case", "pk"]
         constraints = [
             models.UniqueConstraint(name="score_once", fields=["case", "metric", "metric_version"]),
@@ -69,6 +71,7 @@ class Aggregate(models.Model):
     )
 
     class Meta:
+        verbose_name, verbose_name_plural = _("figure"), _("figures")
         ordering = ["run", "pk"]
         constraints = [
             models.UniqueConstraint(

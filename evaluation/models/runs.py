@@ -242,6 +242,7 @@ class CaseRun(Work):
     objects = WorkQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("case"), _("cases")
         ordering = ["run", "item__position", "repetition"]
         constraints = [
             models.UniqueConstraint(

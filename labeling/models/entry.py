@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.projects import Membership, Project
 
@@ -40,6 +41,7 @@ class ApiToken(models.Model):
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("API token"), _("API tokens")
         ordering = ["-pk"]
 
     def __str__(self) -> str:

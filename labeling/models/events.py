@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.projects import Membership, Project
 
@@ -28,6 +29,7 @@ class Event(models.Model):
     objects = EventQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("entry of the audit log"), _("audit log")
         ordering = ["-pk"]
         indexes = [models.Index(name="event_of_project", fields=["project", "-id"])]
 

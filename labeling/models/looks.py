@@ -47,6 +47,7 @@ class Look(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("look at test items"), _("looks at test items")
         ordering = ["-pk"]
         indexes = [
             models.Index(name="look_of_release", fields=["release", "purpose"]),
@@ -81,6 +82,7 @@ class LookBudget(models.Model):
     objects = LookBudgetQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("budget of looks"), _("budgets of looks")
         ordering = ["-pk"]
 
     def __str__(self) -> str:

@@ -87,17 +87,17 @@ def test_nothing_ticked_is_said_and_not_a_crash(project: Any, signed_in: Any) ->
 def test_staff_without_the_permission_cannot_launch(
     release: Any, signed_in: Any, people: Any
 ) -> None:
-    people["rita"].is_staff = True
-    people["rita"].save()
+    people["olga"].is_staff = True  # without a role in any project
+    people["olga"].save()
     allowed = Permission.objects.get(codename="view_goldrelease")
-    people["rita"].user_permissions.add(allowed)
-    rita = signed_in("rita")
+    people["olga"].user_permissions.add(allowed)
+    olga = signed_in("olga")
 
-    listed = rita.get(reverse(GOLD)).content.decode()
+    listed = olga.get(reverse(GOLD)).content.decode()
     form_page = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={release.pk}"
 
     assert "Evaluate with a pipeline" not in listed
-    assert rita.post(form_page, {"pipeline": "nothing"}).status_code == 403
+    assert olga.post(form_page, {"pipeline": "nothing"}).status_code == 403
     assert not Run.objects.exists()
 
 
@@ -109,8 +109,8 @@ def test_the_admin_shows_the_aggregates_of_a_finished_run(
 
     page = signed_in("admin").get(reverse("admin:evaluation_run_change", args=[run.pk]))
 
-    assert "requirement_f1" in page.content.decode()
-    assert "finished" in page.content.decode()
+    assert "Requirement F1" in page.content.decode()
+    assert "Finished" in page.content.decode()
 
 
 @pytest.mark.parametrize("model", ["run", "caserun", "score", "aggregate"])

@@ -1,0 +1,250 @@
+"""The admin as a researcher among the staff sees it: own projects alone, and no dead link."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.models import Run
+from evaluation.services.run import execution
+from labeling.models import Guideline, Project
+from tests.evaluation import launching
+from tests.evaluation.chat_gold import content
+from tests.evaluation.conftest import perfect
+from tests.evaluation.releases import freeze
+
+pytestmark = pytest.mark.django_db
+
+RUNS = "admin:evaluation_run_changelist"
+
+
+@pytest.fixture
+def noor(people: dict[str, User], project: Project) -> Client:
+    """A researcher to whom an administrator gave the admin, and no permission of Django's."""
+    User.objects.filter(username="noor").update(is_staff=True)
+    client = Client()
+    client.force_login(User.objects.get(username="noor"))
+    return client
+
+
+@pytest.fixture
+def elsewhere(people: dict[str, User]) -> Run:
+    """A run in a project that noor does not read."""
+    other = Project.objects.create(slug="secret", name="Secret")
+    Guideline.objects.create(project=other, version=1, body="Label what they want.")
+    release = freeze(other, "qa", name="hidden", contents=[content("qa", "dev")])
+    return launching.launch(release, pipeline="nothing", requested_by=people["olga"], queue=False)
+
+
+def act(client: Client, action: str, *runs: Run, **fields: Any) -> Any:
+    chosen = [run.pk for run in runs]
+    return client.post(reverse(RUNS), {"action": action, "_selected_action": chosen, **fields})
+
+
+def links(page: str) -> set[str]:
+    return {link.split("#")[0] for link in re.findall(r'href="(/admin/[^"?]*)"', page)}
+
+
+def test_every_link_that_the_admin_shows_opens(
+    noor: Client, finished: Any, script: Any, elsewhere: Run
+) -> None:
+    script(perfect)
+    finished()
+    seen: set[str] = set()
+    waiting = {reverse("admin:index")}
+    while waiting:
+        address = waiting.pop()
+        seen.add(address)
+        if "logout" in address or "jsi18n" in address:
+            continue
+        response = noor.get(address, follow=True)
+        assert response.status_code == 200, address
+        assert not list(response.context["messages"]), address  # “does not exist”
+        page = response.content.decode()
+        assert "permission to view" not in page, address
+        assert "hidden" not in re.sub(r'type="hidden"|\bhidden\b(?!@)', "", page), address
+        waiting |= links(page) - seen
+    assert reverse(RUNS) in seen
+    assert any(re.fullmatch(r"/admin/evaluation/caserun/\d+/change/", link) for link in seen)
+
+
+def test_the_first_page_lists_tables_by_stage_under_plain_names(noor: Client) -> None:
+    listed = noor.get(reverse("admin:index")).context["app_list"]
+
+    assert [stage["name"] for stage in listed] == ["Gold", "Runs", "Results", "Judges"]
+    named = [str(model["name"]) for stage in listed for model in stage["models"]]
+    assert {"Gold releases", "Runs", "Cases", "Figures", "Gate decisions"} <= set(named)
+    assert not {"Stage traces", "Cached replies", "Users", "Assignments"} & set(named)
+
+
+def test_staff_without_a_role_see_nothing_and_administrators_everything(
+    people: dict[str, User], signed_in: Any, project: Project
+) -> None:
+    User.objects.filter(username="olga").update(is_staff=True)
+    olga = Client()
+    olga.force_login(User.objects.get(username="olga"))
+
+    assert olga.get(reverse("admin:index")).context["app_list"] == []
+    assert olga.get(reverse(RUNS)).status_code == 403
+    stages = signed_in("admin").get(reverse("admin:index")).context["app_list"]
+    assert [stage["name"] for stage in stages][-2:] == ["Labeling", "Access"]
+
+
+def test_runs_of_other_projects_are_neither_shown_nor_changed(
+    noor: Client, launch: Any, elsewhere: Run
+) -> None:
+    own = launch()
+
+    page = noor.get(reverse(RUNS))
+    assert [run.pk for run in page.context["cl"].result_list] == [own.pk]
+    assert "hidden@1" not in page.content.decode()  # also not among the filters
+    assert noor.get(reverse("admin:evaluation_run_change", args=[elsewhere.pk])).status_code == 302
+    case = elsewhere.cases.all()[0]
+    assert noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).status_code == 302
+    evaluate = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={elsewhere.release_id}"
+    assert noor.post(evaluate, {"pipeline": "nothing"}).status_code == 302
+    act(noor, "cancel", elsewhere, confirmed="1")
+    act(noor, "score_again", elsewhere)
+    exported = act(noor, "export_csv", elsewhere, own).content.decode()
+
+    elsewhere.refresh_from_db()
+    assert not elsewhere.cancelled
+    assert "hidden@1" not in exported
+    assert Run.objects.count() == 2
+
+
+def test_who_may_see_a_release_without_a_role_may_not_launch_on_it(
+    people: dict[str, User], project: Project, elsewhere: Run
+) -> None:
+    """Django's permission to look holds everywhere; to launch one reads the project."""
+    rita = people["rita"]
+    User.objects.filter(pk=rita.pk).update(is_staff=True)
+    rita.user_permissions.add(Permission.objects.get(codename="view_goldrelease"))
+    client = Client()
+    client.force_login(User.objects.get(pk=rita.pk))
+    evaluate = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={elsewhere.release_id}"
+
+    assert (
+        "hidden@1" in client.get(reverse("admin:labeling_goldrelease_changelist")).content.decode()
+    )
+    client.post(evaluate, {"pipeline": "nothing"})
+    assert Run.objects.count() == 1
+
+
+def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, script: Any) -> None:
+    script(perfect)
+    run = finished(name="As it should be")
+
+    page = noor.get(reverse(RUNS)).content.decode()
+
+    assert re.search(r"1\.000 \[[01]\.\d{3} – 1\.000\]", page)
+    assert "Requirement F1" in page
+    detail = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
+    assert "Requirement recall" in detail
+    assert "As it should be" in page
+    assert f'href="{run.get_absolute_url()}"' in page
+    assert reverse("run-new") in page
+
+
+def test_figures_on_test_items_wait_for_a_reason(
+    noor: Client, make_release: Any, people: dict[str, User]
+) -> None:
+    release = make_release(2, splits=("test",))
+    run = launching.launch(
+        release, pipeline="nothing", queue=False, reason="A look", requested_by=people["rita"]
+    )
+    execution.work(run.pk, uuid4())
+
+    assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
+    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode()))
+    assert (row["value"], row["note"]) == ("", "sealed: say on its page why you look")
+
+
+def test_the_list_asks_as_many_queries_whatever_there_is(noor: Client, finished: Any) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert noor.get(reverse(RUNS)).status_code == 200
+        return len(captured)
+
+    finished(pipeline="nothing")
+    queries()  # the first one fills what a process keeps
+    before = queries()
+    finished(pipeline="everything")
+    finished(pipeline="nothing")
+    assert queries() == before
+
+
+def test_selected_runs_are_compared_on_the_page(noor: Client, launch: Any) -> None:
+    first, second = launch(), launch()
+
+    assert act(noor, "compare", second, first)["Location"] == (
+        f"{reverse('run-compare')}?baseline={first.pk}&run={second.pk}"
+    )
+    alone = noor.post(
+        reverse(RUNS), {"action": "compare", "_selected_action": [first.pk]}, follow=True
+    )
+    assert "Select two to 6 runs" in alone.content.decode()
+
+
+def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> None:
+    script(perfect)
+    run = finished(name="=1+1")
+
+    table = list(csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode())))
+    document = json.loads(act(noor, "export_json", run).content)
+
+    (row,) = [row for row in table if row["metric"] == "requirement_f1"]
+    assert (row["name"], row["value"], row["n"], row["gold"]) == ("'=1+1", "1.0", "3", "demo@1")
+    assert [row["metric"] for row in document] == [row["metric"] for row in table]
+
+
+def test_runs_are_cancelled_after_a_question_and_scored_again(
+    noor: Client, launch: Any, finished: Any
+) -> None:
+    waiting, done = launch(), finished(pipeline="nothing")
+
+    asked = act(noor, "cancel", waiting).content.decode()
+    assert "does not go on again" in asked
+    assert not Run.objects.get(pk=waiting.pk).cancelled
+    act(noor, "cancel", waiting, confirmed="1")
+    assert Run.objects.get(pk=waiting.pk).cancelled
+
+    said = noor.post(
+        reverse(RUNS),
+        {"action": "score_again", "_selected_action": [waiting.pk, done.pk]},
+        follow=True,
+    ).content.decode()
+    assert f"Run {done.pk} is scored again." in said
+    assert f"Run {waiting.pk}: " in said
+    assert Run.objects.get(pk=done.pk).scored_at is None
+
+
+def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> None:
+    script(perfect)
+    run = finished()
+    case = run.cases.first()
+
+    page = noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).content.decode()
+    listed = noor.get(
+        reverse("admin:evaluation_caserun_changelist"), {"run__id__exact": run.pk}
+    ).content.decode()
+
+    assert "Requirement recall" in page
+    assert "<dt>title</dt>" in page
+    assert "<dt>source messages</dt>" in page
+    assert "{&#x27;" not in page
+    assert "<dt>uid</dt>" not in page
+    assert "deletelink" not in page
+    assert case.get_absolute_url() in page
+    assert "1.000" in listed
