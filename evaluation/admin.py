@@ -237,6 +237,8 @@ def _rounded(name: str) -> Callable[[Aggregate], str | None]:
 FIGURES: tuple[Any, ...] = tuple(
     _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
 )
+
+
 @admin.display(description=_("Metric"), ordering="metric")
 def _titled(row: Aggregate) -> str:
     metric = METRICS.get(row.metric)
