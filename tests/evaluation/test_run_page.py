@@ -281,10 +281,11 @@ def test_progress_says_when_the_run_has_ended(launch: Any, finished: Any, signed
 
 
 def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
-    make_release: Any, launch: Any, signed_in: Any
+    make_release: Any, launch: Any, signed_in: Any, monkeypatch: Any
 ) -> None:
     run, noor = launch(release=make_release(10, name="ten")), signed_in("noor")
     url, now = reverse("run-progress", args=[run.pk]), timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
     keys = list(run.cases.order_by("pk").values_list("pk", flat=True))
 
     def ended(pk: int, seconds: float, **fields: Any) -> None:
@@ -292,8 +293,8 @@ def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
         run.cases.filter(pk=pk).update(state="done", output={}, finished_at=at, **fields)
 
     run.cases.filter(pk=keys[9]).update(state="running", lease_expires_at=now + timedelta(hours=1))
-    ended(keys[0], 61)
-    ended(keys[1], 31)
+    ended(keys[0], 60)
+    ended(keys[1], 30)
     early = text(noor.get(url))
     assert "three cases have to end first" in early
     assert "not known yet" in early
@@ -309,7 +310,7 @@ def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
 
     told = text(page)
     assert "2.0 a minute" in told  # two more since the oldest, in a minute
-    assert "about 4 minutes left" in told  # seven of ten
+    assert "about 4 minutes left" in told  # for seven of ten
     assert [(row.case.pk, row.is_left) for row in page.context["in_work"]] == [
         (keys[8], True),
         (keys[9], False),
