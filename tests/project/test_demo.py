@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
 from evaluation.models import Run
 from labeling.models import Annotation, Conversation, Dispute, GoldRelease, Round
 from labeling.services.gold.verification import verify
+from labeling.services.quality import newcomers
+from labeling.services.work import admission
 
 
 @pytest.mark.django_db
@@ -35,6 +38,10 @@ def test_the_demo_loads_once_with_rounds_gold_and_runs(capsys: pytest.CaptureFix
     }
     assert Run.objects.get(pipeline="requirements-agent").config["whole_way"]
     assert Client().login(username="ana", password="gold-ana")
+    dora, project = User.objects.get(username="dora"), release.project
+    assert admission.not_calibrated_on(project, dora) == ["extraction"]
+    newcomers.begin(project, dora)  # enough is settled
+    assert newcomers.parts_of(dora, project).count() == 5
 
 
 def _counts() -> tuple[int, int, int, int]:

@@ -153,6 +153,7 @@ def test_the_people_have_the_roles_and_passwords_that_are_printed() -> None:
         "ana": ["annotator"],
         "ben": ["annotator"],
         "cleo": ["annotator"],
+        "dora": ["annotator"],
         "rita": ["lead"],
         "noor": ["researcher"],
         "admin": [],

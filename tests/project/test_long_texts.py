@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import process_time
+from typing import Any
 
 import pytest
 
 from evaluation.metrics.parsing import parse_reply
+from evaluation.services.lint_sources import personal_data
+from labeling.domain.gold.lint import Finding, LintItem, item_findings
 from labeling.views.markdown import render_markdown
 from pipelines.parsing import Unparsable, parse_json
 from pipelines.registry import build
@@ -16,6 +19,7 @@ from pipelines.requirements.extraction.actors import people, person
 from pipelines.requirements.text import MAX_SENTENCE, sentences
 from pipelines.requirements.validation import pii
 from pipelines.types import Case, Message
+from tests.fakes import WordOverlap, requirement
 
 N = 2_500  # characters
 MOST = 3.0
@@ -47,6 +51,36 @@ def without_cache(text: str) -> None:
     render_markdown.__wrapped__(text)
 
 
+def by_agent(task: str) -> Callable[[str], object]:
+    """The whole of a step: its text is said in the conversation and is in every field."""
+    pipeline = build("requirements-agent", {}, encoder=WordOverlap())
+
+    def run(text: str) -> object:
+        fields = dict.fromkeys(("action", "condition", "rationale"), text)
+        label = requirement(text, uid="one", acceptance_criteria=[text], **fields)
+        return pipeline.run(Case("c", "d", (message(text),), task=task, requirements=(label,)))
+
+    return run
+
+
+def by_retrieval(text: str) -> None:
+    """A long message, and a long question: each word of one is compared with each of the other."""
+    pipeline = build("retrieval", {}, encoder=WordOverlap())
+    for said, question in ((text, "What is wanted?"), ("I want a list.", text)):
+        pipeline.run(Case("c", "d", (message("Hello."), message(said, 1)), question=question))
+
+
+def by_lint(text: str) -> list[Finding]:
+    label = {"uid": "one", "title": text, "source_messages": [0]}
+    content: Any = {
+        "item_id": "c",
+        "split": "dev",
+        "conversation": [{"index": 0, "content": text}],
+        "gold": {"requirements": [label, {**label, "uid": "two"}]},
+    }
+    return list(item_findings(LintItem(1, content), personal_data))
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "sentences": lambda text: discourse.read_sentences([message(text)]),
     "clauses": lambda text: [clauses.clauses(each) for each in sentences(text)],
@@ -56,6 +90,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "events": by_events,
     "replies": of_reply,
     "markdown": without_cache,
+    "extraction": by_agent("extraction"),
+    "inference": by_agent("inference"),
+    "validation": by_agent("validation"),
+    "retrieval": by_retrieval,
+    "lint": by_lint,
 }
 
 
