@@ -31,6 +31,7 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
+from evaluation.services.work.steering import MOST_CONCURRENCY
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldItem, GoldRelease
@@ -157,6 +158,12 @@ class LaunchForm(forms.Form):
             "judge scores the answers."
         ),
     )
+    concurrency = forms.IntegerField(
+        label=_("Concurrency"),
+        required=False,
+        widget=_number(1, MOST_CONCURRENCY),
+        help_text=_("Cases worked on at a time; empty: as the settings say. It can be changed."),
+    )
     budget_cost = forms.FloatField(
         label=_("Budget in money"),
         required=False,
@@ -212,6 +219,7 @@ class LaunchForm(forms.Form):
             **{_name(PROMPTS, kind): text for kind, text in answers.judge_prompts_of(run).items()},
             "budget_cost": run.budget_cost,
             "budget_tokens": run.budget_tokens,
+            "concurrency": run.concurrency,
             **settings,
         }
 
@@ -254,7 +262,7 @@ class LaunchForm(forms.Form):
     @property
     def more(self) -> list[forms.BoundField]:
         """What most runs leave as it is. A budget only where a language model can be asked."""
-        names = self.MORE if self.has_model else self.MORE[:2]
+        names = self.MORE if self.has_model else self.MORE[:3]
         return [self[name] for name in names]
 
     @property
@@ -338,10 +346,11 @@ class LaunchForm(forms.Form):
             judge_prompts=self._edited_prompts(),
             budget_cost=data.get("budget_cost"),
             budget_tokens=data.get("budget_tokens"),
+            concurrency=data.get("concurrency"),
             requested_by=by,
         )
 
-    MORE = ("repetitions", "seed", "budget_cost", "budget_tokens")
+    MORE = ("repetitions", "seed", "concurrency", "budget_cost", "budget_tokens")
 
     def _show(self, error: LaunchRefused) -> None:
         """Each fault at the field that it is about."""

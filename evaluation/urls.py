@@ -14,7 +14,7 @@ from evaluation.views.gates import (
     run_gate,
 )
 from evaluation.views.judges import judge_ask, judge_list, judge_page
-from evaluation.views.launch import run_new, run_planning, run_predictions
+from evaluation.views.launch import run_again, run_new, run_planning, run_predictions
 from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
     conversation_layers,
@@ -83,6 +83,7 @@ urlpatterns = [
     path("runs/<int:pk>/plots/<slug:name>.<str:form>", run_plot, name="run-plot"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
+    path("runs/<int:pk>/again/", run_again, name="run-again"),
     path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),

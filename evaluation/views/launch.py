@@ -6,19 +6,20 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.access import require_reader
 from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.models import Run
 from evaluation.services import plugins
 from evaluation.services.language_models import bills
-from evaluation.services.launch import predictions
+from evaluation.services.launch import cloning, launch, predictions
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.run import foreseeing, planning
 from evaluation.services.run.foreseeing import Foreseen
+from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import translated
@@ -68,6 +69,21 @@ def run_predictions(request: HttpRequest) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "evaluation/run_predictions.html", context, status=status)
+
+
+@require_POST
+def run_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Exactly as the run was: the same gold, cases, pipeline, settings, prompts and seed."""
+    require_reader(request.user)
+    visible = Run.objects.visible_to(request.user).select_related("release__project")
+    run = get_object_or_404(visible, pk=pk)
+    try:
+        again = launch.launch(cloning.request(run, by=request.user))
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        return redirect(run)
+    messages.success(request, _("Run {number} is queued.").format(number=again.pk))
+    return redirect(again)
 
 
 @require_http_methods(["GET", "POST"])

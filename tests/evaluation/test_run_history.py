@@ -303,6 +303,20 @@ def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, sign
     assert signed_in("ana").get(reverse("run-new"), {"like": run.pk}).status_code == 404
 
 
+def test_a_run_is_repeated_exactly_by_its_number(launch: Any, signed_in: Any, people: Any) -> None:
+    run = launch(config={"confidence": 0.7}, seed=3, size=2, repetitions=2, name="Again")
+
+    signed_in("rita").post(reverse("run-again", args=[run.pk]))
+
+    again = Run.objects.exclude(pk=run.pk).get()
+    for field in ("release", "pipeline", "config", "config_sha256", "split", "seed", "repetitions"):
+        assert getattr(again, field) == getattr(run, field)
+    assert (again.spec.size, again.requested_by) == (2, people["rita"])
+    assert list(again.cases.values_list("item", "part", "repetition")) == list(
+        run.cases.values_list("item", "part", "repetition")
+    )
+
+
 def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
     fields = {"release": release.pk, "pipeline": "nothing", "split": "test", "reason": ""}
 

@@ -176,6 +176,7 @@ EXPECTED = {
     "run-new": READERS,
     "run-planning": READERS,
     "run-notes": READERS,
+    "run-again": Row(302, 404, 404, 302, 302, post=True),
     "gold-planning": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),
