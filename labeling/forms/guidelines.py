@@ -33,7 +33,7 @@ class GuidelineForm(forms.Form):
     )
     because = forms.TypedMultipleChoiceField(
         label=_("Disagreements that this version answers"),
-        help_text=_("They lead to it, and it to them."),
+        help_text=_("The page of the version will link to them, and they to it."),
         required=False,
         coerce=int,
         widget=forms.CheckboxSelectMultiple,
