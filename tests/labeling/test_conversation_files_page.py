@@ -13,6 +13,7 @@ from django.test import Client
 
 from labeling.forms import uploads as upload_forms
 from labeling.models import Conversation, Event, Project
+from labeling.services.exchange import uploads
 from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
@@ -135,6 +136,15 @@ def test_a_preview_is_confirmed_once_and_by_nobody_else(lead, signed_in, admin):
     again = confirm(lead, preview)
     assert (again.status_code, Conversation.objects.count()) == (400, 1)
     assert "no longer stored" in text_of(again)
+
+
+def test_who_sends_files_without_end_keeps_the_newest(lead, monkeypatch):
+    file = native(talk("a"))
+    monkeypatch.setattr(uploads, "MOST_BYTES", 2 * len(file))
+    first, second, third = (upload(lead, file) for _ in range(3))
+
+    assert "no longer stored" in text_of(confirm(lead, first))
+    assert [confirm(lead, each).status_code for each in (third, second)] == [302, 302]
 
 
 def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):

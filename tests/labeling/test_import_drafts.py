@@ -187,11 +187,11 @@ def test_a_key_that_is_reserved_is_nobody_elses() -> None:
         return {Project.objects.create(slug=name, name=name).pk}
 
     with ThreadPoolExecutor(6) as threads:
-        ranges = [threads.submit(closing, partial(reserved, n)) for n in (7, 1, 20) * 5]
+        ranges = [threads.submit(closing, partial(reserved, n)) for n in (7, 1, 3000) * 5]
         rows = [threads.submit(closing, partial(made, f"shop-{n}")) for n in range(15)]
     taken = [each.result() for each in (*ranges, *rows)]
 
-    assert sum(map(len, taken)) == len(set[int]().union(*taken)) == 5 * 28 + 15
+    assert sum(map(len, taken)) == len(set[int]().union(*taken)) == 5 * 3008 + 15
 
 
 def test_a_dry_run_of_gold_says_the_release_and_leaves_nothing() -> None:

@@ -226,6 +226,16 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(source, target, tmp_path, c
     assert reason in said
 
 
+def test_labels_that_are_nested_without_end_are_refused(source, target, tmp_path):
+    deep = json.loads("[" * 700 + "]" * 700)
+    path = changed(
+        export(source, tmp_path)[0],
+        lambda one: one["answers"][0].update(labels={"requirements": deep}),
+    )
+
+    assert refused(path) == ["labels.jsonl:1: nested too deeply; nothing was stored"]
+
+
 @pytest.mark.parametrize("text", ["\0", "\ud800"])
 @pytest.mark.parametrize(
     "change",

@@ -30,6 +30,8 @@ def read_each(
             yield line, read(line, document)
         except Unreadable as error:
             yield LineFault(line, error.fact)
+        except RecursionError:
+            yield LineFault(line, Fact("file.too_deep"))
 
 
 def json_lines(

@@ -157,13 +157,21 @@ class _Entries:
         for name, stream in files:
             self.names.append(name)
             for entry in reader(stream):
-                pickle.dump((name, entry), self._file)
+                entry = self._keep(name, entry)
                 if isinstance(entry, LineFault):
                     faults += 1
                 else:
                     self.ids.add(entry[1].id)
                 if faults == MAX_PROBLEMS:
                     return
+
+    def _keep(self, name: str, entry: ReadLine) -> ReadLine:
+        try:
+            self._file.write(pickle.dumps((name, entry)))
+        except RecursionError:  # no label is so deep, but a line may be
+            line = None if isinstance(entry, LineFault) else entry[0]
+            return self._keep(name, LineFault(line, Fact("file.too_deep")))
+        return entry
 
     def __iter__(self) -> Iterator[tuple[str, ReadLine]]:
         end = self._file.tell()

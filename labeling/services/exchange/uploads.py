@@ -17,6 +17,8 @@ from labeling.domain.errors import RuleError
 from labeling.models import Project
 
 KEPT_SECONDS = 24 * 60 * 60
+MOST_BYTES = 2 * 1024**3
+"""Of one person: what they have sent first goes when they send more."""
 
 
 class UploadGone(RuleError):
@@ -40,7 +42,8 @@ def keep(file: UploadedFile, *, project: Project, by: User, purpose: str) -> Upl
     folder = settings.DATA_DIR / "uploads"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _forget_old(folder.iterdir())
-    path = folder / uuid4().hex
+    _make_room(folder.glob(f"{by.pk}.*"), MOST_BYTES - (file.size or 0))
+    path = folder / f"{by.pk}.{uuid4().hex}"
     with path.open("xb") as stored:
         for chunk in file.chunks():
             stored.write(chunk)
@@ -70,6 +73,20 @@ def _salt(project: Project, by: User, purpose: str) -> str:
 
 def _gone() -> UploadGone:
     return UploadGone("upload.gone")
+
+
+def _make_room(paths: Iterable[Path], most: int) -> None:
+    sizes = []
+    for path in paths:
+        try:
+            sizes.append((path.stat().st_mtime, path, path.stat().st_size))
+        except FileNotFoundError:
+            continue
+    kept = 0
+    for _, path, size in sorted(sizes, reverse=True):
+        kept += size
+        if kept > most:
+            path.unlink(missing_ok=True)
 
 
 def _forget_old(paths: Iterable[Path]) -> None:
