@@ -494,6 +494,12 @@ class AggregateAdmin(ReadOnlyAdmin):
     search_fields = ("metric", "=run__id")
 
 
+def _in_order(label: Mapping[str, Any], layer: GoldLayer) -> dict[str, Any]:
+    """A label's fields as its form has them; gold keeps them by name."""
+    first = [name for name in ("id", "title", *layer.shown) if name in label]
+    return {name: label[name] for name in (*first, *label)}
+
+
 class ScoreInline(ReadOnly, admin.TabularInline):
     model = Score
     extra = 0
@@ -582,12 +588,13 @@ class CaseRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("Expected"))
     def expected(self, case: CaseRun) -> SafeString:
-        return readable(self._example(case)[1].gold)
+        layer, example = self._example(case)
+        return readable([_in_order(label, layer) for label in example.gold])
 
     @admin.display(description=_("Returned"))
     def returned(self, case: CaseRun) -> SafeString:
         layer, example = self._example(case)
-        return readable(layer.predicted(example.output))
+        return readable([_in_order(label, layer) for label in layer.predicted(example.output)])
 
     def _example(self, case: CaseRun) -> tuple[GoldLayer, Example]:
         layer = gold_layer(case.run.release.layer)
