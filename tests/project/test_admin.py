@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.models.slots import Slot
 from labeling.models import (
     AnnotationRevision,
     ConversationFingerprint,
@@ -37,6 +38,7 @@ NOT_ON_THEIR_OWN = {
     Membership,
     RoundConversation,
     SignIn,
+    Slot,
     TextVector,
     Transcript,
     Tries,
