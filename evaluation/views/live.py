@@ -17,7 +17,7 @@ from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run.pace import Pace, pace_of
 from evaluation.services.run.primary_metrics import primary_of
-from evaluation.services.work import attendance
+from evaluation.services.work import attendance, steering
 from evaluation.views import present
 from evaluation.views.answers import answers_progress
 from evaluation.views.opening import get_run
@@ -75,6 +75,11 @@ def progress_of(run: Run) -> dict[str, Any]:
         "n_finished": n_finished,
         "percent": round(100 * n_finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": n_finished == counts.n_cases and not run.cancelled,
+        "can_retry": bool(
+            not run.cancelled and (run.failure or (counts.n_failed and _has_pipeline(run)))
+        ),
+        "can_repeat": _has_pipeline(run),
+        "most_concurrency": steering.MOST_CONCURRENCY,
         "silence": attendance.silence(run),
         "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),
         "prepares": run.status == Run.Status.RUNNING and not n_finished and _prepares(run),
@@ -134,6 +139,11 @@ def _spending(run: Run) -> dict[str, Any]:
     if not run.spec.model:
         return {}
     return {"spending": bills.usage(budgets.spent(run.pk)), "spending_limit": bills.budget(run)}
+
+
+def _has_pipeline(run: Run) -> bool:
+    """Predictions from elsewhere, and outputs carried from another run, were not made here."""
+    return run.spec.predictions is None and run.carried_from_id is None
 
 
 def _prepares(run: Run) -> bool:

@@ -11,7 +11,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Run
+from evaluation.models import GateResult, Run
+from evaluation.services.run.baselines import baseline_of
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
 from labeling.services import health
@@ -180,6 +181,7 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
 ) -> None:
     release, noor = make_release(6, name="six"), signed_in("noor")
     script(one_in_three_is_right)
+    other = finished(release=release, pipeline="requirements-local")
     before = finished(release=release)
     script(perfect)
     run = finished(release=release)
@@ -188,10 +190,13 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
     page = text(noor.get(run.get_absolute_url()))
     said = text(noor.get(verdict))
 
+    assert baseline_of(run) == (before, "pipeline")
     assert f'hx-get="{verdict}"' in page
     assert f"?baseline={before.pk}&amp;run={run.pk}" in page  # without a script, too
     assert f"Run {run.pk}" in said or f"run {run.pk}" in said
-    assert not noor.get(reverse("run-verdict", args=[before.pk])).content  # nothing was before it
+    assert not noor.get(reverse("run-verdict", args=[other.pk])).content  # nothing was before it
+    GateResult.objects.create(run=before, baseline=other, passed=True, checks=[])
+    assert baseline_of(run) == (other, "marked")
 
 
 def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
@@ -357,6 +362,30 @@ def test_the_buttons_pause_resume_and_score_again(
 
     refused = noor.post(control, {"action": "rescore"}, follow=True)
     assert "Only a run whose cases are all done" in text(refused)
+
+
+def test_the_menu_tries_again_repeats_and_changes_the_concurrency(
+    make_release: Any, launch: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(one_in_three_is_right)
+    run = finished(release=make_release(5, name="five"))
+    whole = finished(pipeline="nothing")
+    waiting, noor = launch(), signed_in("noor")
+
+    def offers(run: Run) -> list[bool]:
+        page = text(noor.get(run.get_absolute_url()))
+        offered = ('value="retry"', f"?like={run.pk}", 'value="concurrency"')
+        return [each in page for each in offered]
+
+    assert offers(run) == [True, True, False]
+    assert offers(whole) == [False, True, False]
+    assert offers(waiting) == [False, True, True]
+    noor.post(reverse("run-control", args=[run.pk]), {"action": "retry"})
+    assert run.cases.filter(state="queued").count() == 1
+    changed = {"action": "concurrency", "concurrency": "7"}
+    noor.post(reverse("run-control", args=[waiting.pk]), changed)
+    waiting.refresh_from_db()
+    assert waiting.concurrency == 7
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ from typing import Literal, NamedTuple
 
 from evaluation.layers import gold_layer
 from evaluation.models import GateResult, Run
+from evaluation.services.run import lists
 
-Choice = Literal["gate", "pipeline", "gold"]
-"""Chosen when the thresholds were checked; else the run before of its pipeline; else any before
-that is no floor: those are measured for every run."""
+Choice = Literal["gate", "marked", "pipeline", "gold"]
+"""Chosen when the thresholds of this run were checked, or when those of another one on this gold
+were, which the list of runs marks; else the run before of its pipeline; else any before that is no
+floor: those are measured for every run."""
 
 
 class Baseline(NamedTuple):
@@ -23,7 +25,11 @@ def baseline_of(run: Run) -> Baseline | None:
     checked = checks.select_related("baseline__release__project").first()
     if checked is not None and checked.baseline is not None:
         return Baseline(checked.baseline, "gate")
-    others = Run.objects.beside(run).filter(pk__lt=run.pk).select_related("release__project")
+    beside = Run.objects.beside(run).select_related("release__project")
+    marked = beside.filter(pk__in=lists.baselines([run])).first()
+    if marked is not None:
+        return Baseline(marked, "marked")
+    others = beside.filter(pk__lt=run.pk)
     same = others.filter(pipeline=run.pipeline).first()
     if same is not None:
         return Baseline(same, "pipeline")
