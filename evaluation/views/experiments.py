@@ -19,6 +19,7 @@ from evaluation.services import looks
 from evaluation.services.run import experiments, lists
 from evaluation.services.run.experiments import ExperimentRow
 from evaluation.views.present import between, figure
+from evaluation.views.timeline import timeline
 from labeling.words import words
 
 SHOWN = 200  # on the page; the files hold all of them
@@ -33,8 +34,10 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     changed = _changed(log[-SHOWN:])
     rows = [_shown(row, splits, changed) for row in reversed(log[-SHOWN:])]
     names = sorted(set(_all(request).values_list("release__name", flat=True)))
-    context = {"rows": rows, "total": len(log), "splits": splits, "names": names}
-    context["chosen"] = request.GET.get("gold", "")
+    context: dict[str, Any] = {"rows": rows, "total": len(log), "splits": splits, "names": names}
+    context["chosen"] = chosen = request.GET.get("gold", "")
+    drawn = names[0] if len(names) == 1 else chosen
+    context["timeline"] = timeline(_all(request).filter(release__name=drawn), request.user)
     return render(request, "evaluation/experiments.html", context)
 
 

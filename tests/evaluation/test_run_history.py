@@ -184,6 +184,30 @@ def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
         ]
 
 
+def test_the_primary_metric_of_a_gold_is_drawn_over_time_by_lineage(
+    make_release: Any, launch: Any, people: Any, signed_in: Any
+) -> None:
+    release = make_release(6, name="timed", splits=("dev", "test"))
+    run = {"release": release, "requested_by": people["rita"]}
+    dev = [measured(launch(**run, split="dev"), mean) for mean in (0.2, None, 0.4)]
+    other = measured(launch(**run, split="dev", pipeline="nothing"), 0.0)
+    measured(launch(**run, split="test", reason="x"), 0.9)  # sealed to noor
+
+    shown = signed_in("noor").get(reverse("experiments"), {"gold": "timed"})
+
+    drawn = shown.context["timeline"]
+    assert [(line.pipeline, len(line.dots), len(line.paths)) for line in drawn.lines] == [
+        ("everything", 2, 1),
+        ("nothing", 1, 0),
+    ]
+    assert [row.run.pk for row in drawn.rows] == [other.pk, dev[2].pk, dev[0].pk]
+    first, last = drawn.lines[0].dots
+    assert first.x < last.x
+    assert first.y > last.y  # downwards in a drawing
+    assert "<polyline" in text(shown)
+    assert " style=" not in text(shown)
+
+
 def test_chosen_columns_are_in_the_address_and_are_remembered(launch: Any, signed_in: Any) -> None:
     launch()
     noor, at = signed_in("noor"), reverse("runs")
