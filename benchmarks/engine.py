@@ -259,7 +259,7 @@ def ended_at(run: Any) -> list[datetime]:
 
 
 def longest_pause(run: Any) -> float:
-    moments = [run.created_at, *ended_at(run)]
+    moments = ended_at(run)
     return max((later - earlier).total_seconds() for earlier, later in pairwise(moments))
 
 
@@ -281,6 +281,7 @@ def small(model: Model, workers: Workers, asked: Any, *, kill: bool = False) -> 
     show(
         "killed" if kill else "small",
         launch_to_score=f"{(run.scored_at - run.created_at).total_seconds():.1f} s",
+        first_case_after=f"{(ended_at(run)[0] - run.created_at).total_seconds():.1f} s",
         longest_pause_between_cases=f"{longest_pause(run):.1f} s",
         at_once=model.most_at_once,
         done=run.cases.filter(state="done").count(),

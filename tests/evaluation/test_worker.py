@@ -141,7 +141,7 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
         own = {
             "ASSAY_DATA_DIR": folder,
             "CELERY_BROKER_URL": queue,
-            "ASSAY_CASE_LEASE_SECONDS": "120",
+            "ASSAY_CASE_LEASE_SECONDS": "300",
         }
         return start_worker(last_call=last_call, **own)
 
@@ -152,7 +152,8 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
         started(number)
     for worker in lost:
         kill(worker)
-    wait_for(lambda: Run.objects.get(pk=run.pk).scored_at is not None, seconds=300, log=said)
+    # before the leases of those that were killed end
+    wait_for(lambda: Run.objects.get(pk=run.pk).scored_at is not None, seconds=250, log=said)
 
     assert n_done(run) == 60
     calls = Counter(log.read_text().split())
