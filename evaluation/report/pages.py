@@ -12,7 +12,7 @@ from evaluation.models import Run
 from evaluation.report import html
 from evaluation.report.content import CASES
 from evaluation.report.reading import BY_ENDING, STREAMED, Reading, file_name
-from evaluation.views.run import opened_run
+from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.services.gold.looks import ReasonNeeded

@@ -229,7 +229,7 @@ def _check(check: StoredCheck) -> GateCheck:
     change, verdict = change_of(check), check.get("verdict")
     size = check["value"] if change is None else abs(check["value"] or 0.0)
     value, limit = present.compared(size, check["limit"])
-    at_least = check["kind"] == "threshold" and check["direction"] == "higher"
+    at_least = check["kind"] != "drift" and check["direction"] == "higher"
     return GateCheck(
         metric=METRICS.get(check["metric"]),
         kind=check["kind"],

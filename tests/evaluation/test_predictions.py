@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
-from evaluation.services.run import execution, results
+from evaluation.services.run import execution, outputs, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
@@ -342,3 +342,24 @@ def test_scoring_again_gives_the_same(news, write):
     execution.work(run.pk, uuid4())
 
     assert mean(run, "strict_f1") == before
+
+
+def test_answers_that_were_written_elsewhere_are_measured(chat, write):
+    release = chat()
+    lines = [
+        {"case_id": "Chat_1:QA-001", "output": {"evidence": [4, 8], "answer": "In Rome"}},
+        {"case_id": "Chat_1:QA-002", "output": {"evidence": [1], "answer": " "}},
+        {"case_id": "Chat_1:QA-003", "output": {"evidence": []}},
+    ]
+
+    run = measure(write(*lines), gold=str(release))
+
+    answer = Answer.objects.get(case__run=run)
+    assert (answer.text, answer.state, answer.message_ids) == ("In Rome", "done", [4, 8])
+    values = {
+        score.case.part_id: score.value
+        for score in Score.objects.filter(case__run=run, metric="answer_token_f1")
+    }
+    assert values == {"QA-001": pytest.approx(2 / 3), "QA-002": None, "QA-003": None}
+    (line, *_rest) = (json.loads(line) for line in outputs.prediction_lines(run))
+    assert line["output"]["answer"] == "In Rome"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,10 +21,11 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import leases, steering
-from labeling.models import GoldRelease
+from labeling.models import GoldRelease, Project
 from labeling.words import in_english
 from tests import llm_server
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
@@ -335,3 +337,25 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     with refused(LaunchRefused, match="set JUDGE_API_KEY"):
         start()
     assert not Run.objects.exists()
+
+
+def test_answers_that_were_written_elsewhere_are_judged(
+    server: LanguageServer, project: Project, people: dict[str, User], write: Any
+) -> None:
+    release = asked.questions(project)
+    run = work(launching.launch(release, pipeline="lexical", queue=False))
+    case = run.cases.order_by("pk").first()
+    assert case is not None
+    output = {"evidence": [1], "answer": "Written by somebody else"}
+    file = write({"case_id": case.case_id, "output": output})
+    call_command("evaluate", gold=str(release), predictions=file, stdout=StringIO())
+    theirs = Run.objects.latest("pk")
+
+    judgings.request(theirs, by=people["rita"], queue=False)
+    theirs = work(theirs)
+
+    assert theirs.status == "finished"
+    assert kinds_asked(server) == list(judge.KINDS)
+    assert "Written by somebody else" in str(server.requests[-1])
+    assert aggregate(theirs, "relevance").n + aggregate(theirs, "relevance").n_failed > 1
+    assert not Answer.objects.filter(case__run=theirs).exclude(state="done").exists()

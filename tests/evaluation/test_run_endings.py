@@ -1,0 +1,120 @@
+"""The end of a run is an event: once, with the figures or not at all, and sent to webhooks."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from evaluation.models import Run, Score
+from evaluation.services.run import execution, gates, scoring
+from evaluation.services.work import steering
+from evaluation.services.work.leases import ScoringLease
+from labeling.models import Event, Project, Webhook, WebhookDelivery
+from pipelines import registry
+from tests.evaluation.conftest import perfect, work
+from tests.evaluation.launching import launch as launched
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+@pytest.fixture
+def webhook(project: Project, people: Any) -> Webhook:
+    return Webhook.objects.create(
+        project=project,
+        url="https://ci.example/hook",
+        verbs=["run.finished", "run.failed", "gate.failed"],
+        secret="whsec_",
+        created_by=people["rita"],
+    )
+
+
+def endings(run: Run) -> list[str]:
+    verbs = ["run.finished", "run.failed", "gate.failed"]
+    own = Event.objects.filter(object_type="run", object_id=str(run.pk), verb__in=verbs)
+    return list(own.order_by("pk").values_list("verb", flat=True))
+
+
+def test_a_run_finishes_once_whoever_works_on_it_again(
+    launch: Any, script: Any, webhook: Webhook
+) -> None:
+    script(perfect)
+    run = work(launch())
+    work(run)
+
+    assert endings(run) == ["run.finished"]
+    assert [row.event.verb for row in WebhookDelivery.objects.all()] == ["run.finished"]
+
+    steering.rescore(run, by=None)
+    work(run)
+
+    assert endings(run) == ["run.finished"] * 2
+
+
+def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
+    launch: Any, script: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(perfect)
+    run = launch()
+
+    def die(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scoring.Aggregate.objects, "bulk_create", die)
+        with pytest.raises(KeyboardInterrupt):
+            execution.work(run.pk, uuid4())
+
+    assert endings(run) == []
+    assert not Score.objects.filter(case__run=run).exists()
+    Run.objects.filter(pk=run.pk).update(scoring_owner=None, scoring_expires_at=None)
+    work(run)
+    assert endings(run) == ["run.finished"]
+    assert WebhookDelivery.objects.count() == 1
+
+
+def test_a_run_that_cannot_be_carried_out_fails_once(
+    launch: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ValueError("no weights")
+
+    monkeypatch.setattr(registry, "build", broken)
+    run = work(work(launch()))
+
+    assert run.status == Run.Status.FAILED
+    assert endings(run) == ["run.failed"]
+    assert WebhookDelivery.objects.count() == 1
+
+
+def test_only_the_worker_that_scores_a_run_fails_it_for_taking_too_long(launch: Any) -> None:
+    run, owner = launch(), uuid4()
+    Run.objects.filter(pk=run.pk).update(scoring_owner=owner)
+
+    ScoringLease(run.pk, uuid4()).end_late()
+    assert endings(run) == []
+    ScoringLease(run.pk, owner).end_late()
+    ScoringLease(run.pk, owner).end_late()
+
+    assert endings(run) == ["run.failed"]
+
+
+def test_a_gate_that_fails_is_an_event_unless_it_is_about_test_items(
+    finished: Any, make_release: Any, people: Any, webhook: Webhook
+) -> None:
+    run = finished(pipeline="nothing")
+    sealed = work(
+        launched(
+            make_release(2, name="test", splits=("test",)),
+            pipeline="nothing",
+            requested_by=people["noor"],
+            reason="Final",
+        )
+    )
+
+    for each in (run, sealed):
+        assert not gates.ask(Run.objects.with_progress().get(pk=each.pk)).passed
+
+    assert endings(run) == ["run.finished", "gate.failed"]
+    assert endings(sealed) == ["run.finished"]
