@@ -102,7 +102,7 @@ def _excerpt(example: Example, layer: GoldLayer) -> list[ShownMessage]:
     expected = {number - first for number in layer.expected_ids(example)}
     returned = {number - first for number in layer.returned_ids(example)}
     messages = example.messages
-    places = range(len(messages))
+    places: Sequence[int] = range(len(messages))
     if len(messages) > WHOLE:
         cited = expected | returned
         places = [
