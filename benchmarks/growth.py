@@ -54,6 +54,7 @@ TIMES = 3
 LONGEST_SECONDS = 1200
 SMALL = 60
 SENTENCES = 20_000
+VOCABULARY = 10_000
 LAYER, PROJECT = "extraction", "large"
 WORTH_A_FIT = 5.0
 """Milliseconds: below them a figure is mostly what every page costs."""
@@ -585,17 +586,20 @@ def texts(seed: str) -> Iterator[tuple[str, str]]:
 
 
 def own_texts(number: int) -> Iterator[tuple[str, str]]:
-    """Sentences that no other conversation has, as in a file of different talks."""
+    """Of common words, but each sentence is said once, as in a file of different talks."""
+    rng, words = random.Random(f"own-{number}"), vocabulary()
     for index in range(MESSAGES):
-        yield ("user", "analyst")[index % 2], written(random.Random(f"{number}-{index}"))
+        yield ("user", "analyst")[index % 2], " ".join(rng.choices(words, k=WORDS))
+
+
+@cache
+def vocabulary() -> list[str]:
+    return [word for number in range(VOCABULARY // WORDS) for word in sentence(number).split()]
 
 
 @cache
 def sentence(number: int) -> str:
-    return written(random.Random(number))
-
-
-def written(rng: random.Random) -> str:
+    rng = random.Random(number)
     words = ("".join(rng.choices("abcdeilmnorstu", k=rng.randint(3, 8))) for _ in range(WORDS))
     return " ".join(words)
 

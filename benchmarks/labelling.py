@@ -35,7 +35,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from product import ROOT, label, session_of, settle, web_server
+from product import ROOT, label, on_each_database, session_of, settle, web_server
 
 CSRF = "d" * 32
 PER_SECOND = 150
@@ -103,32 +103,6 @@ def answer(assignment: int, seq: int = 1) -> dict[str, Any]:
         "seq": seq,
         "payload": {"requirements": [requirement]},
     }
-
-
-def main(options: argparse.Namespace) -> int:
-    """Each database in a process of its own: Django is set up once in a process."""
-    if options.only:
-        return measure(options)
-    failed = 0
-    for database in options.databases:
-        command = [sys.executable, __file__, *sys.argv[1:], "--only", database]
-        with address(database) as url:
-            failed += subprocess.call(command, env={**os.environ, "DATABASE_URL": url})
-    return int(bool(failed))
-
-
-@contextmanager
-def address(database: str) -> Iterator[str]:
-    """Of an empty database; DATABASE_URL may name a PostgreSQL server."""
-    given = os.environ.get("DATABASE_URL", "")
-    if database == "sqlite" or given.startswith("postgres"):
-        yield "" if database == "sqlite" else given
-        return
-    sys.path.insert(0, str(ROOT))
-    from config.postgres import temporary_server
-
-    with temporary_server() as url:
-        yield url
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -430,4 +404,4 @@ if __name__ == "__main__":
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--pools", type=int, nargs="+", default=[])
     parser.add_argument("--only", help=argparse.SUPPRESS)
-    sys.exit(main(parser.parse_args()))
+    sys.exit(on_each_database(__file__, parser.parse_args(), measure))

@@ -20,9 +20,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -31,8 +29,8 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urlencode
 
-from labelling import CSRF, address, answer, drain, store, worker
-from product import session_of, settle, web_server
+from labelling import CSRF, answer, drain, store, worker
+from product import on_each_database, session_of, settle, web_server
 
 REFUSALS = {"not_an_annotator", "not_calibrated", "place_taken", "round_closed"}
 """What a client may be told in the course of such a day."""
@@ -392,18 +390,6 @@ def measure(options: argparse.Namespace) -> int:
             return failed or int(drained is None)
 
 
-def main(options: argparse.Namespace) -> int:
-    """Each database in a process of its own: Django is set up once in a process."""
-    if options.only:
-        return measure(options)
-    failed = 0
-    for database in options.databases:
-        command = [sys.executable, __file__, *sys.argv[1:], "--only", database]
-        with address(database) as url:
-            failed += subprocess.call(command, env={**os.environ, "DATABASE_URL": url})
-    return int(bool(failed))
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--clients", type=int, default=32)
@@ -411,4 +397,4 @@ if __name__ == "__main__":
     parser.add_argument("--overlap", type=int, default=3)
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--only", help=argparse.SUPPRESS)
-    sys.exit(main(parser.parse_args()))
+    sys.exit(on_each_database(__file__, parser.parse_args(), measure))

@@ -68,7 +68,7 @@ def draw_of(*, seed: int, conversation: int, annotator: int) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-class DrawField(models.FloatField):  # type: ignore[type-arg]
+class DrawField(models.FloatField):
     """Filled in when an assignment is first stored, in bulk or not."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:

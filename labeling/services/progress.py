@@ -193,8 +193,8 @@ def _work_of_people(project: Project, counts: Iterable[WorkCount]) -> list[dict[
         rows[person]["last_active"] = _later(rows[person]["last_active"], at)
     names = dict(User.objects.filter(pk__in=rows).values_list("pk", "username"))
     by_name = {names[person]: {"username": names[person], **row} for person, row in rows.items()}
-    for person in assignments.annotators(project).values("pk", "username"):
-        by_name.setdefault(person["username"], {**person, **nothing})
+    for waiting in assignments.annotators(project).values("pk", "username"):
+        by_name.setdefault(waiting["username"], {**waiting, **nothing})
     return [by_name[name] for name in sorted(by_name)]
 
 

@@ -342,7 +342,8 @@ class Workload:
     def _noted(self, wanted: Wanted) -> QuerySet[Merge]:
         rows = self.noted
         if wanted.round:
-            rows = rows.filter(round__number=whole_number(wanted.round))
+            number = whole_number(wanted.round)
+            rows = rows.none() if number is None else rows.filter(round__number=number)
         if wanted.text:
             rows = rows.filter(conversation__external_id__icontains=wanted.text)
         return rows

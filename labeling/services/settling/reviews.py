@@ -201,9 +201,11 @@ class _Anchor(NamedTuple):
 
 
 def _anchor(pk: int | None) -> _Anchor | None:
+    if pk is None:
+        return None
     answer = Annotation.objects.labelling().filter(pk=pk)
     columns = ("pk", "assignment__conversation", "submitted_at")
-    return next((_Anchor(*row) for row in answer.values_list(*columns)), None) if pk else None
+    return next((_Anchor(*row) for row in answer.values_list(*columns)), None)
 
 
 def _oldest_first(answers: QuerySet[Annotation], anchor: _Anchor | None) -> QuerySet[Any, Any]:
