@@ -187,15 +187,12 @@ def reading(request: HttpRequest) -> list[int]:
 class OwnProjectsFilter(admin.RelatedFieldListFilter):
     """Offers nothing that the person could not open."""
 
-    def field_choices(
-        self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin
-    ) -> list[tuple[str, str]]:
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin) -> Any:
         shown = model_admin.admin_site._registry[field.related_model].get_queryset(request)
         ordering = self.field_admin_ordering(field, request, model_admin)
-        choices: list[tuple[str, str]] = field.get_choices(
+        return field.get_choices(
             include_blank=False, ordering=ordering, limit_choices_to={"pk__in": shown.values("pk")}
         )
-        return choices
 
 
 class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):

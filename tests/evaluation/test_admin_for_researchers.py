@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +25,7 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.conftest import perfect
 from tests.evaluation.releases import freeze
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 RUNS = "admin:evaluation_run_changelist"
 
@@ -56,24 +57,30 @@ def links(page: str) -> set[str]:
     return {link.split("#")[0] for link in re.findall(r'href="(/admin/[^"?]*)"', page)}
 
 
+def _kind(address: str) -> str:
+    return re.sub(r"\d+", "0", address)
+
+
 def test_every_link_that_the_admin_shows_opens(
     noor: Client, finished: Any, script: Any, elsewhere: Run
 ) -> None:
     script(perfect)
     finished()
     seen: set[str] = set()
+    kinds: Counter[str] = Counter()  # two of each are enough
     waiting = {reverse("admin:index")}
     while waiting:
         address = waiting.pop()
         seen.add(address)
-        if "logout" in address or "jsi18n" in address:
+        kinds[_kind(address)] += 1
+        if "logout" in address or "jsi18n" in address or kinds[_kind(address)] > 2:
             continue
         response = noor.get(address, follow=True)
         assert response.status_code == 200, address
         assert not list(response.context["messages"]), address  # “does not exist”
         page = response.content.decode()
         assert "permission to view" not in page, address
-        assert "hidden" not in re.sub(r'type="hidden"|\bhidden\b(?!@)', "", page), address
+        assert "hidden@1" not in page, address
         waiting |= links(page) - seen
     assert reverse(RUNS) in seen
     assert any(re.fullmatch(r"/admin/evaluation/caserun/\d+/change/", link) for link in seen)

@@ -312,6 +312,8 @@ def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
     assert gates.ask(run).passed
     noor = signed_in("noor")
     assert "Evidence overlap" in noor.get(run.get_absolute_url()).content.decode()
+    provenance = noor.get(run.get_absolute_url(), {"tab": "provenance"}).content.decode()
+    assert "(assay-example 0.1.0)" in provenance
 
     shutil.rmtree(example / "assay_example-0.1.0.dist-info")
     look_again()
