@@ -14,6 +14,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
+from labeling.models import GoldRelease
 from tests import everything
 from tests.factories import make_people, make_project
 from tests.project.test_access import EXPECTED
@@ -43,7 +44,7 @@ class Visit(NamedTuple):
 def test_no_page_breaks_a_rule(browser: Browser, live_server: LiveServer, theme: str) -> None:
     people = make_people()
     about = everything.addresses(make_project(), people)
-    visits = list(pages(people, about))
+    visits = [*pages(people, about), *of_administration()]
     windows = {who: window(browser, live_server, people.get(who), theme) for who in PEOPLE}
     broken: dict[str, list[str]] = {}
     for name, who, path in visits:
@@ -81,6 +82,13 @@ def pages(people: dict[str, User], about: dict[str, list[Any]]) -> Iterator[Visi
             if is_whole and (name == "home" or not kinds <= seen):
                 seen |= kinds
                 yield Visit(name, who, path)
+
+
+def of_administration() -> list[Visit]:
+    """Django's own pages in our colours, and one that is a template of ours."""
+    release = GoldRelease.objects.earliest("pk")
+    launch = f"{reverse('admin:labeling_goldrelease_evaluate')}?ids={release.pk}"
+    return [Visit("admin", "admin", reverse("admin:index")), Visit("launch", "admin", launch)]
 
 
 def window(browser: Browser, live_server: LiveServer, user: User | None, theme: Any) -> Page:
