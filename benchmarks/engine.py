@@ -53,6 +53,9 @@ class Model(ThreadingHTTPServer):
         self.at_once = self.most_at_once = 0
         self.lock = Lock()
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A worker that is killed hangs up."""
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -316,7 +319,7 @@ def large(model: Model, workers: Workers, asked: Any) -> None:
     model.seconds = 0.05
     model.asked.clear()
     admin = User.objects.create(username=uuid4().hex, is_superuser=True, is_staff=True)
-    page = Client()
+    page = Client(HTTP_HOST="localhost")
     page.force_login(admin)
     began = time.monotonic()
     run = launch(asked.cases)
@@ -370,7 +373,7 @@ def list_of_runs(model: Model, workers: Workers, asked: Any) -> None:
 
     from evaluation.services.run import execution
 
-    page = Client()
+    page = Client(HTTP_HOST="localhost")
     page.force_login(User.objects.create(username=uuid4().hex, is_superuser=True))
     release = make_release(3)
     from evaluation.services.launch import launch as launching

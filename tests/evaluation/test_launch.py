@@ -3,10 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from evaluation.models import Run
+from evaluation.services.launch import launch as launching
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import slots, steering
+from labeling.domain.facts import Fact
 from labeling.models import Event
 from labeling.services import health
 from tests.refusals import refused
@@ -85,3 +88,25 @@ def test_a_queue_that_is_away_keeps_no_run_waiting(
     slot = slots.take("a worker")
     assert slot is not None
     assert slot.run_id == run.pk
+
+
+def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_there(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launching, "AT_ONCE", 2)
+    monkeypatch.setattr(launching, "PAUSE_SECONDS", 0.0)
+
+    whole = launch()
+    assert Run.objects.get(pk=whole.pk).failure is None
+    assert whole.cases.count() == 3
+
+    def broken(*args: Any) -> None:
+        raise OperationalError("the server has gone")
+
+    monkeypatch.setattr(launching.looks, "record_launch", broken)
+    with pytest.raises(OperationalError):
+        launch()
+    left = Run.objects.exclude(pk=whole.pk).get()
+    assert left.failure == Fact("launch.broken_off")
+    assert left.cases.count() == 2
+    assert not Event.objects.filter(verb="run.launched", object_id=str(left.pk)).exists()
