@@ -104,7 +104,7 @@ class PasswordLink(PasswordResetConfirmView):
 
     template_name = "registration/password_link.html"
     success_url = reverse_lazy("sign-in")
-    token_generator = passwords.LinkTokens()  # type: ignore[assignment]  # all that is asked of it
+    token_generator = passwords.LinkTokens()
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
