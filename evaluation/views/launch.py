@@ -112,6 +112,8 @@ def _start(request: HttpRequest, releases: Any) -> dict[str, Any]:
 
 def _as_in(request: HttpRequest) -> dict[str, Any]:
     number = whole_number(request.GET["like"])
+    if number is None:
+        return {}
     run = Run.objects.visible_to(request.user).filter(pk=number).first()
     if run is None or run.pipeline == predictions.NAME:
         return {}

@@ -155,8 +155,8 @@ def _in_state(runs: RunQuerySet, status: str) -> RunQuerySet:
     }
     if status in ended:
         return runs.filter(ended[Status(status)])
-    going_on = runs.filter(failure=None, scored_at=None, cancelled=False)
-    return going_on.with_progress().filter(state=status)
+    going_on: Any = runs.filter(failure=None, scored_at=None, cancelled=False).with_progress()
+    return going_on.filter(state=status)
 
 
 def _by_number(reader: Any, primary: Primaries) -> Any:
