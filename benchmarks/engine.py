@@ -335,7 +335,8 @@ def large(model: Model, workers: Workers, asked: Any) -> None:
             response = page.get(f"/runs/{run.pk}/{part}")
             taken.append(time.perf_counter() - start)
             assert response.status_code in (200, 286), response.status_code
-        if time.monotonic() >= next_kill:
+        is_open = run.cases.filter(state__in=["queued", "running"]).exists()
+        if is_open and time.monotonic() >= next_kill:
             workers.kill_the_oldest()
             workers.start()
             kills, next_kill = kills + 1, time.monotonic() + 20

@@ -42,17 +42,14 @@ class Dispatcher:
         self._started: list[Thread] = []
 
     def start(self) -> None:
-        self._until_stored(lambda: (health.beat(self._worker), slots.bury([self._worker])))
-        self._begin("pulse", self._beat)
-        for number in range(self._threads):
-            self._begin(f"runs-{number + 1}", self._work)
-        self._begin("runs-spare", self._help_out)
+        """At once, even while the database is away."""
+        self._begin("pulse", self._live)
 
     def stop(self) -> None:
         """Running jobs are ended elsewhere (``processes.children``); this waits for their end."""
         self._stopped.set()
         end = monotonic() + STOP_SECONDS
-        for thread in self._started:
+        for thread in list(self._started):
             thread.join(max(0.0, end - monotonic()))
         try:
             slots.bury([self._worker])
@@ -65,6 +62,14 @@ class Dispatcher:
         thread = Thread(target=run, name=name, daemon=True)
         thread.start()
         self._started.append(thread)
+
+    def _live(self) -> None:
+        """What an earlier worker of this name held is free before anything is taken up."""
+        self._until_stored(lambda: (health.beat(self._worker), slots.bury([self._worker])))
+        for number in range(self._threads):
+            self._begin(f"runs-{number + 1}", self._work)
+        self._begin("runs-spare", self._help_out)
+        self._beat()
 
     def _beat(self) -> None:
         """A worker that could not give a sign itself says nothing of others: the database was away,
