@@ -199,11 +199,11 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
     assert baseline_of(run) == (other, "marked")
 
 
-def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
+def test_pages_ask_the_same_number_of_queries_for_10_and_for_60_cases(
     make_release: Any, finished: Any, script: Any, signed_in: Any
 ) -> None:
     script(perfect)
-    ten, many = make_release(10, name="ten"), make_release(200, name="many")
+    ten, many = make_release(10, name="ten"), make_release(60, name="many")
     finished(release=ten), finished(release=many)  # the baselines
     small, large = finished(release=ten), finished(release=many)
     noor = signed_in("noor")
