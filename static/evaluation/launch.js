@@ -25,7 +25,8 @@ function fits(layers) {
 }
 
 function offerPipelines() {
-  for (const option of pipelines ? Array.from(pipelines.options) : []) {
+  if (!pipelines) return;
+  for (const option of Array.from(pipelines.options)) {
     if (option.dataset.layers === undefined) continue;
     const fitting = fits(option.dataset.layers);
     option.hidden = !fitting;
