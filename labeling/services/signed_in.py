@@ -16,7 +16,7 @@ from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
 
-from labeling.services.statements import Prepared
+from labeling.services.statements import Prepared, prepared_cursor
 
 
 class SessionStore(db.SessionStore):
@@ -24,7 +24,7 @@ class SessionStore(db.SessionStore):
 
     def _get_session_from_db(self) -> Session | None:
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        with connection.cursor() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(_SESSION, [self.session_key, now])
             row = cursor.fetchone()
         if row is None:

@@ -79,7 +79,7 @@ class _Statement:
 
     def rows(self, numbers: tuple[int, ...]) -> Iterator[Any]:
         params = [param if place is None else numbers[place] for place, param in self._params]
-        with self.connection.cursor() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(self._sql, params)
             stored: Iterable[Any] = cursor.fetchall()
         if self._converters:
@@ -108,6 +108,12 @@ def _connection() -> Any:
     return connections[DEFAULT_DB_ALIAS]
 
 
+def prepared_cursor() -> Any:
+    """For a statement that is always the same; PostgreSQL plans it once in a connection."""
+    database = _connection()
+    return database.cursor() if database.vendor == "sqlite" else database.prepared_cursor()
+
+
 def insert(row: Model) -> None:
     """Store a new row, as ``save`` does it, without signals. The caller holds a transaction."""
     model, key = type(row), row._meta.pk
@@ -117,7 +123,7 @@ def insert(row: Model) -> None:
         field.get_db_prep_save(field.pre_save(row, add=True), connection=database)
         for field in fields
     ]
-    with database.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(sql, values)
         setattr(row, key.attname, cursor.fetchone()[0])
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
@@ -145,7 +151,7 @@ def update(model: type[Model], where: Mapping[str, Any], **values: Any) -> int:
         field.get_db_prep_save(value, connection=database)
         for field, value in zip(written, values.values(), strict=True)
     ] + [field.get_db_prep_value(where[field.name], database) for field in compared]
-    with database.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(sql, params)
         return int(cursor.rowcount)
 

@@ -266,7 +266,7 @@ def keep_open(assignment: Assignment) -> bool:
         return is_open(assignment)
     if assignment.round.kind != Round.Kind.FULL:
         return lock_place(assignment).state == Round.State.OPEN
-    with connection.cursor() as cursor:
+    with statements.prepared_cursor() as cursor:
         cursor.execute(
             "SELECT state FROM labeling_round WHERE id = %s FOR SHARE", [assignment.round_id]
         )
@@ -281,7 +281,7 @@ def lock_conversation(round_: int, conversation: int) -> None:
     """
     if connection.vendor == "sqlite":
         return
-    with connection.cursor() as cursor:
+    with statements.prepared_cursor() as cursor:
         cursor.execute(
             "SELECT id FROM labeling_roundconversation WHERE round_id = %s AND conversation_id = %s"
             " FOR NO KEY UPDATE",
@@ -303,7 +303,7 @@ def _free_place(pool: Round, user: User) -> _FreePlace | None:
     """
     sql, params = free_sql(Round.Order(pool.order)), [pool.pk, user.pk]
     locks = [""] if connection.vendor == "sqlite" else [f"{_LOCK} SKIP LOCKED", _LOCK]
-    with connection.cursor() as cursor:
+    with statements.prepared_cursor() as cursor:
         for lock in locks:
             cursor.execute(sql + lock, params)
             if row := cursor.fetchone():
@@ -369,7 +369,7 @@ _SLOTS = Prepared(
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
-    with connection.cursor() as cursor:
+    with statements.prepared_cursor() as cursor:
         cursor.execute(_EXPIRED, [pool.pk, now])
         if cursor.fetchone() is None:
             return 0
