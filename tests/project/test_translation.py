@@ -31,7 +31,7 @@ TEMPLATES = settings.BASE_DIR / "templates"
 CATALOGUES = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES"
 PLACES = re.compile(r"%\(\w+\)s|\{\w*(?::[^}]*)?\}|%%")
 
-AS_THEY_ARE = {"Assay", "CSV", "JSON", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "sha256"}
+AS_THEY_ARE = {"Assay", "CSV", "SVG", "JSON", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "sha256"}
 AS_THEY_ARE |= {
     "SHA",
     "metrics",

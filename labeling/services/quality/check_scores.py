@@ -224,7 +224,7 @@ class GoldAgreement(NamedTuple):
 def newest_checks(project: Project, purpose: str = Purpose.HONEYPOT) -> QuerySet[GoldCheck]:
     """One of each assignment: an answer that was reopened counts as it is now."""
     same = GoldCheck.objects.filter(assignment=OuterRef("assignment")).order_by("-version")
-    rounds = list(project.rounds.values_list("pk", flat=True))
+    rounds = list(project.rounds.with_checks().values_list("pk", flat=True))
     # by an index that holds both; of a join SQLite would read every assignment
     given = Assignment.objects.with_checks().filter(round__in=rounds, purpose=purpose)
     return GoldCheck.objects.filter(
