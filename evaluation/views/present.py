@@ -305,7 +305,11 @@ def picture_of(line: SummaryRow) -> Picture | None:
         marks = (0.0, 1.0, reached["mean"], reached["ci_low"], reached["ci_high"])
         place = _placed(min(marks), max(marks))
         return Picture(
-            *map(place, marks),
+            start=place(0.0),
+            stop=place(1.0),
+            at=place(reached["mean"]),
+            low=place(reached["ci_low"]),
+            high=place(reached["ci_high"]),
             floors=[],
             left=End(_("Floor"), line.skill.floor, line.skill.at_floor),
             right=End(_("People"), "", line.skill.at_ceiling),
@@ -316,10 +320,11 @@ def picture_of(line: SummaryRow) -> Picture | None:
     place = _placed(metric.lower, metric.upper)
     floors = row.yardsticks.get("floors", {}).values()
     return Picture(
-        0.0,
-        100.0,
-        place(row.mean),
-        *(None if end is None else place(end) for end in (row.ci_low, row.ci_high)),
+        start=0.0,
+        stop=100.0,
+        at=place(row.mean),
+        low=None if row.ci_low is None else place(row.ci_low),
+        high=None if row.ci_high is None else place(row.ci_high),
         floors=[place(floor["mean"]) for floor in floors if floor["mean"] is not None],
         left=End("", "", exact(metric.lower)),
         right=End("", "", exact(metric.upper)),
@@ -446,7 +451,7 @@ def counts_plot(counts: Sequence[int], metric: Metric, *, mean: float | None) ->
     """How many cases are in each part of a metric's scale, as upright bars."""
     most, parts, span = max(counts) or 1, len(counts), metric.upper - metric.lower
     ends = [metric.lower + span * at / parts for at in range(parts + 1)]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"from": low, "to": high, "from_text": exact(low), "to_text": exact(high), "n": n}
         for low, high, n in zip(ends[:-1], ends[1:], counts, strict=True)
     ]

@@ -28,7 +28,7 @@ FIRST = 3  # figures of a group that are shown before the rest is unfolded
 class Tab(NamedTuple):
     name: str
     title: str
-    count: int | None = None
+    n: int | None = None
 
 
 class Figures(NamedTuple):

@@ -60,6 +60,7 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
         {"labeling": "0001_initial"},
         {"labeling": "0015_facts_of_suggestions", "evaluation": "0007_judge_certificates"},
         {"labeling": "0028_counted_places", "evaluation": "0018_case_exposure"},
+        {"labeling": "0043_calibration_outcomes", "evaluation": "0018_case_exposure"},
     ],
     ids=str,
 )

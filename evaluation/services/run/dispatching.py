@@ -65,7 +65,7 @@ class Dispatcher:
 
     def _live(self) -> None:
         """What an earlier worker of this name held is free before anything is taken up."""
-        self._until_stored(lambda: (health.beat(self._worker), slots.bury([self._worker])))
+        self._until_stored(self._take_place)
         for number in range(self._threads):
             self._begin(f"runs-{number + 1}", self._work)
         self._begin("runs-spare", self._help_out)
@@ -133,6 +133,11 @@ class Dispatcher:
 
     def _let_go(self, owner: UUID) -> None:
         self._until_stored(lambda: slots.let_go(owner))
+
+    def _take_place(self) -> None:
+        """What a worker of this name held before is free."""
+        health.beat(self._worker)
+        slots.bury([self._worker])
 
     def _until_stored(self, write: Callable[[], object]) -> None:
         """However long the database is away."""

@@ -34,7 +34,7 @@ def pace_of(run: Run, *, left: int) -> Pace:
     now = timezone.now()
     cases = CaseRun.objects.filter(run=run)
     recent = cases.filter(finished_at__gt=now - WITHIN).order_by("-finished_at")
-    times = list(recent.values_list("finished_at", flat=True)[:LOOKED_AT])
+    times = [at for (at,) in recent.values_list("finished_at")[:LOOKED_AT] if at is not None]
     per_second = None
     if len(times) >= ENOUGH:
         span = (now - times[-1]).total_seconds()

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from time import monotonic
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -43,7 +44,7 @@ def take(worker: str, *, alone: bool = False) -> Slot | None:
     """A slot of the run that needs a thread most; ``alone``: only where nobody is at work."""
     waiting = _waiting_for_threads()
     if alone:
-        waiting = waiting.filter(n_slots=0)
+        waiting = waiting.filter(Q(n_slots=0))
     order = ("n_slots", F("turn_at").asc(nulls_first=True), "pk")
     for run_id, most in waiting.order_by(*order).values_list("pk", "concurrency")[:CANDIDATES]:
         slot = _seize(run_id, most, worker)
@@ -147,9 +148,8 @@ def _free(slots: list[Slot]) -> None:
     )
     for rows in held:
         keys = rows.filter(owner__in=owners, state=Work.State.RUNNING).values_list("pk", flat=True)
-        rows.model._default_manager.filter(pk__in=list(keys), owner__in=owners).update(
-            lease_expires_at=now
-        )
+        in_work: Any = rows.model
+        in_work.objects.filter(pk__in=list(keys), owner__in=owners).update(lease_expires_at=now)
     scored = Run.objects.filter(pk__in=runs, scoring_owner__in=owners)
     scored.update(scoring_owner=None, scoring_expires_at=None)
     Slot.objects.filter(owner__in=owners).delete()

@@ -175,8 +175,9 @@ def _why_pause(work: Work, error: Exception, context: WorkContext) -> Fact | Non
     stopped = context.model.stopped if context.model else None
     if stopped or isinstance(error, STOPS):
         return fact_of(stopped or error)
-    unreachable = isinstance(error, RateLimited | Unavailable)
-    return fact_of(error) if unreachable and context.breaker.trips(error) else None
+    if isinstance(error, RateLimited | Unavailable) and context.breaker.trips(error):
+        return fact_of(error)
+    return None
 
 
 def _stop(work: Work, reason: Fact, context: WorkContext) -> None:

@@ -2,7 +2,9 @@
 
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.functions.datetime
 import django.utils.timezone
+import labeling.models.assignments
 import labeling.models.fields
 import labeling.models.projects
 import uuid
@@ -45,11 +47,33 @@ class Migration(migrations.Migration):
         ('labeling', '0027_lint'),
         ('labeling', '0028_counted_places'),
         ('labeling', '0029_transcripts'),
+        ('labeling', '0030_gold_drafts'),
+        ('labeling', '0031_agreement_by_conversation'),
+        ('labeling', '0032_revisions_seen'),
+        ('labeling', '0033_invitee'),
+        ('labeling', '0034_how_far_conversations_are'),
+        ('labeling', '0035_signing_in'),
+        ('labeling', '0036_label_hints'),
+        ('labeling', '0037_merges_confirmed'),
+        ('labeling', '0038_conversation_drafts'),
+        ('labeling', '0039_admissions'),
+        ('labeling', '0040_admitted_before'),
+        ('labeling', '0041_open_fields'),
+        ('labeling', '0042_unanswered_layers'),
+        ('labeling', '0043_calibration_outcomes'),
+        ('labeling', '0044_guideline_reasons'),
+        ('labeling', '0045_draws'),
+        ('labeling', '0046_draw_indexes'),
+        ('labeling', '0047_joined_by_invitation'),
+        ('labeling', '0048_unconfirmed_addresses'),
+        ('labeling', '0049_project_of_draft'),
+        ('labeling', '0050_plain_names'),
     ]
 
     initial = True
 
     dependencies = [
+        ('auth', '0012_alter_user_first_name_max_length'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -77,6 +101,14 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
+                    name='GoldDraft',
+                    fields=[
+                        ('id', models.BigIntegerField(primary_key=True, serialize=False)),
+                        ('state', models.CharField(default='inserting', max_length=9)),
+                        ('alive_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                    ],
+                ),
+                migrations.CreateModel(
                     name='LogCheck',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -91,6 +123,38 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
+                    name='Tries',
+                    fields=[
+                        ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
+                        ('failures', models.PositiveIntegerField(default=0)),
+                        ('last_at', models.DateTimeField(db_index=True)),
+                        ('until', models.DateTimeField(help_text='No try is looked at before', null=True)),
+                        ('refused', models.BooleanField(default=False, help_text='Somebody was refused in this pause')),
+                    ],
+                    options={
+                        'verbose_name_plural': 'tries',
+                    },
+                ),
+                migrations.CreateModel(
+                    name='UnconfirmedAddress',
+                    fields=[
+                        ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
+                        ('address', models.EmailField(max_length=254)),
+                        ('given_at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'verbose_name_plural': 'unconfirmed addresses',
+                    },
+                ),
+                migrations.CreateModel(
+                    name='WorkerPulse',
+                    fields=[
+                        ('name', models.CharField(max_length=200, primary_key=True, serialize=False)),
+                        ('started_at', models.DateTimeField()),
+                        ('seen_at', models.DateTimeField(db_index=True)),
+                    ],
+                ),
+                migrations.CreateModel(
                     name='ApiToken',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -102,6 +166,8 @@ class Migration(migrations.Migration):
                         ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'API token',
+                        'verbose_name_plural': 'API tokens',
                         'ordering': ['-pk'],
                     },
                 ),
@@ -114,8 +180,12 @@ class Migration(migrations.Migration):
                         ('taken_at', models.DateTimeField(auto_now_add=True)),
                         ('returned_reason', models.TextField(blank=True, help_text='Why a reviewer sent it back')),
                         ('lease_expires_at', models.DateTimeField(help_text='NULL: planned, never expires', null=True)),
-                        ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification')], default='labelling', max_length=13)),
+                        ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification'), ('calibration', 'Calibration')], default='labelling', max_length=13)),
                         ('answered', models.BooleanField(default=False, editable=False, help_text='Submitted or skipped; kept up to date by triggers')),
+                        ('status', models.CharField(db_default='pending', default='pending', editable=False, max_length=9)),
+                        ('active_seconds', models.PositiveIntegerField(editable=False, help_text='Of an answer that is submitted', null=True)),
+                        ('answered_at', models.DateTimeField(editable=False, help_text='The last change of an answer that is no draft', null=True)),
+                        ('draw', labeling.models.assignments.DrawField(editable=False, help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed")),
                         ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
                         ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.conversation')),
                     ],
@@ -136,6 +206,22 @@ class Migration(migrations.Migration):
                         ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='transcript', serialize=False, to='labeling.conversation')),
                         ('messages', models.TextField(help_text='As labeling.domain.transcripts writes it')),
                     ],
+                ),
+                migrations.CreateModel(
+                    name='Disagreement',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('unit', models.CharField(max_length=100)),
+                        ('outcome', models.CharField(blank=True, choices=[('guideline', 'the guidelines change'), ('error', 'annotator error'), ('ambiguous', 'ambiguous text'), ('edge_case', 'edge case')], max_length=9)),
+                        ('note', models.TextField(blank=True)),
+                        ('decided_at', models.DateTimeField(null=True)),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.conversation')),
+                        ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['round', 'conversation', 'layer', 'unit'],
+                    },
                 ),
                 migrations.CreateModel(
                     name='Dispute',
@@ -194,6 +280,8 @@ class Migration(migrations.Migration):
                         ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'entry of the audit log',
+                        'verbose_name_plural': 'audit log',
                         'ordering': ['-pk'],
                     },
                 ),
@@ -296,7 +384,7 @@ class Migration(migrations.Migration):
                 migrations.AddField(
                     model_name='golditem',
                     name='release',
-                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='labeling.goldrelease'),
+                    field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='items', to='labeling.goldrelease'),
                 ),
                 migrations.CreateModel(
                     name='Guideline',
@@ -324,6 +412,8 @@ class Migration(migrations.Migration):
                         ('status', models.CharField(choices=[('draft', 'Draft'), ('submitted', 'Submitted'), ('skipped', 'Skipped')], default='draft', max_length=9)),
                         ('payload', models.JSONField(blank=True, default=dict)),
                         ('empty', models.BooleanField(default=False)),
+                        ('unanswered', models.JSONField(editable=False, help_text='Layers that it says nothing of, not even “nothing here”; null: said of none', null=True)),
+                        ('hinted', models.JSONField(editable=False, help_text='Fields that were changed after a label hint: {uid: [field, …]}', null=True)),
                         ('skip_reason', models.TextField(blank=True)),
                         ('version', models.PositiveIntegerField(default=0)),
                         ('last_client', models.UUIDField(editable=False, null=True)),
@@ -366,6 +456,14 @@ class Migration(migrations.Migration):
                         ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guideline_checks', to='labeling.annotation')),
                         ('checked_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                         ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='labeling.guideline')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='GuidelineReason',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('disagreement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='labeling.disagreement')),
+                        ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reasons', to='labeling.guideline')),
                     ],
                 ),
                 migrations.CreateModel(
@@ -428,6 +526,8 @@ class Migration(migrations.Migration):
                         ('user', models.ForeignKey(help_text='Empty: somebody at the command line', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'look at test items',
+                        'verbose_name_plural': 'looks at test items',
                         'ordering': ['-pk'],
                     },
                 ),
@@ -450,6 +550,9 @@ class Migration(migrations.Migration):
                         ('review_rate', models.FloatField(default=0.0, help_text='Share of answers that is reviewed')),
                         ('dispute_judges', models.PositiveSmallIntegerField(default=1, help_text='Judges who look at each disputed label of gold', validators=[django.core.validators.MinValueValidator(1)])),
                         ('suggestions', models.BooleanField(default=True, help_text='Annotators may see what a pipeline suggests, after their first pass')),
+                        ('open_fields', models.JSONField(blank=True, default=dict, help_text='By layer, the fields that labels may lack')),
+                        ('hints', models.JSONField(blank=True, default=labeling.models.projects.default_hints, help_text='Kinds of label hints that annotators get')),
+                        ('hints_in_calibration', models.BooleanField(default=False, help_text='Label hints are shown in calibration and qualification, too')),
                         ('publish_names', models.BooleanField(default=False, help_text='Gold names people by their user names instead of pseudonyms')),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
                     ],
@@ -479,6 +582,7 @@ class Migration(migrations.Migration):
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('role', models.CharField(choices=[('annotator', 'Annotator'), ('lead', 'Lead'), ('researcher', 'Researcher')], max_length=10)),
+                        ('by_invitation', models.BooleanField(default=False, editable=False, help_text='The person joined by opening an invitation link')),
                         ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                         ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='labeling.project')),
                     ],
@@ -497,6 +601,8 @@ class Migration(migrations.Migration):
                         ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='look_budgets', to='labeling.project')),
                     ],
                     options={
+                        'verbose_name': 'budget of looks',
+                        'verbose_name_plural': 'budgets of looks',
                         'ordering': ['-pk'],
                     },
                 ),
@@ -515,6 +621,7 @@ class Migration(migrations.Migration):
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('role', models.CharField(choices=[('annotator', 'Annotator'), ('lead', 'Lead'), ('researcher', 'Researcher')], max_length=10)),
+                        ('invitee', models.CharField(blank=True, max_length=200)),
                         ('digest', models.CharField(max_length=64, unique=True)),
                         ('uses_left', models.PositiveSmallIntegerField(default=1)),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -559,10 +666,21 @@ class Migration(migrations.Migration):
                     name='project',
                     field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='labeling.project'),
                 ),
+                migrations.CreateModel(
+                    name='ConversationDraft',
+                    fields=[
+                        ('first', models.BigIntegerField(primary_key=True, serialize=False)),
+                        ('last', models.BigIntegerField()),
+                        ('slug', models.SlugField(help_text='Of the project: imports into one project take turns', unique=True)),
+                        ('state', models.CharField(default='inserting', max_length=9)),
+                        ('alive_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                        ('project', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='labeling.project')),
+                    ],
+                ),
                 migrations.AddField(
                     model_name='conversation',
                     name='project',
-                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='labeling.project'),
+                    field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='labeling.project'),
                 ),
                 migrations.CreateModel(
                     name='CheckPlan',
@@ -575,6 +693,7 @@ class Migration(migrations.Migration):
                         ('pass_at', models.FloatField(default=0.7, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
                         ('tries', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1)])),
                         ('show_labels', models.BooleanField(default=False, help_text='The right labels are shown once the test is over')),
+                        ('calibrate_on', models.PositiveSmallIntegerField(default=5, help_text='How many conversations newcomers calibrate on', validators=[django.core.validators.MinValueValidator(1)])),
                         ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='check_plan', to='labeling.project')),
                     ],
                 ),
@@ -606,9 +725,12 @@ class Migration(migrations.Migration):
                     name='Qualification',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('kind', models.CharField(choices=[('test', 'qualification test'), ('calibration', 'Calibration')], default='test', max_length=11)),
                         ('state', models.CharField(choices=[('trying', 'under way'), ('between', 'not passed yet'), ('passed', 'Passed'), ('failed', 'not passed'), ('waived', 'waived')], default='trying', max_length=7)),
                         ('tries', models.PositiveSmallIntegerField(default=1, help_text='How many were begun')),
                         ('value', models.FloatField(help_text='Mean of the last finished try', null=True)),
+                        ('layers', models.JSONField(default=dict, help_text='Figures of the last calibration, by layer')),
+                        ('outcomes', models.JSONField(default=dict, help_text='What the last calibration is held to')),
                         ('reason', models.TextField(blank=True, help_text='Why it was waived')),
                         ('started_at', models.DateTimeField(auto_now_add=True)),
                         ('decided_at', models.DateTimeField(null=True)),
@@ -665,6 +787,7 @@ class Migration(migrations.Migration):
                         ('anonymous', models.BooleanField(default=False, help_text='Its disagreements are discussed under letters, not names')),
                         ('override_reason', models.TextField(blank=True)),
                         ('label_f1_threshold', models.FloatField(default=0.0, help_text="The project's when the round was opened; 0 in rounds from before")),
+                        ('open_fields', models.JSONField(editable=False, help_text="By layer, what submitted labels may lack: the project's when it was opened", null=True)),
                         ('agreement', models.JSONField(help_text='Agreement at the moment it closed', null=True)),
                         ('opened_at', models.DateTimeField(auto_now_add=True)),
                         ('closed_at', models.DateTimeField(null=True)),
@@ -700,6 +823,8 @@ class Migration(migrations.Migration):
                         ('n_agreed', models.PositiveIntegerField()),
                         ('n_disputed', models.PositiveIntegerField()),
                         ('clusters', models.JSONField()),
+                        ('changes_seen', models.IntegerField(default=-1, help_text="Changes of the conversation's answers (ConversationState) that it is of for sure: read before the answers. Others are compared by their digest")),
+                        ('rules_sha256', models.CharField(blank=True, help_text='The rules of matching that are part of the digest', max_length=64)),
                         ('made_at', models.DateTimeField(auto_now=True)),
                         ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='merges', to='labeling.conversation')),
                         ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.round')),
@@ -717,10 +842,11 @@ class Migration(migrations.Migration):
                         ('answers_sha256', models.CharField(blank=True, max_length=64)),
                         ('figures', models.JSONField(default=dict, help_text='Agreement on the layer')),
                         ('mean_interval', models.JSONField(help_text='95 % interval of the mean of the pairs', null=True)),
-                        ('units', models.JSONField(help_text='The units, where they had to be matched', null=True)),
-                        ('conversations', models.JSONField(default=dict, help_text='By conversation: annotators, units, and units labelled differently')),
-                        ('splits', models.JSONField(default=list, help_text='Units labelled differently, and who says what')),
                         ('records', models.JSONField(help_text='Labels of each pair matched one to one', null=True)),
+                        ('n_conversations', models.PositiveIntegerField(default=0, help_text='Answered by anybody')),
+                        ('n_compared', models.PositiveIntegerField(default=0, help_text='Answered by at least two')),
+                        ('n_splits', models.PositiveIntegerField(default=0, help_text='Units labelled differently')),
+                        ('revisions_seen', models.BigIntegerField(default=0, help_text='The newest revision of any answer before it was measured')),
                         ('asked_at', models.DateTimeField(help_text='Asked for since it was measured', null=True)),
                         ('measured_at', models.DateTimeField(null=True)),
                         ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='labeling.round')),
@@ -742,21 +868,34 @@ class Migration(migrations.Migration):
                         'ordering': ['round', 'layer'],
                     },
                 ),
+                migrations.AddField(
+                    model_name='disagreement',
+                    name='round',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.round'),
+                ),
                 migrations.CreateModel(
-                    name='Disagreement',
+                    name='ConversationAgreement',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('layer', models.CharField(max_length=20)),
-                        ('unit', models.CharField(max_length=100)),
-                        ('outcome', models.CharField(blank=True, choices=[('guideline', 'the guidelines change'), ('error', 'annotator error'), ('ambiguous', 'ambiguous text'), ('edge_case', 'edge case')], max_length=9)),
-                        ('note', models.TextField(blank=True)),
-                        ('decided_at', models.DateTimeField(null=True)),
-                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.conversation')),
-                        ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.round')),
+                        ('selection', models.CharField(blank=True, help_text='Empty: all labels', max_length=200)),
+                        ('position', models.PositiveIntegerField(help_text='In the order of the round')),
+                        ('answers_sha256', models.CharField(blank=True, max_length=64)),
+                        ('n_annotators', models.PositiveIntegerField()),
+                        ('n_units', models.PositiveIntegerField(help_text='Judged by at least two')),
+                        ('n_differing', models.PositiveIntegerField(help_text='Labelled differently')),
+                        ('n_splits', models.PositiveIntegerField()),
+                        ('is_used', models.BooleanField(default=False, help_text='Whether anybody has a label')),
+                        ('annotators', models.JSONField(default=list, help_text='Who submitted it, in order')),
+                        ('marks', models.BinaryField(help_text='Labels of 0 and 1, 255 if missing, annotator by annotator', null=True)),
+                        ('units', models.JSONField(help_text='The units with other labels or names', null=True)),
+                        ('pairs', models.JSONField(default=list, help_text='Labels of each two matched one to one')),
+                        ('splits', models.JSONField(default=list, help_text='Units labelled differently, and who says what')),
+                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
+                        ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='agreed_conversations', to='labeling.round')),
                     ],
                     options={
-                        'ordering': ['round', 'conversation', 'layer', 'unit'],
+                        'ordering': ['round', 'layer', 'selection', 'position', 'conversation'],
                     },
                 ),
                 migrations.CreateModel(
@@ -788,6 +927,24 @@ class Migration(migrations.Migration):
                     field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.round'),
                 ),
                 migrations.CreateModel(
+                    name='Admission',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('layer', models.CharField(max_length=20)),
+                        ('how', models.CharField(choices=[('round', 'took part in a passed calibration round'), ('calibrated', 'calibrated against a closed round'), ('let_in', 'let in by a lead'), ('unmeasured', 'nobody used the layer in the calibration'), ('earlier', 'worked here before newcomers had to calibrate')], max_length=10)),
+                        ('reason', models.TextField(blank=True, help_text='Why a lead let the person in')),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('calibrated_at', models.DateTimeField(null=True)),
+                        ('let_in_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='admissions', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='admissions', to='labeling.project')),
+                        ('round', models.ForeignKey(help_text='The passed round', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.round')),
+                    ],
+                    options={
+                        'ordering': ['project', 'user__username', 'layer'],
+                    },
+                ),
+                migrations.CreateModel(
                     name='RoundConversation',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -804,6 +961,20 @@ class Migration(migrations.Migration):
                     model_name='round',
                     name='conversations',
                     field=models.ManyToManyField(related_name='rounds', through='labeling.RoundConversation', to='labeling.conversation'),
+                ),
+                migrations.CreateModel(
+                    name='SignIn',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('session_key', models.CharField(max_length=40, unique=True)),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                        ('address', models.CharField(blank=True, max_length=45)),
+                        ('browser', models.CharField(blank=True, max_length=60)),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sign_ins', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
                 ),
                 migrations.CreateModel(
                     name='Suggestion',
@@ -908,6 +1079,7 @@ class Migration(migrations.Migration):
                         ('kind', models.CharField(choices=[('saved', 'Saved'), ('submitted', 'Submitted'), ('skipped', 'Skipped'), ('reopened', 'Reopened'), ('returned', 'Returned'), ('restored', 'Restored')], default='saved', max_length=9)),
                         ('payload', models.JSONField()),
                         ('empty', models.BooleanField(default=False)),
+                        ('unanswered', models.JSONField(editable=False, help_text='Layers that it says nothing of, not even “nothing here”; null: said of none', null=True)),
                         ('client', models.UUIDField(null=True)),
                         ('seq', models.PositiveIntegerField(default=0)),
                         ('saved_at', models.DateTimeField(auto_now_add=True)),
@@ -916,8 +1088,22 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         'ordering': ['annotation', 'version'],
+                        'indexes': [models.Index(condition=models.Q(('kind', 'returned')), fields=['annotation'], name='revision_returned')],
                         'constraints': [models.UniqueConstraint(fields=('annotation', 'version'), name='revision_version_once')],
                     },
+                ),
+                migrations.CreateModel(
+                    name='ConversationState',
+                    fields=[
+                        ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='standing', serialize=False, to='labeling.conversation')),
+                        ('stage', models.CharField(default='unplanned', max_length=9)),
+                        ('answers', models.CharField(blank=True, max_length=7)),
+                        ('is_complete', models.BooleanField(default=False, help_text='It has all the answers wanted in some round')),
+                        ('difficulty', models.CharField(blank=True, max_length=6)),
+                        ('changes', models.PositiveIntegerField(default=0, help_text='How often its answers have changed: a merge says which it has seen')),
+                        ('newest_round', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='labeling.round')),
+                        ('project', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='labeling.project')),
+                    ],
                 ),
                 migrations.CreateModel(
                     name='DisputeOutcome',
@@ -963,6 +1149,10 @@ class Migration(migrations.Migration):
                     model_name='dispute',
                     constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='dispute_has_reason'),
                 ),
+                migrations.AddIndex(
+                    model_name='golditem',
+                    index=models.Index(fields=['release', 'how', 'conversation'], name='gold_item_how'),
+                ),
                 migrations.AddConstraint(
                     model_name='golditem',
                     constraint=models.UniqueConstraint(fields=('release', 'item_id'), name='gold_item_once'),
@@ -970,6 +1160,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='golditem',
                     constraint=models.UniqueConstraint(fields=('release', 'position'), name='gold_item_position_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='annotation',
+                    index=models.Index(condition=models.Q(('status', 'submitted')), fields=['submitted_at', 'id', 'assignment'], name='annotation_submitted'),
                 ),
                 migrations.AddConstraint(
                     model_name='annotation',
@@ -990,6 +1184,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='guidelinecheck',
                     constraint=models.UniqueConstraint(fields=('annotation', 'guideline'), name='guideline_check_once'),
+                ),
+                migrations.AddConstraint(
+                    model_name='guidelinereason',
+                    constraint=models.UniqueConstraint(fields=('guideline', 'disagreement'), name='guideline_reason_once'),
                 ),
                 migrations.AddIndex(
                     model_name='lintfinding',
@@ -1051,6 +1249,10 @@ class Migration(migrations.Migration):
                     model_name='conversation',
                     index=models.Index(fields=['content_sha256'], name='conversation_by_content'),
                 ),
+                migrations.AddIndex(
+                    model_name='conversation',
+                    index=models.Index(condition=models.Q(('origin', 'synthetic')), fields=['project'], name='conversation_synthetic'),
+                ),
                 migrations.AddConstraint(
                     model_name='conversation',
                     constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='conversation_external_id_once'),
@@ -1089,7 +1291,7 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddConstraint(
                     model_name='qualification',
-                    constraint=models.UniqueConstraint(fields=('project', 'user'), name='qualification_once'),
+                    constraint=models.UniqueConstraint(fields=('project', 'user', 'kind'), name='qualification_once_per_kind'),
                 ),
                 migrations.AddConstraint(
                     model_name='review',
@@ -1127,6 +1329,18 @@ class Migration(migrations.Migration):
                     model_name='disagreement',
                     constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('outcome', '')), models.Q(models.Q(('outcome', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='disagreement_decided_by_somebody'),
                 ),
+                migrations.AddIndex(
+                    model_name='conversationagreement',
+                    index=models.Index(fields=['round', 'layer', 'selection', '-n_differing', 'conversation'], name='agreement_by_differing'),
+                ),
+                migrations.AddIndex(
+                    model_name='conversationagreement',
+                    index=models.Index(condition=models.Q(('n_splits__gt', 0)), fields=['round', 'layer', 'selection', 'position', 'conversation'], name='agreement_with_splits'),
+                ),
+                migrations.AddConstraint(
+                    model_name='conversationagreement',
+                    constraint=models.UniqueConstraint(fields=('round', 'layer', 'selection', 'conversation'), name='conversation_agreement_once'),
+                ),
                 migrations.AddConstraint(
                     model_name='comment',
                     constraint=models.CheckConstraint(condition=models.Q(('body', ''), _negated=True), name='comment_says_something'),
@@ -1138,6 +1352,10 @@ class Migration(migrations.Migration):
                 migrations.AddIndex(
                     model_name='assignment',
                     index=models.Index(condition=models.Q(('answered', False), ('slot__isnull', False)), fields=['annotator', 'round', 'position'], name='assignment_open'),
+                ),
+                migrations.AddIndex(
+                    model_name='assignment',
+                    index=models.Index(fields=['round', 'purpose', 'annotator', 'status', 'active_seconds', 'answered_at', 'slot', 'draw'], name='assignment_work'),
                 ),
                 migrations.AddIndex(
                     model_name='assignment',
@@ -1157,7 +1375,15 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddConstraint(
                     model_name='assignment',
-                    constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['labelling', 'honeypot', 'qualification'])), name='assignment_purpose_known'),
+                    constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['labelling', 'honeypot', 'qualification', 'calibration'])), name='assignment_purpose_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='admission',
+                    constraint=models.UniqueConstraint(fields=('project', 'user', 'layer'), name='admission_once_per_layer'),
+                ),
+                migrations.AddConstraint(
+                    model_name='admission',
+                    constraint=models.CheckConstraint(condition=models.Q(models.Q(('how', 'let_in'), _negated=True), models.Q(models.Q(('reason', ''), _negated=True), ('let_in_by__isnull', False)), _connector='OR'), name='admission_let_in_with_reason'),
                 ),
                 migrations.AddIndex(
                     model_name='roundconversation',
@@ -1214,6 +1440,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='webhookdelivery',
                     constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'delivered', 'failed'])), name='delivery_state_known'),
+                ),
+                migrations.AddIndex(
+                    model_name='conversationstate',
+                    index=models.Index(fields=['project', 'stage', 'newest_round', 'answers', 'is_complete', 'difficulty'], name='conversation_standing'),
                 ),
             ]
         ),

@@ -29,18 +29,88 @@ class Migration(migrations.Migration):
         ('evaluation', '0016_looks_in_one_ledger'),
         ('evaluation', '0017_no_split_access'),
         ('evaluation', '0018_case_exposure'),
+        ('evaluation', '0019_case_ended'),
+        ('evaluation', '0020_gate_coverage'),
+        ('evaluation', '0021_slots'),
+        ('evaluation', '0022_run_notes'),
+        ('evaluation', '0023_plain_names'),
     ]
 
     initial = True
 
     dependencies = [
-        ('labeling', '0001_squashed_0029_transcripts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('labeling', '0001_squashed_0050_plain_names'),
     ]
 
     operations = [
         CreateTables(
             [
+                migrations.CreateModel(
+                    name='Aggregate',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('metric', models.CharField(max_length=60)),
+                        ('metric_version', models.PositiveSmallIntegerField()),
+                        ('mean', models.FloatField(null=True)),
+                        ('median', models.FloatField(null=True)),
+                        ('std', models.FloatField(null=True)),
+                        ('min', models.FloatField(null=True)),
+                        ('max', models.FloatField(null=True)),
+                        ('ci_low', models.FloatField(null=True)),
+                        ('ci_high', models.FloatField(null=True)),
+                        ('n', models.PositiveIntegerField()),
+                        ('n_undefined', models.PositiveIntegerField()),
+                        ('n_failed', models.PositiveIntegerField()),
+                        ('chance', models.FloatField(help_text='Mean chance level of the cases; NULL where the metric has none', null=True)),
+                        ('conversations', models.PositiveIntegerField(help_text='With a value; unknown for what was scored before it was counted', null=True)),
+                        ('reason', models.TextField(blank=True, help_text='Why there is no value', null=True)),
+                        ('detail', models.JSONField(default=dict, help_text='Curves, bins, micro counts')),
+                        ('yardsticks', models.JSONField(default=dict, help_text='Floors, people, skill, and the figure without empty gold')),
+                    ],
+                    options={
+                        'verbose_name': 'figure',
+                        'verbose_name_plural': 'figures',
+                        'ordering': ['run', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Answer',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=7)),
+                        ('attempts', models.PositiveSmallIntegerField(default=0)),
+                        ('owner', models.UUIDField(null=True)),
+                        ('lease_expires_at', models.DateTimeField(help_text='Running: when others may take over. Queued: not before.', null=True)),
+                        ('usage', models.JSONField(default=dict)),
+                        ('error_class', models.CharField(blank=True, choices=[('rate', 'Rate'), ('transient', 'Transient'), ('permanent', 'Permanent'), ('parse', 'Parse')], max_length=9)),
+                        ('error', models.TextField(blank=True, null=True)),
+                        ('finished_at', models.DateTimeField(null=True)),
+                        ('text', models.TextField(blank=True)),
+                        ('message_ids', models.JSONField(default=list, help_text='localIds of the messages it was written from, as they were given')),
+                        ('prompt_sha256', models.CharField(blank=True, max_length=64)),
+                        ('model', models.CharField(blank=True, help_text='As the server named it', max_length=200)),
+                    ],
+                    options={
+                        'ordering': ['case'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='BuiltLayer',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('kind', models.CharField(choices=[('topics', 'L1 topics'), ('signals', 'L1.5 signals'), ('threads', 'L2 threads')], max_length=7)),
+                        ('config_sha256', models.CharField(max_length=64)),
+                        ('config', models.JSONField(default=dict)),
+                        ('implementation', models.CharField(help_text='local, or provider/model', max_length=200)),
+                        ('payload', models.JSONField()),
+                        ('seconds', models.FloatField(help_text='Time it took to build')),
+                        ('built_at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'ordering': ['conversation', 'kind'],
+                    },
+                ),
                 migrations.CreateModel(
                     name='CachedReply',
                     fields=[
@@ -56,55 +126,6 @@ class Migration(migrations.Migration):
                     options={
                         'verbose_name_plural': 'cached replies',
                         'ordering': ['-pk'],
-                    },
-                ),
-                migrations.CreateModel(
-                    name='AnswerPanel',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('code', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                        ('opened_at', models.DateTimeField(auto_now_add=True)),
-                        ('invited', models.ManyToManyField(blank=True, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('opened_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                    ],
-                    options={
-                        'ordering': ['-pk'],
-                    },
-                ),
-                migrations.CreateModel(
-                    name='AnswerSample',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('kind', models.CharField(choices=[('faithfulness', 'Faithfulness'), ('relevance', 'Relevance'), ('completeness', 'Completeness'), ('correctness', 'Correctness'), ('claims', 'Claims')], max_length=12)),
-                        ('seed', models.PositiveBigIntegerField(help_text='That the answers were drawn with')),
-                        ('drawn_from', models.PositiveIntegerField(help_text='How many answers could have been drawn')),
-                        ('drawn_at', models.DateTimeField(auto_now_add=True)),
-                        ('closed_at', models.DateTimeField(null=True)),
-                        ('given_up', models.BooleanField(default=False, help_text='Closed before all of it was rated')),
-                        ('reason', models.TextField(blank=True, help_text='Why it was given up, or why few of its answers have two raters')),
-                        ('closed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('drawn_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('panel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='evaluation.answerpanel')),
-                    ],
-                    options={
-                        'ordering': ['pk'],
-                    },
-                ),
-                migrations.CreateModel(
-                    name='BuiltLayer',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('kind', models.CharField(choices=[('topics', 'L1 topics'), ('signals', 'L1.5 signals'), ('threads', 'L2 threads')], max_length=7)),
-                        ('config_sha256', models.CharField(max_length=64)),
-                        ('config', models.JSONField(default=dict)),
-                        ('implementation', models.CharField(help_text='local, or provider/model', max_length=200)),
-                        ('payload', models.JSONField()),
-                        ('seconds', models.FloatField(help_text='Time it took to build')),
-                        ('built_at', models.DateTimeField(auto_now_add=True)),
-                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='built_layers', to='labeling.conversation')),
-                    ],
-                    options={
-                        'ordering': ['conversation', 'kind'],
                     },
                 ),
                 migrations.CreateModel(
@@ -125,32 +146,26 @@ class Migration(migrations.Migration):
                         ('output', models.JSONField(null=True)),
                         ('exposure', models.CharField(blank=True, choices=[('seen', 'seen in training'), ('left_out', 'left out of training'), ('unseen', 'unseen')], help_text='By the words of the conversation; empty: not known', max_length=8)),
                         ('seconds', models.FloatField(help_text='Wall-clock time of the last attempt', null=True)),
-                        ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='case_runs', to='labeling.golditem')),
+                        ('earlier_failures', models.JSONField(db_default=models.Value([], models.JSONField()), default=list, help_text='Why it had failed each time that somebody had it tried again')),
                     ],
                     options={
+                        'verbose_name': 'case',
+                        'verbose_name_plural': 'cases',
                         'ordering': ['run', 'item__position', 'repetition'],
                     },
                 ),
                 migrations.CreateModel(
-                    name='Answer',
+                    name='GateResult',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=7)),
-                        ('attempts', models.PositiveSmallIntegerField(default=0)),
-                        ('owner', models.UUIDField(null=True)),
-                        ('lease_expires_at', models.DateTimeField(help_text='Running: when others may take over. Queued: not before.', null=True)),
-                        ('usage', models.JSONField(default=dict)),
-                        ('error_class', models.CharField(blank=True, choices=[('rate', 'Rate'), ('transient', 'Transient'), ('permanent', 'Permanent'), ('parse', 'Parse')], max_length=9)),
-                        ('error', models.TextField(blank=True, null=True)),
-                        ('finished_at', models.DateTimeField(null=True)),
-                        ('text', models.TextField(blank=True)),
-                        ('message_ids', models.JSONField(default=list, help_text='localIds of the messages it was written from, as they were given')),
-                        ('prompt_sha256', models.CharField(blank=True, max_length=64)),
-                        ('model', models.CharField(blank=True, help_text='As the server named it', max_length=200)),
-                        ('case', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='evaluation.caserun')),
+                        ('passed', models.BooleanField()),
+                        ('checks', models.JSONField(help_text='Every threshold and every drop that was looked at')),
+                        ('at', models.DateTimeField(auto_now_add=True)),
                     ],
                     options={
-                        'ordering': ['case'],
+                        'verbose_name': 'gate decision',
+                        'verbose_name_plural': 'gate decisions',
+                        'ordering': ['-pk'],
                     },
                 ),
                 migrations.CreateModel(
@@ -159,12 +174,12 @@ class Migration(migrations.Migration):
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('thresholds', models.JSONField(default=dict, help_text='{metric: number}; null where a default does not hold')),
                         ('max_drop', models.FloatField(help_text='Against a baseline; empty: the default', null=True)),
+                        ('min_coverage', models.FloatField(help_text='Share of the cases with a value of the primary metric; empty: not asked for', null=True)),
                         ('changed_at', models.DateTimeField(auto_now=True)),
-                        ('changed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gate_thresholds', to='labeling.project')),
                     ],
                     options={
-                        'verbose_name_plural': 'gate thresholds',
+                        'verbose_name': 'run thresholds',
+                        'verbose_name_plural': 'run thresholds',
                     },
                 ),
                 migrations.CreateModel(
@@ -193,25 +208,6 @@ class Migration(migrations.Migration):
                         ('passed', models.BooleanField()),
                         ('reasons', models.JSONField(default=list, help_text='Why it was refused')),
                         ('issued_at', models.DateTimeField(auto_now_add=True)),
-                        ('issued_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_certificates', to='labeling.project')),
-                        ('sample', models.ForeignKey(help_text='The newest of those that it rests on', null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='certificates', to='evaluation.answersample')),
-                    ],
-                    options={
-                        'ordering': ['-pk'],
-                    },
-                ),
-                migrations.CreateModel(
-                    name='Judging',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('model', models.CharField(help_text='provider/model, as it is asked', max_length=200)),
-                        ('parser_version', models.CharField(max_length=20)),
-                        ('judge_sha256', models.CharField(help_text='Of the model, all prompts and the parser', max_length=64)),
-                        ('spec', models.JSONField()),
-                        ('created_at', models.DateTimeField(auto_now_add=True)),
-                        ('cancelled', models.BooleanField(default=False)),
-                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
                         'ordering': ['-pk'],
@@ -237,11 +233,28 @@ class Migration(migrations.Migration):
                         ('detail', models.JSONField(default=dict, help_text='The claims with their verdicts')),
                         ('raw', models.TextField(blank=True, help_text='The reply as it came')),
                         ('model', models.CharField(blank=True, help_text='As the server named it', max_length=200)),
-                        ('answer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgements', to='evaluation.answer')),
-                        ('judging', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgements', to='evaluation.judging')),
                     ],
                     options={
+                        'verbose_name': 'judgement of an answer',
+                        'verbose_name_plural': 'judgements of answers',
                         'ordering': ['judging', 'answer', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Judging',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('model', models.CharField(help_text='provider/model, as it is asked', max_length=200)),
+                        ('parser_version', models.CharField(max_length=20)),
+                        ('judge_sha256', models.CharField(help_text='Of the model, all prompts and the parser', max_length=64)),
+                        ('spec', models.JSONField()),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('cancelled', models.BooleanField(default=False)),
+                    ],
+                    options={
+                        'verbose_name': 'judging of answers',
+                        'verbose_name_plural': 'judgings of answers',
+                        'ordering': ['-pk'],
                     },
                 ),
                 migrations.CreateModel(
@@ -260,8 +273,6 @@ class Migration(migrations.Migration):
                         ('total', models.PositiveIntegerField(default=0)),
                         ('failure', models.TextField(blank=True, null=True)),
                         ('finished_at', models.DateTimeField(null=True)),
-                        ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='layer_builds', to='labeling.conversation')),
-                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
                         'ordering': ['-pk'],
@@ -275,8 +286,6 @@ class Migration(migrations.Migration):
                         ('metric', models.CharField(max_length=100)),
                         ('margin', models.FloatField(help_text="The smallest difference of interest, as a share of the metric's range")),
                         ('at', models.DateTimeField(auto_now_add=True)),
-                        ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='primary_metrics', to='labeling.project')),
                     ],
                     options={
                         'ordering': ['-pk'],
@@ -306,11 +315,22 @@ class Migration(migrations.Migration):
                         ('results', models.JSONField(default=list, help_text='Each probe and what the judge said of it')),
                         ('budget_tokens', models.PositiveBigIntegerField(help_text='Tokens that it may use; empty: no limit', null=True)),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
-                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='probings', to='labeling.project')),
-                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'probe of a judge',
+                        'verbose_name_plural': 'probes of judges',
                         'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='RatedLabel',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('number', models.PositiveIntegerField()),
+                        ('position', models.PositiveIntegerField(help_text="Of the label in the case's output, from 0")),
+                    ],
+                    options={
+                        'ordering': ['panel', 'number'],
                     },
                 ),
                 migrations.CreateModel(
@@ -322,10 +342,10 @@ class Migration(migrations.Migration):
                         ('note', models.TextField(blank=True)),
                         ('rated_at', models.DateTimeField(auto_now=True)),
                         ('frozen', models.BooleanField(default=False, help_text='The rating of the run is closed')),
-                        ('case', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='evaluation.caserun')),
-                        ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'rating of a label',
+                        'verbose_name_plural': 'ratings of labels',
                         'ordering': ['case', 'position', 'judge'],
                     },
                 ),
@@ -339,25 +359,9 @@ class Migration(migrations.Migration):
                         ('closed_at', models.DateTimeField(null=True)),
                         ('changes', models.PositiveIntegerField(default=0, help_text='How often ratings of whole cases changed')),
                         ('counted', models.PositiveIntegerField(default=0, help_text="How many of these changes the run's figures take account of")),
-                        ('closed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('invited', models.ManyToManyField(blank=True, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('opened_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
                         'ordering': ['-pk'],
-                    },
-                ),
-                migrations.CreateModel(
-                    name='RatedLabel',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('number', models.PositiveIntegerField()),
-                        ('position', models.PositiveIntegerField(help_text="Of the label in the case's output, from 0")),
-                        ('case', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.caserun')),
-                        ('panel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='evaluation.ratingpanel')),
-                    ],
-                    options={
-                        'ordering': ['panel', 'number'],
                     },
                 ),
                 migrations.CreateModel(
@@ -377,84 +381,37 @@ class Migration(migrations.Migration):
                         ('created_at', models.DateTimeField(auto_now_add=True)),
                         ('budget_cost', models.FloatField(help_text='Money that language models may cost; empty: no limit', null=True)),
                         ('budget_tokens', models.PositiveBigIntegerField(help_text='Tokens that language models may use; empty: no limit', null=True)),
+                        ('concurrency', models.PositiveSmallIntegerField(db_default=4, default=4, help_text='How many of its cases are worked on at a time, by all workers together')),
                         ('paused', models.BooleanField(default=False)),
                         ('pause_reason', models.TextField(blank=True, help_text='Empty if a person paused it', null=True)),
                         ('cancelled', models.BooleanField(default=False)),
                         ('failure', models.TextField(blank=True, null=True)),
-                        ('woken_at', models.DateTimeField(help_text='When a worker was last told of it', null=True)),
+                        ('woken_at', models.DateTimeField(help_text='Since when workers may take it; empty: a command works on it', null=True)),
+                        ('turn_at', models.DateTimeField(help_text='When a worker last took it up', null=True)),
                         ('scoring_owner', models.UUIDField(null=True)),
                         ('scoring_expires_at', models.DateTimeField(null=True)),
                         ('scored_at', models.DateTimeField(null=True)),
                         ('first_scored_at', models.DateTimeField(help_text='Since when its figures could be seen; scoring again leaves it', null=True)),
-                        ('carried_from', models.ForeignKey(help_text='The run on other gold whose outputs this one took over: no pipeline ran', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='carried', to='evaluation.run')),
-                        ('look', models.OneToOneField(help_text='At test items, written down when it was launched; empty: it has none', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='run', to='labeling.look')),
-                        ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='labeling.goldrelease')),
-                        ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
                         'ordering': ['-pk'],
                     },
                 ),
-                migrations.AddField(
-                    model_name='ratingpanel',
-                    name='run',
-                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='panel', to='evaluation.run'),
-                ),
-                migrations.AddField(
-                    model_name='judging',
-                    name='run',
-                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.run'),
-                ),
                 migrations.CreateModel(
-                    name='GateResult',
+                    name='RunNote',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('passed', models.BooleanField()),
-                        ('checks', models.JSONField(help_text='Every threshold and every drop that was looked at')),
-                        ('at', models.DateTimeField(auto_now_add=True)),
-                        ('asked_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                        ('baseline', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.run')),
-                        ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gate_results', to='evaluation.run')),
+                        ('text', models.TextField()),
                     ],
-                    options={
-                        'ordering': ['-pk'],
-                    },
-                ),
-                migrations.AddField(
-                    model_name='caserun',
-                    name='run',
-                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.run'),
-                ),
-                migrations.AddField(
-                    model_name='answerpanel',
-                    name='run',
-                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer_panel', to='evaluation.run'),
                 ),
                 migrations.CreateModel(
-                    name='Aggregate',
+                    name='RunTag',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('metric', models.CharField(max_length=60)),
-                        ('metric_version', models.PositiveSmallIntegerField()),
-                        ('mean', models.FloatField(null=True)),
-                        ('median', models.FloatField(null=True)),
-                        ('std', models.FloatField(null=True)),
-                        ('min', models.FloatField(null=True)),
-                        ('max', models.FloatField(null=True)),
-                        ('ci_low', models.FloatField(null=True)),
-                        ('ci_high', models.FloatField(null=True)),
-                        ('n', models.PositiveIntegerField()),
-                        ('n_undefined', models.PositiveIntegerField()),
-                        ('n_failed', models.PositiveIntegerField()),
-                        ('chance', models.FloatField(help_text='Mean chance level of the cases; NULL where the metric has none', null=True)),
-                        ('conversations', models.PositiveIntegerField(help_text='With a value; unknown for what was scored before it was counted', null=True)),
-                        ('reason', models.TextField(blank=True, help_text='Why there is no value', null=True)),
-                        ('detail', models.JSONField(default=dict, help_text='Curves, bins, micro counts')),
-                        ('yardsticks', models.JSONField(default=dict, help_text='Floors, people, skill, and the figure without empty gold')),
-                        ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aggregates', to='evaluation.run')),
+                        ('tag', models.CharField(max_length=40)),
                     ],
                     options={
-                        'ordering': ['run', 'pk'],
+                        'ordering': ['run', 'tag'],
                     },
                 ),
                 migrations.CreateModel(
@@ -462,8 +419,6 @@ class Migration(migrations.Migration):
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('number', models.PositiveIntegerField()),
-                        ('answer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sampled', to='evaluation.answer')),
-                        ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='evaluation.answersample')),
                     ],
                     options={
                         'ordering': ['sample', 'number'],
@@ -482,10 +437,23 @@ class Migration(migrations.Migration):
                         ('by_person', models.JSONField(default=dict, help_text='Numerator and weight against gold made without each person')),
                         ('reason', models.TextField(blank=True, null=True)),
                         ('detail', models.JSONField(default=dict, help_text='What the drill-down shows; lists defer it')),
-                        ('case', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='evaluation.caserun')),
                     ],
                     options={
+                        'verbose_name': 'score of a case',
+                        'verbose_name_plural': 'scores of cases',
                         'ordering': ['case', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='Slot',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('number', models.PositiveSmallIntegerField(help_text='From 1; above the concurrency: leaves')),
+                        ('owner', models.UUIDField(unique=True)),
+                        ('taken_at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'ordering': ['run', 'number'],
                     },
                 ),
                 migrations.CreateModel(
@@ -498,7 +466,6 @@ class Migration(migrations.Migration):
                         ('present', models.JSONField(default=list, help_text='Expected ids that are in the set')),
                         ('ids', models.JSONField(help_text='All ids, best first; NULL in a minimal trace', null=True)),
                         ('scores', models.JSONField(help_text='Their scores; NULL where there are none', null=True)),
-                        ('case', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='traces', to='evaluation.caserun')),
                     ],
                     options={
                         'ordering': ['case', 'pk'],
@@ -515,7 +482,6 @@ class Migration(migrations.Migration):
                         ('config_sha256', models.CharField(max_length=64)),
                         ('failure', models.TextField(blank=True, help_text='Why there are no figures', null=True)),
                         ('computed_at', models.DateTimeField(auto_now_add=True)),
-                        ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='yardsticks', to='labeling.goldrelease')),
                     ],
                     options={
                         'ordering': ['release', 'pk'],
@@ -529,11 +495,22 @@ class Migration(migrations.Migration):
                         ('shares', models.JSONField(default=dict, help_text='Against gold; undefined ones have no key')),
                         ('by_person', models.JSONField(default=dict, help_text="Against gold made without each person's labels, by metric")),
                         ('gold_without', models.JSONField(default=dict, help_text="Of people: the gold made without each person's labels")),
-                        ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.golditem')),
-                        ('yardstick', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.yardstick')),
                     ],
                     options={
                         'ordering': ['yardstick', 'pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='AnswerPanel',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('code', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                        ('opened_at', models.DateTimeField(auto_now_add=True)),
+                        ('invited', models.ManyToManyField(blank=True, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('opened_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
                     },
                 ),
                 migrations.CreateModel(
@@ -549,9 +526,276 @@ class Migration(migrations.Migration):
                         ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
+                        'verbose_name': 'rating of an answer',
+                        'verbose_name_plural': 'ratings of answers',
                         'ordering': ['answer', 'kind', 'rater'],
-                        'constraints': [models.UniqueConstraint(fields=('answer', 'kind', 'rater'), name='answer_rating_once_per_rater'), models.CheckConstraint(condition=models.Q(('kind__in', ['faithfulness', 'relevance', 'completeness', 'correctness', 'claims'])), name='answer_rating_kind_known'), models.CheckConstraint(condition=models.Q(('score__gte', 0), ('score__lte', 10)), name='answer_rating_in_range', violation_error_message='A rating of an answer is a whole number from 0 to 10.')],
                     },
+                ),
+                migrations.CreateModel(
+                    name='AnswerSample',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('kind', models.CharField(choices=[('faithfulness', 'Faithfulness'), ('relevance', 'Relevance'), ('completeness', 'Completeness'), ('correctness', 'Correctness'), ('claims', 'Claims')], max_length=12)),
+                        ('seed', models.PositiveBigIntegerField(help_text='That the answers were drawn with')),
+                        ('drawn_from', models.PositiveIntegerField(help_text='How many answers could have been drawn')),
+                        ('drawn_at', models.DateTimeField(auto_now_add=True)),
+                        ('closed_at', models.DateTimeField(null=True)),
+                        ('given_up', models.BooleanField(default=False, help_text='Closed before all of it was rated')),
+                        ('reason', models.TextField(blank=True, help_text='Why it was given up, or why few of its answers have two raters')),
+                        ('closed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('drawn_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('panel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='evaluation.answerpanel')),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.AddField(
+                    model_name='builtlayer',
+                    name='conversation',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='built_layers', to='labeling.conversation'),
+                ),
+                migrations.AddField(
+                    model_name='caserun',
+                    name='item',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='case_runs', to='labeling.golditem'),
+                ),
+                migrations.AddField(
+                    model_name='answer',
+                    name='case',
+                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='gateresult',
+                    name='asked_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='gatethresholds',
+                    name='changed_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='gatethresholds',
+                    name='project',
+                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gate_thresholds', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='judgecertificate',
+                    name='issued_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='judgecertificate',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_certificates', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='judgecertificate',
+                    name='sample',
+                    field=models.ForeignKey(help_text='The newest of those that it rests on', null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='certificates', to='evaluation.answersample'),
+                ),
+                migrations.AddField(
+                    model_name='judgement',
+                    name='answer',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgements', to='evaluation.answer'),
+                ),
+                migrations.AddField(
+                    model_name='judging',
+                    name='requested_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='judgement',
+                    name='judging',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgements', to='evaluation.judging'),
+                ),
+                migrations.AddField(
+                    model_name='layerbuild',
+                    name='conversation',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='layer_builds', to='labeling.conversation'),
+                ),
+                migrations.AddField(
+                    model_name='layerbuild',
+                    name='requested_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='primarymetric',
+                    name='by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='primarymetric',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='primary_metrics', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='probing',
+                    name='project',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='probings', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='probing',
+                    name='requested_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratedlabel',
+                    name='case',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='rating',
+                    name='case',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='rating',
+                    name='judge',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratingpanel',
+                    name='closed_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratingpanel',
+                    name='invited',
+                    field=models.ManyToManyField(blank=True, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratingpanel',
+                    name='opened_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratedlabel',
+                    name='panel',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='evaluation.ratingpanel'),
+                ),
+                migrations.AddField(
+                    model_name='run',
+                    name='carried_from',
+                    field=models.ForeignKey(help_text='The run on other gold whose outputs this one took over: no pipeline ran', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='carried', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='run',
+                    name='look',
+                    field=models.OneToOneField(help_text='At test items, written down when it was launched; empty: it has none', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='run', to='labeling.look'),
+                ),
+                migrations.AddField(
+                    model_name='run',
+                    name='release',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='labeling.goldrelease'),
+                ),
+                migrations.AddField(
+                    model_name='run',
+                    name='requested_by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='ratingpanel',
+                    name='run',
+                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='panel', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='judging',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='gateresult',
+                    name='baseline',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='gateresult',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gate_results', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='caserun',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='answerpanel',
+                    name='run',
+                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer_panel', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='aggregate',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aggregates', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='runnote',
+                    name='run',
+                    field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='note', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='runtag',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tags', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='sampledanswer',
+                    name='answer',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sampled', to='evaluation.answer'),
+                ),
+                migrations.AddField(
+                    model_name='sampledanswer',
+                    name='sample',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='evaluation.answersample'),
+                ),
+                migrations.AddField(
+                    model_name='score',
+                    name='case',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='slot',
+                    name='run',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='slot',
+                    name='worker',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.workerpulse'),
+                ),
+                migrations.AddField(
+                    model_name='stagetrace',
+                    name='case',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='traces', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='yardstick',
+                    name='release',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='yardsticks', to='labeling.goldrelease'),
+                ),
+                migrations.AddField(
+                    model_name='yardstickcase',
+                    name='item',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.golditem'),
+                ),
+                migrations.AddField(
+                    model_name='yardstickcase',
+                    name='yardstick',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.yardstick'),
+                ),
+                migrations.AddConstraint(
+                    model_name='answerrating',
+                    constraint=models.UniqueConstraint(fields=('answer', 'kind', 'rater'), name='answer_rating_once_per_rater'),
+                ),
+                migrations.AddConstraint(
+                    model_name='answerrating',
+                    constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['faithfulness', 'relevance', 'completeness', 'correctness', 'claims'])), name='answer_rating_kind_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='answerrating',
+                    constraint=models.CheckConstraint(condition=models.Q(('score__gte', 0), ('score__lte', 10)), name='answer_rating_in_range', violation_error_message='A rating of an answer is a whole number from 0 to 10.'),
                 ),
                 migrations.AddConstraint(
                     model_name='answersample',
@@ -573,6 +817,10 @@ class Migration(migrations.Migration):
                     model_name='builtlayer',
                     constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['topics', 'signals', 'threads'])), name='built_layer_kind_known'),
                 ),
+                migrations.AddIndex(
+                    model_name='answer',
+                    index=models.Index(fields=['state', 'lease_expires_at', 'id'], name='answer_open'),
+                ),
                 migrations.AddConstraint(
                     model_name='answer',
                     constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='answer_state_known'),
@@ -580,6 +828,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='answer',
                     constraint=models.CheckConstraint(condition=models.Q(models.Q(('error__isnull', True), ('state', 'done'), models.Q(('text', ''), _negated=True)), models.Q(('error__isnull', False), ('state', 'failed'), ('text', '')), ('state__in', ['queued', 'running']), _connector='OR'), name='answer_result_fits_state'),
+                ),
+                migrations.AddConstraint(
+                    model_name='gatethresholds',
+                    constraint=models.CheckConstraint(condition=models.Q(('min_coverage__isnull', True), models.Q(('min_coverage__gt', 0), ('min_coverage__lte', 1)), _connector='OR'), name='gate_coverage_is_a_share'),
                 ),
                 migrations.AddIndex(
                     model_name='judgecertificate',
@@ -595,7 +847,7 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddIndex(
                     model_name='judgement',
-                    index=models.Index(fields=['judging', 'state', 'lease_expires_at'], name='judgement_open'),
+                    index=models.Index(fields=['judging', 'state', 'lease_expires_at', 'id'], name='judgement_open'),
                 ),
                 migrations.AddConstraint(
                     model_name='judgement',
@@ -667,6 +919,10 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddConstraint(
                     model_name='run',
+                    constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='run_works_on_a_case_at_least'),
+                ),
+                migrations.AddConstraint(
+                    model_name='run',
                     constraint=models.CheckConstraint(condition=models.Q(models.Q(('budget_cost__isnull', True), ('budget_cost__gt', 0), _connector='OR'), models.Q(('budget_tokens__isnull', True), ('budget_tokens__gt', 0), _connector='OR')), name='run_budget_is_above_zero', violation_error_message='A budget is more than nothing.'),
                 ),
                 migrations.AddConstraint(
@@ -679,7 +935,11 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddIndex(
                     model_name='caserun',
-                    index=models.Index(fields=['run', 'state', 'lease_expires_at'], name='case_open'),
+                    index=models.Index(fields=['run', 'state', 'lease_expires_at', 'id'], name='case_open'),
+                ),
+                migrations.AddIndex(
+                    model_name='caserun',
+                    index=models.Index(fields=['run', 'finished_at'], name='case_ended'),
                 ),
                 migrations.AddConstraint(
                     model_name='caserun',
@@ -705,6 +965,14 @@ class Migration(migrations.Migration):
                     model_name='aggregate',
                     constraint=models.CheckConstraint(condition=models.Q(('mean__isnull', False), ('reason__isnull', False), _connector='OR'), name='aggregate_undefined_has_reason'),
                 ),
+                migrations.AddIndex(
+                    model_name='runtag',
+                    index=models.Index(fields=['tag', 'run'], name='runs_of_tag'),
+                ),
+                migrations.AddConstraint(
+                    model_name='runtag',
+                    constraint=models.UniqueConstraint(fields=('run', 'tag'), name='run_tag_once'),
+                ),
                 migrations.AddConstraint(
                     model_name='sampledanswer',
                     constraint=models.UniqueConstraint(fields=('sample', 'answer'), name='sampled_answer_once'),
@@ -720,6 +988,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='score',
                     constraint=models.CheckConstraint(condition=models.Q(('value__isnull', False), ('reason__isnull', False), _connector='OR'), name='score_undefined_has_reason'),
+                ),
+                migrations.AddConstraint(
+                    model_name='slot',
+                    constraint=models.UniqueConstraint(fields=('run', 'number'), name='slot_once'),
                 ),
                 migrations.AddConstraint(
                     model_name='stagetrace',
