@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
-from tests.browser.test_every_page import EVERYTHING, looks
+from tests.browser.test_every_page import looks
 from tests.browser.test_run_tables import CUT_OFF, floors
 
 __all__ = ["floors"]
@@ -64,7 +64,7 @@ def test_a_comparison_breaks_no_rule_and_is_nowhere_cut_off(compared: Page, them
     expect(compared.locator("#compared-case h3")).to_be_visible()
     compared.locator("details.exploratory > summary").click()
 
-    broken = dict(looks(compared, EVERYTHING))
+    broken = dict(looks(compared))
 
     assert {width: found for width, found in broken.items() if found} == {}
     assert compared.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -50,7 +50,7 @@ def test_labels_panels_and_answers_leave_it_where_one_goes_on(
     page.keyboard.press("Escape")
     expect(page.locator("[data-action=skip]")).to_be_focused()
     workspace.press("Control+Enter")
-    expect(page.get_by_text("submitted.")).to_be_visible()
+    expect(page.get_by_text("c-001 submitted.", exact=True)).to_be_visible()
     expect(main).to_be_focused()
     workspace.press("Control+z")
     expect(page).to_have_url(workspace.url)
