@@ -13,6 +13,8 @@ def reserve(model: type[models.Model], number: int = 1, *, above: int = 0) -> in
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
+            # two that reserve at the same time would take keys out of each other's row for ever
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('reserve ' || %s))", [table])
             while True:  # who inserts in between takes a key away from the row
                 cursor.execute(
                     "SELECT MIN(key), MAX(key) FROM (SELECT"

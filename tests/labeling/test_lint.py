@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -299,7 +299,7 @@ def test_the_database_refuses_to_change_a_waiver(
     lint.waive(superseded, "extraction", "superseded", reason="Fine.", by=rita)
     waivers = LintWaiver.objects.all()
 
-    with pytest.raises(IntegrityError, match="never changes"):
+    with pytest.raises(IntegrityError, match="never changes"), transaction.atomic():
         waivers.update(reason="Better.") if operation == "update" else waivers._raw_delete(
             "default"
         )
