@@ -1,12 +1,16 @@
 """How workers share runs, what a killed one costs, and what a large run needs.
 
-    .venv/bin/python benchmarks/engine.py small killed short large list launch
+    .venv/bin/python benchmarks/engine.py small killed short build large score list launch
+    .venv/bin/python benchmarks/engine.py away    # with a DATABASE_URL of PostgreSQL
 
-``small``: 63 cases, two workers with two threads, concurrency 4, a model that takes a second.
-``killed``: the same, and one worker is killed in the middle. ``short``: a run of 9 cases launched
-in the middle of a long one. ``large``: 5,000 cases, a worker killed every 20 s, and the run's page
-asked for meanwhile. ``list``: the list of 1,000 runs. ``launch``: storing 100,000 cases, how long
-others wait to write meanwhile, and what claiming costs at the beginning and at the end.
+``small``: 63 cases, two workers with two threads, concurrency 4, a model that takes a second; the
+workers have been up for ten seconds. ``killed``: the same, and one worker is killed in the middle.
+``short``: a run of 9 cases launched in the middle of a long one. ``build``: the same while both
+threads of the queue build the memory of a long conversation. ``large``: 5,000 cases, a worker
+killed every 20 s to the very end, and the run's page asked for meanwhile. ``score``: time and
+memory of scoring as many cases. ``list``: the list of 1,000 runs. ``launch``: storing 100,000
+cases, how long others wait to write meanwhile, and what claiming costs at the beginning and at the
+end. ``away``: the processes of the database are stopped for 9 s in the middle of a run.
 
 The model is a local HTTP server of this process; the database is thrown away (a SQLite file, or the
 empty one that DATABASE_URL names).
@@ -17,6 +21,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -38,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.product import ROOT, free_port, settle
 
 THREADS = 2
+SETTLED_SECONDS = 10
 
 
 class Model(ThreadingHTTPServer):
@@ -117,10 +124,11 @@ class Workers:
             )
         self._running.append(worker)
 
-    def kill_the_oldest(self) -> None:
+    def kill_the_oldest(self) -> int:
         worker = self._running.pop(0)
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
+        return worker.pid
 
     def wait_until_ready(self, count: int) -> None:
         from labeling.models import WorkerPulse
@@ -140,7 +148,7 @@ class Workers:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="+", choices=PARTS)
-    parser.add_argument("--cases", type=int, default=5000, help="of large")
+    parser.add_argument("--cases", type=int, default=5000, help="of large and score")
     parser.add_argument("--many", type=int, default=100_000, help="of launch")
     parser.add_argument("--seconds", type=float, default=1.0, help="that the model takes")
     asked = parser.parse_args()
@@ -274,22 +282,45 @@ def small(model: Model, workers: Workers, asked: Any, *, kill: bool = False) -> 
     workers.start()
     workers.start()
     workers.wait_until_ready(2)
+    time.sleep(SETTLED_SECONDS)
     model.most_at_once = 0
     run = launch(63)
+    figures: dict[str, object] = {}
     if kill:
         wait_for(lambda: run.cases.filter(state="done").count() >= 20, seconds=120)
-        workers.kill_the_oldest()
+        figures = _kill_one(run, workers)
     wait_for(lambda: is_scored(run), seconds=300)
     run.refresh_from_db()
+    ended = ended_at(run)
+    if lost := figures.pop("lost", None):
+        again = run.cases.filter(pk__in=lost).values_list("finished_at", flat=True)
+        late = max((at - figures["killed_at"]).total_seconds() for at in again)
+        figures["lost_cases_done_after"] = f"{late:.1f} s"
+    figures.pop("killed_at", None)
     show(
         "killed" if kill else "small",
         launch_to_score=f"{(run.scored_at - run.created_at).total_seconds():.1f} s",
-        first_case_after=f"{(ended_at(run)[0] - run.created_at).total_seconds():.1f} s",
+        first_case_after=f"{(ended[0] - run.created_at).total_seconds():.1f} s",
+        last_case_after=f"{(ended[-1] - run.created_at).total_seconds():.1f} s",
         longest_pause_between_cases=f"{longest_pause(run):.1f} s",
         at_once=model.most_at_once,
         done=run.cases.filter(state="done").count(),
         attempts=sum(run.cases.values_list("attempts", flat=True)),
+        **figures,
     )
+
+
+def _kill_one(run: Any, workers: Workers) -> dict[str, Any]:
+    """When, and what it held."""
+    from django.utils import timezone
+
+    from evaluation.models import Slot
+
+    killed_at = timezone.now()
+    suffix = f":{workers.kill_the_oldest()}"
+    owners = Slot.objects.filter(run=run, worker_id__endswith=suffix).values("owner")
+    held = run.cases.filter(state="running", owner__in=owners)
+    return {"killed_at": killed_at, "lost": list(held.values_list("pk", flat=True))}
 
 
 def killed(model: Model, workers: Workers, asked: Any) -> None:
@@ -312,6 +343,125 @@ def short(model: Model, workers: Workers, asked: Any) -> None:
     )
 
 
+def build(model: Model, workers: Workers, asked: Any) -> None:
+    from evaluation.models import LayerBuild
+    from evaluation.services import memory_builds
+
+    release = make_release(1)
+    talks = [_long_talk(release.project, number) for number in range(THREADS)]
+    workers.start()
+    workers.wait_until_ready(1)
+    memory_builds.request(
+        talks, project=release.project, config=memory_builds.checked_config({}), by=None
+    )
+    busy = LayerBuild.objects.filter(owner__isnull=False, finished_at=None)
+    wait_for(lambda: busy.count() == THREADS, seconds=120)
+    quick = launch(9)
+    wait_for(lambda: quick.cases.filter(state="done").exists(), seconds=120)
+    still = busy.count()
+    wait_for(lambda: is_scored(quick), seconds=300)
+    ended = ended_at(quick)
+    show(
+        "build",
+        first_case_after=f"{(ended[0] - quick.created_at).total_seconds():.1f} s",
+        all_cases_after=f"{(ended[-1] - quick.created_at).total_seconds():.1f} s",
+        builds_at_work_meanwhile=still,
+    )
+
+
+def _long_talk(project: Any, number: int) -> Any:
+    from labeling.domain import transcripts
+    from labeling.models import Conversation, Transcript
+
+    draw = random.Random(number)
+    words = [f"{draw.choice('bdfgklmnprst')}{draw.choice('aeiou')}{index}" for index in range(3000)]
+    turns = [
+        transcripts.Message(
+            index, "user", f"S{index % 2}", " ".join(draw.choices(words, k=40)), None
+        )
+        for index in range(3000)
+    ]
+    talk = Conversation.objects.create(
+        project=project,
+        external_id=f"long-{uuid4().hex}",
+        n_messages=len(turns),
+        content_sha256=uuid4().hex * 2,
+    )
+    Transcript.objects.create(conversation=talk, messages=transcripts.written(turns))
+    return talk
+
+
+def away(model: Model, workers: Workers, asked: Any) -> None:
+    """All processes of the server stand still, as on a machine that was suspended."""
+    from django.db import connection
+    from django.utils import timezone
+
+    if connection.vendor != "postgresql":
+        sys.exit("away: DATABASE_URL has to name a PostgreSQL server of this machine.")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        server = _parent(cursor.fetchone()[0])
+    workers.start()
+    workers.start()
+    workers.wait_until_ready(2)
+    time.sleep(SETTLED_SECONDS)
+    run = launch(120)
+    wait_for(lambda: run.cases.filter(state="done").count() >= 20, seconds=120)
+    processes = [server, *_children(server)]
+    _signal(processes, signal.SIGSTOP)
+    time.sleep(9)
+    _signal([server, *_children(server)], signal.SIGCONT)
+    back_at = timezone.now()
+    wait_for(lambda: is_scored(run), seconds=300)
+    run.refresh_from_db()
+    later = [at for at in ended_at(run) if at > back_at]
+    show(
+        "away",
+        goes_on_after=f"{(later[0] - back_at).total_seconds():.1f} s",
+        all_four_after=f"{(later[3] - back_at).total_seconds():.1f} s",
+        done=run.cases.filter(state="done").count(),
+        failed=run.cases.filter(state="failed").count(),
+        taken_again=run.cases.filter(attempts__gt=1).count(),
+    )
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _signal(pids: list[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue  # it has ended meanwhile
+
+
+def score(model: Model, workers: Workers, asked: Any) -> None:
+    """In this process, all cases done before."""
+    from evaluation.models import CaseRun
+    from evaluation.services.launch import launch as launching
+    from evaluation.services.run import execution
+
+    release = make_release(asked.cases)
+    request = launching.LaunchRequest(release=release, pipeline="events-model")
+    run = launching.launch(request, queue=False)
+    CaseRun.objects.filter(run=run).update(state="done", output={"raw": "[]"})
+    release = request = None
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.monotonic()
+    execution.work(run.pk, uuid4())
+    took = time.monotonic() - start
+    run.refresh_from_db()
+    assert run.scored_at, run.failure
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    show("score", cases=asked.cases, took=f"{took:.1f} s", peak_grew_by=f"{grown / 1024:.0f} MB")
+
+
 def large(model: Model, workers: Workers, asked: Any) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
@@ -327,7 +477,7 @@ def large(model: Model, workers: Workers, asked: Any) -> None:
     workers.start()
     workers.start()
     workers.wait_until_ready(2)
-    began, next_kill, kills = time.monotonic(), time.monotonic() + 20, 0
+    began, next_kill, kills, kills_while_scored = time.monotonic(), time.monotonic() + 20, 0, 0
     times: dict[str, list[float]] = {"": [], "progress/": []}
     while not is_scored(run):
         for part, taken in times.items():
@@ -335,11 +485,12 @@ def large(model: Model, workers: Workers, asked: Any) -> None:
             response = page.get(f"/runs/{run.pk}/{part}")
             taken.append(time.perf_counter() - start)
             assert response.status_code in (200, 286), response.status_code
-        is_open = run.cases.filter(state__in=["queued", "running"]).exists()
-        if is_open and time.monotonic() >= next_kill:
+        if time.monotonic() >= next_kill:
+            is_open = run.cases.filter(state__in=["queued", "running"]).exists()
             workers.kill_the_oldest()
             workers.start()
             kills, next_kill = kills + 1, time.monotonic() + 20
+            kills_while_scored += not is_open
         if time.monotonic() - began > 3600:
             sys.exit("Not finished after an hour.")
         time.sleep(1)
@@ -350,7 +501,9 @@ def large(model: Model, workers: Workers, asked: Any) -> None:
         cases=cases.count(),
         stored_in=f"{stored:.1f} s",
         finished_in=f"{time.monotonic() - began:.0f} s",
+        last_case_to_score=f"{(run.scored_at - ended_at(run)[-1]).total_seconds():.1f} s",
         kills=kills,
+        kills_while_scored=kills_while_scored,
         done=cases.filter(state="done").count(),
         taken_again=cases.filter(attempts__gt=1).count(),
         asked_more_than_once=sum(count > 1 for count in model.asked.values()),
@@ -470,7 +623,10 @@ PARTS: dict[str, Callable[[Model, Workers, Any], None]] = {
     "small": small,
     "killed": killed,
     "short": short,
+    "build": build,
+    "away": away,
     "large": large,
+    "score": score,
     "list": list_of_runs,
     "launch": launch_many,
 }

@@ -53,26 +53,30 @@ def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSch
     )
 
 
-def to_example(case: CaseRun, layer: GoldLayer, ratings: Ratings | None = None) -> Example:
-    """``ratings`` of the whole run (:func:`ratings_of`); only judges who are done count."""
+def to_example(case: CaseRun, layer: GoldLayer) -> Example:
     content = content_of(case)
-    judged = None
-    if ratings is not None:
-        places = range(len(layer.predicted(case.output)))
-        by_judge = ratings.get(case.pk, {}).values()
-        judged = [
-            [scores[at] for at in places] for scores in by_judge if scores.keys() >= set(places)
-        ]
-    return Example(content, layer.gold(content, case.part), case.output, judged)
+    return Example(content, layer.gold(content, case.part), case.output)
 
 
-def examples(cases: Sequence[CaseRun], layer: GoldLayer) -> Iterator[Example]:
-    """The same of many cases, without ratings: one query for all their gold items."""
+def examples(
+    cases: Sequence[CaseRun], layer: GoldLayer, ratings: Ratings | None = None
+) -> Iterator[Example]:
+    """The same of many cases: one query for all their gold items.
+
+    ``ratings`` of the whole run (:func:`ratings_of`); only judges who are done count.
+    """
     rows = GoldItem.objects.only("canonical").in_bulk({case.item_id for case in cases})
     content_of_item = lru_cache(maxsize=KEPT_ITEMS)(lambda item: rows[item].content)
     for case in cases:
         content = content_of_item(case.item_id)
-        yield Example(content, layer.gold(content, case.part), case.output)
+        judged = None if ratings is None else _judged(case, layer, ratings)
+        yield Example(content, layer.gold(content, case.part), case.output, judged)
+
+
+def _judged(case: CaseRun, layer: GoldLayer, ratings: Ratings) -> list[list[int]]:
+    places = range(len(layer.predicted(case.output)))
+    by_judge = ratings.get(case.pk, {}).values()
+    return [[scores[at] for at in places] for scores in by_judge if scores.keys() >= set(places)]
 
 
 def ratings_of(run: Run) -> Ratings | None:

@@ -172,6 +172,15 @@ class Children:
                 return finished.result
         return None
 
+    def warm_up(self) -> None:
+        """Load what children are forked from, so that the first job waits for no import."""
+        child = _start()
+        with self._lock:
+            child.idle_since = monotonic()
+            self._idle.append(child)
+        if self._stopped:
+            child.end()
+
     def end_idle(self) -> None:
         """Give back the memory of children that nobody has needed lately."""
         latest = monotonic() - IDLE_SECONDS
@@ -286,6 +295,11 @@ def run(job: Job, *args: Any, progress: Progress | None = None) -> Any:
     if settings.CASE_PROCESSES and not multiprocessing.current_process().daemon:
         return children.run(job, *args, progress=progress)
     return job(*args, progress=progress)
+
+
+def warm_up() -> None:
+    if settings.CASE_PROCESSES:
+        children.warm_up()
 
 
 def _start() -> _Child:

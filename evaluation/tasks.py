@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from django.conf import settings
 from django.db import connections
 
 from evaluation import processes
@@ -63,6 +65,8 @@ def is_there(sender: Any, **kwargs: Any) -> None:
     if not _dispatchers:
         _dispatchers.append(Dispatcher(sender.controller.concurrency))
         _dispatchers[0].start()
+        if settings.LLM_MODEL or settings.JUDGE_MODEL:  # what asks it takes a second to import
+            Thread(target=processes.warm_up, name="warm-up", daemon=True).start()
     connections.close_all()
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
+from django.db import connections
+
 from evaluation import processes
 from evaluation.management.bars import bar
-from evaluation.models import Run
+from evaluation.models import Answer, Judgement, Run
 from evaluation.services.run import execution
 from evaluation.services.work.attendance import OPEN
 from labeling.words import in_english
+
+logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
 COUNTING_SHARE = 0.02
@@ -26,10 +33,54 @@ def reload(run_id: int) -> Run:
 
 def work_until_done(run_id: int, show: Callable[[], None]) -> None:
     while True:
-        processes.run(execution.work, run_id, uuid4(), progress=show)
+        with _helpers(run_id):
+            processes.run(execution.work, run_id, uuid4(), progress=show)
         if reload(run_id).status not in OPEN:
             return
         time.sleep(WAIT_SECONDS)
+
+
+@contextmanager
+def _helpers(run_id: int) -> Iterator[None]:
+    """Processes that work on the run together with the block; they end with it."""
+    children = processes.Children()
+    threads = [
+        Thread(target=_help, args=(children, run_id), name=f"helper-{number + 1}", daemon=True)
+        for number in range(_helpers_wanted(run_id))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+        for thread in threads:
+            thread.join()
+    finally:  # also by Ctrl-C: what they hold is given back
+        children.stop()
+        for thread in threads:
+            thread.join()
+
+
+def _helpers_wanted(run_id: int) -> int:
+    """As many as the run allows where a language model is asked, because that is waiting; what
+    computes here uses the processors by itself."""
+    run = Run.objects.get(pk=run_id)
+    if not settings.CASE_PROCESSES or not (run.spec.model or run.judgings.exists()):
+        return 0
+    waiting = (
+        run.cases.unfinished(),
+        Answer.objects.wanted().filter(case__run=run),
+        Judgement.objects.wanted().filter(judging__run=run),
+    )
+    return max(0, min(run.concurrency, sum(rows.count() for rows in waiting)) - 1)
+
+
+def _help(children: processes.Children, run_id: int) -> None:
+    try:
+        children.run(execution.work, run_id, uuid4())
+    except Exception:  # of any kind: the others do what is left
+        logger.exception("A helper of run %s ended early.", run_id)
+    finally:
+        connections.close_all()
 
 
 @contextmanager

@@ -164,6 +164,11 @@ class Run(models.Model):
     turn_at = models.DateTimeField(null=True, help_text="When a worker last took it up")
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)
+    scored_cases = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="While it is scored: of how many cases the scores are stored",
+    )
     scored_at = models.DateTimeField(null=True)
     first_scored_at = models.DateTimeField(
         null=True, help_text="Since when its figures could be seen; scoring again leaves it"

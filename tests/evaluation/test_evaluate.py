@@ -223,3 +223,34 @@ def test_the_bar_counts_less_often_than_cases_are_done(
     with django_assert_max_num_queries(12), foreground.progress_bar(run.pk) as show:
         for _ in range(1000):
             show()
+
+
+def test_cases_that_wait_for_a_model_are_worked_on_by_as_many_processes_as_the_run_allows(
+    launch: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CASE_PROCESSES = True
+    run = launch(concurrency=3)
+    at_work: list[str] = []
+
+    class Helper:
+        def run(self, job: Any, run_id: int, owner: Any) -> None:
+            at_work.append("helper")
+
+        def stop(self) -> None:
+            at_work.append("stopped")
+
+    def work_here(job: Any, run_id: int, *given: Any, **named: Any) -> None:
+        at_work.append("command")
+        Run.objects.filter(pk=run_id).update(cancelled=True)
+
+    monkeypatch.setattr(foreground.processes, "Children", Helper)
+    monkeypatch.setattr(foreground.processes, "run", work_here)
+
+    foreground.work_until_done(run.pk, lambda: None)
+    assert at_work == ["command", "stopped"]  # it computes here, with all processors
+
+    at_work.clear()
+    model = {"id": "m", "name": "m", "base_url": "", "parameters": {}}
+    Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(model=model), cancelled=False)
+    foreground.work_until_done(run.pk, lambda: None)
+    assert sorted(at_work) == ["command", "helper", "helper", "stopped"]

@@ -110,3 +110,6 @@ def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_the
     assert left.failure == Fact("launch.broken_off")
     assert left.cases.count() == 2
     assert not Event.objects.filter(verb="run.launched", object_id=str(left.pk)).exists()
+    for again in (steering.retry, steering.rescore):  # on some of the cases, as if they were all
+        with refused(steering.RunRefused, match="broke off"):
+            again(left, by=None)

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from evaluation.models import Run, Score
+from evaluation.models import Aggregate, Run, Score
 from evaluation.services.run import execution, gates, scoring
 from evaluation.services.work import steering
 from evaluation.services.work.leases import ScoringLease
@@ -55,8 +55,18 @@ def test_a_run_finishes_once_whoever_works_on_it_again(
 def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
     launch: Any, script: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What it had scored stays, and the next worker goes on behind it."""
     script(perfect)
     run = launch()
+    measured: list[Any] = []
+    values_of = scoring.values_of
+
+    def values_once(example: Any, *rest: Any, **named: Any) -> Any:
+        measured.append(example)
+        return values_of(example, *rest, **named)
+
+    monkeypatch.setattr(scoring, "values_of", values_once)
+    monkeypatch.setattr(scoring, "AT_ONCE", 2)
 
     def die(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -67,10 +77,16 @@ def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
             execution.work(run.pk, uuid4())
 
     assert endings(run) == []
-    assert not Score.objects.filter(case__run=run).exists()
+    assert not Aggregate.objects.filter(run=run).exists()
+    n_cases, n_scores = run.cases.count(), Score.objects.filter(case__run=run).count()
+    run.refresh_from_db()
+    assert run.scored_cases == len(measured) == n_cases > scoring.AT_ONCE
     Run.objects.filter(pk=run.pk).update(scoring_owner=None, scoring_expires_at=None)
-    work(run)
+    run = work(run)
     assert endings(run) == ["run.finished"]
+    assert run.scored_cases == 0
+    assert len(measured) == n_cases
+    assert Score.objects.filter(case__run=run).count() == n_scores
     assert WebhookDelivery.objects.count() == 1
 
 

@@ -234,7 +234,7 @@ def _add_how(parser: ArgumentParser) -> None:
         "--concurrency",
         type=int,
         metavar="N",
-        help="cases at a time, where workers share the run (default: ASSAY_RUN_CONCURRENCY)",
+        help="cases at a time, where a language model is asked (default: ASSAY_RUN_CONCURRENCY)",
     )
     parser.add_argument(
         "--budget", type=float, metavar="MONEY", help="what language models may cost"

@@ -111,20 +111,17 @@ def _written_elsewhere(case: CaseRun) -> str:
     return str((case.output or {}).get("answer") or "").strip()
 
 
-def prepare(run: Run, cases: Iterable[CaseRun], judge_prompts: Mapping[str, str]) -> None:
+def prepare(judging: Judging, cases: Iterable[CaseRun]) -> None:
     """Rows for all that is to be written and judged: what is left can be read from them."""
     rows = Answer.objects.bulk_create([Answer(case=case) for case in cases], batch_size=500)
-    prepare_judging(run, rows, judge.prompts(judge_prompts), by=run.requested_by)
+    prepare_judgements(judging, rows)
 
 
-def prepare_judging(
-    run: Run, answers: Iterable[Answer], prompts: Mapping[str, judge.Prompt], *, by: Any
-) -> Judging:
-    """With a row for everything that is to be judged."""
+def prepare_judging(run: Run, prompts: Mapping[str, judge.Prompt], *, by: Any) -> Judging:
     model = endpoints.describe(judging=True)
     assert model is not None  # the caller has asked for it
     described = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
-    judging = Judging.objects.create(
+    return Judging.objects.create(
         run=run,
         model=model["id"],
         parser_version=PARSER_VERSION,
@@ -134,13 +131,16 @@ def prepare_judging(
         spec={"model": model, "prompts": described},
         requested_by=by,
     )
+
+
+def prepare_judgements(judging: Judging, answers: Iterable[Answer]) -> None:
+    """A row for everything that is to be judged."""
     rows = [
         Judgement(judging=judging, answer=answer, kind=kind)
         for answer in answers
-        for kind in described
+        for kind in judging.spec["prompts"]
     ]
     Judgement.objects.bulk_create(rows, batch_size=500)
-    return judging
 
 
 def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,12 @@ from evaluation import judge as judges
 from evaluation.layers import gold_layer
 from evaluation.metrics.answers import NO_REFERENCE, Unreadable
 from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
-from evaluation.services.judging.answers import AnswersRefused, prepare_judging, shown
+from evaluation.services.judging.answers import (
+    AnswersRefused,
+    prepare_judgements,
+    prepare_judging,
+    shown,
+)
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import leases, steering
 from labeling.domain.facts import Fact
@@ -46,7 +51,8 @@ def request(
     with transaction.atomic():
         steering.reopen(run, **{name: value for name, value in budget.items() if value is not None})
         answers = list(Answer.objects.filter(case__run=run).only("pk").order_by("pk"))
-        judging = prepare_judging(run, answers, checked, by=by)
+        judging = prepare_judging(run, checked, by=by)
+        prepare_judgements(judging, answers)
         events.record("run.judged", run, project=run.release.project, actor=by, judging=judging.pk)
         if queue:
             transaction.on_commit(lambda: steering.wake(run.pk))

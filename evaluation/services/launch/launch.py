@@ -17,7 +17,7 @@ from django.db import transaction
 
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
-from evaluation.models import OPEN, CaseRun, Run, of_split
+from evaluation.models import OPEN, CaseRun, Judging, Run, of_split
 from evaluation.models.spec import ModelDescription
 from evaluation.services import looks
 from evaluation.services.judging import answers
@@ -413,8 +413,9 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     return asked
 
 
-AT_ONCE = 1000
-"""Cases that are stored in one transaction: others who write wait no longer than for these."""
+AT_ONCE = 500
+"""Cases that are stored in one transaction, with what is to be answered and judged of them: others
+who write wait no longer than for these."""
 PAUSE_SECONDS = 0.12
 """Between two of them: on SQLite those who wait try again every 0.1 s, and would never be first."""
 
@@ -434,22 +435,28 @@ def _store(
     launch broke off, as it truly would be if this process ended now.
     """
     parts = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
-    run.failure = Fact("launch.broken_off") if len(parts) > 1 else None
-    stored: list[CaseRun] = []
-    for part in parts[:-1]:
-        with transaction.atomic():
-            if not stored:
-                run.save()
-            stored += CaseRun.objects.bulk_create(part, batch_size=500)
-        sleep(PAUSE_SECONDS)
-    with transaction.atomic():
-        if not stored:
+    run.failure = steering.BROKEN_OFF if len(parts) > 1 else None
+    judging: Judging | None = None
+
+    def store(part: list[CaseRun]) -> None:
+        nonlocal judging
+        if run.pk is None:
             run.save()
-        stored += CaseRun.objects.bulk_create(parts[-1], batch_size=500)
+        stored = CaseRun.objects.bulk_create(part, batch_size=500)
         if run.spec.answers is not None and run.spec.answers.elsewhere:
             answers.take_over(run, stored)
         elif run.spec.has_answers:
-            answers.prepare(run, stored, judge_prompts)
+            judging = judging or answers.prepare_judging(
+                run, judge.prompts(judge_prompts), by=run.requested_by
+            )
+            answers.prepare(judging, stored)
+
+    for part in parts[:-1]:
+        with transaction.atomic():
+            store(part)
+        sleep(PAUSE_SECONDS)
+    with transaction.atomic():
+        store(parts[-1])
         looks.record_launch(run, items)
         run.failure = None
         Run.objects.filter(pk=run.pk).update(failure=None)

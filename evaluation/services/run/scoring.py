@@ -1,73 +1,101 @@
-"""From stored outputs to scores and aggregates. It runs no pipeline and may be repeated."""
+"""From stored outputs to scores and aggregates. It runs no pipeline and may be repeated.
+
+A part of the cases at a time: their scores are stored at once and stay when the process dies, so
+whoever takes over goes on behind them. The figures of the run are made of what is stored, without
+the texts, so that neither memory nor the lock on the database grows with the conversations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.layers.base import chance_level
 from evaluation.layers.values import FAILED, values_of
 from evaluation.metrics.calibration import NO_PREDICTION
-from evaluation.metrics.registry import Metric
+from evaluation.metrics.metric import Share
+from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
-from evaluation.services.run.yardsticks import StoredByPerson
+from evaluation.services.run.yardsticks import CaseKey, StoredByPerson
 from evaluation.services.work import endings, leases
+from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldContent
 from labeling.services import vectors
 
 SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail", "by_person"]
 AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail", "yardsticks"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
 
-
-@dataclass(frozen=True, slots=True)
-class ScoredCase:
-    """A row and what was found out about it."""
-
-    case: CaseRun
-    scored: Scored
+AT_ONCE = 100
+"""Cases whose scores are stored in one transaction: others who write hardly wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    """Everything that scoring a run stores."""
+class _Part:
+    """What is stored of a few cases."""
 
-    ruler: str
+    n_cases: int
     scores: list[Score]
     traces: list[StageTrace]
-    aggregates: list[Aggregate]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """All cases of a run as its figures need them."""
+
+    keys: list[CaseKey]
+    scored: list[Scored]
+    by_person: list[StoredByPerson]
 
 
 def score(run_id: int, owner: UUID) -> None:
-    """Score every case of a run whose cases are done, and store all of it at once."""
+    """Score every case of a run whose cases are done, and then the run."""
     run = Run.objects.select_related("release").get(pk=run_id)
-    measured = _measure(run)
-
-    def finish() -> bool:
-        spec = run.spec.with_values(**_measures(run), ruler=measured.ruler)
-        if not leases.finish_scoring(run_id, owner, spec=spec):
-            return False
-        endings.finished(run)
-        return True
-
-    _store(measured, finish)
+    scorer = _Scorer(run)
+    done = scorer.stored_before()
+    for part in scorer.parts(done):
+        done += part.n_cases
+        with transaction.atomic():
+            if not leases.note_scored(run_id, owner, done):
+                return
+            _store(part)
+    aggregates = scorer.aggregates()
+    with transaction.atomic():
+        spec = run.spec.with_values(**_measures(run), ruler=scorer.context.ruler.id)
+        if leases.finish_scoring(run_id, owner, spec=spec, scored_cases=0):
+            endings.finished(run)
+            _store_aggregates(aggregates)
 
 
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
-    """Figures of a finished run after people have rated more of it; it stays finished."""
+    """Figures of a finished run after people have rated more of it; it stays finished.
+
+    ``finish`` says in the same transaction whether these figures are still wanted. Everything is
+    replaced at once, so nobody reads the old figure of the run next to new ones of its cases.
+    """
     run = Run.objects.select_related("release").get(pk=run_id)
-    if is_current(run):
-        _store(_measure(run), finish)
+    if not is_current(run):
+        return
+    scorer = _Scorer(run)
+    parts = list(scorer.parts(0))
+    with transaction.atomic():
+        if finish():
+            for part in parts:
+                _store(part)
+            _store_aggregates(scorer.aggregates())
 
 
 def is_current(run: Run) -> bool:
@@ -79,112 +107,168 @@ def _measures(run: Run) -> spec.Measures:
     return spec.measures(run.spec.layer, answered=run.spec.has_answers)
 
 
-def _measure(run: Run) -> _Measured:
-    layer = gold_layer(run.release.layer)
-    context = Context(vectors.ruler(), run.spec)
-    yardsticks.ensure(run, context.ruler)
-    judged = answer_scoring.load(run)
-    cases = _score_cases(run, layer, context, judged)
-    metrics = run.spec.all_metrics()
-    standing = yardsticks.Standing(run, context)
-    by_person = [
-        standing.by_person(case.case, case.scored.example, failed=case.scored.failed)
-        for case in cases
-    ]
-    beside = standing.of_metrics(
-        [case.case for case in cases], [case.scored for case in cases], by_person
+class _Scorer:
+    """Everything that the cases of a run are scored with."""
+
+    def __init__(self, run: Run) -> None:
+        self.context = Context(vectors.ruler(), run.spec)
+        self._run = run
+        self._layer = gold_layer(run.release.layer)
+        self._metrics = run.spec.all_metrics()
+        yardsticks.ensure(run, self.context.ruler)
+        self._standing = yardsticks.Standing(run, self.context)
+        self._judged = answer_scoring.load(run)
+        self._ratings = adapters.ratings_of(run) if self._layer.rated else None
+        self._pks = list(run.cases.order_by("item", "pk").values_list("pk", flat=True))
+
+    def stored_before(self) -> int:
+        """How many cases another process has scored; none if that was by other metrics."""
+        noted = self._run.scored_cases
+        if not noted:
+            return 0
+        wanted = noted * sum(metric.per_case for metric in self._metrics)
+        has_all = self._current_scores().filter(case__run=self._run).count() >= wanted
+        return noted if has_all else 0
+
+    def parts(self, begin: int) -> Iterator[_Part]:
+        for pks in batches(self._pks[begin:], AT_ONCE):
+            cases = self._examples(pks)
+            self._standing.read_gold_without(case.item_id for case, _ in cases)
+            scored_cases = [self._score_case(*case) for case in cases]
+            yield _Part(
+                len(pks),
+                [row for case, scored in scored_cases for row in self._score_rows(case, scored)],
+                [row for case, scored in scored_cases for row in self._trace_rows(case, scored)],
+            )
+
+    def aggregates(self) -> list[Aggregate]:
+        """From the stored scores of all cases."""
+        cases = self._stored_cases()
+        beside = self._standing.of_metrics(cases.keys, cases.scored, cases.by_person)
+        return _aggregates(self._run, self._layer, cases.scored, self.context, self._judged, beside)
+
+    def _examples(self, pks: Sequence[int]) -> list[tuple[CaseRun, Example]]:
+        rows = CaseRun.objects.filter(pk__in=pks).select_related("item").defer("item__canonical")
+        cases = list(rows.order_by("item", "pk"))
+        examples = list(adapters.examples(cases, self._layer, self._ratings))
+        self.context.ruler.prime(
+            text for example in examples for text in self._layer.texts(example)
+        )
+        return list(zip(cases, examples, strict=True))
+
+    def _score_case(self, case: CaseRun, example: Example) -> tuple[CaseRun, Scored]:
+        failed = self._failed(case, example)
+        values = values_of(example, self._layer, self.context, failed=failed)
+        if self._judged:
+            failure = FAILED if failed else None
+            values |= self._judged.values(case.pk, example, failure=failure)
+        return case, Scored(example, values, failed, case.item.conversation_id)
+
+    def _failed(self, case: CaseRun, example: Example) -> bool:
+        """What cannot be scored at all is nobody's failure, so it is looked at first."""
+        return case.state == CaseRun.State.FAILED and not self._layer.unscorable(example)
+
+    def _score_rows(self, case: CaseRun, scored: Scored) -> Iterator[Score]:
+        by_person = self._standing.by_person(case, scored.example, failed=scored.failed)
+        for metric in self._metrics:
+            if metric.per_case:
+                value = scored.values[metric.id]
+                share = contribution(metric, value, failed=scored.failed_at(metric.id))
+                yield Score(
+                    case=case,
+                    metric=metric.id,
+                    metric_version=metric.version,
+                    value=value.value,
+                    chance=value.chance,
+                    numerator=share.numerator if share else None,
+                    weight=share.denominator if share else None,
+                    by_person=by_person.get(metric.id, {}),
+                    reason=value.reason,
+                    detail=value.detail or {},
+                )
+
+    def _trace_rows(self, case: CaseRun, scored: Scored) -> Iterator[StageTrace]:
+        if not scored.failed:
+            for fields in self._layer.traces(scored.example):
+                yield StageTrace(case=case, **fields)
+
+    def _current_scores(self) -> Any:
+        current = Q()
+        for metric in self._metrics:
+            current |= Q(metric=metric.id, metric_version=metric.version)
+        return Score.objects.filter(current).order_by()
+
+    def _stored_cases(self) -> _Cases:
+        cases = _Cases([], [], [])
+        equal: dict[Value, Value] = {}
+        for pks in batches(self._pks, AT_ONCE):
+            values: dict[int, dict[str, Value]] = {pk: {} for pk in pks}
+            by_person: dict[int, StoredByPerson] = {pk: {} for pk in pks}
+            for row in self._current_scores().filter(case__in=pks):
+                value = _value_of(row)
+                if not value.detail:  # most of them are alike
+                    value = equal.setdefault(value, value)
+                values[row.case_id][row.metric] = value
+                if row.by_person:
+                    by_person[row.case_id][row.metric] = row.by_person
+            contents: dict[int, GoldContent] = {}
+            for case, example in self._examples(pks):
+                short = contents.setdefault(case.item_id, _without_texts(example.content))
+                cases.keys.append((case.item_id, case.part))
+                cases.scored.append(
+                    Scored(
+                        replace(example, content=short),
+                        values[case.pk],
+                        self._failed(case, example),
+                        case.item.conversation_id,
+                    )
+                )
+                cases.by_person.append(by_person[case.pk])
+        return cases
+
+
+def _value_of(row: Score) -> Value:
+    has_share = row.numerator is not None and row.weight is not None
+    return Value(
+        row.value,
+        row.reason,
+        detail=row.detail or None,
+        share=Share(row.numerator, row.weight) if has_share else None,
+        chance=row.chance,
     )
-    return _Measured(
-        ruler=context.ruler.id,
-        scores=[
-            row
-            for case, own in zip(cases, by_person, strict=True)
-            for row in _score_rows(case, metrics, own)
-        ],
-        traces=[row for case in cases for row in _trace_rows(case, layer)],
-        aggregates=_aggregates(
-            run, layer, [case.scored for case in cases], context, judged, beside
-        ),
-    )
 
 
-@transaction.atomic
-def _store(measured: _Measured, finish: Callable[[], bool]) -> None:
-    """Scores of the same metric version are replaced; those of other versions stay.
+def _without_texts(content: GoldContent) -> GoldContent:
+    """What groups a case, and how many messages it has: labels are kept by the example."""
+    kept = {name: content.get(name) for name in ("difficulty", "domain")}
+    return cast(GoldContent, {**kept, "conversation": [None] * len(content["conversation"])})
 
-    ``finish`` says in the same transaction whether these figures are still wanted.
-    """
-    if not finish():
-        return
+
+def _store(part: _Part) -> None:
+    """Scores of the same metric version are replaced; those of other versions stay."""
     Score.objects.bulk_create(
-        measured.scores,
+        part.scores,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "metric", "metric_version"],
         update_fields=SCORE_FIELDS,
     )
     StageTrace.objects.bulk_create(
-        measured.traces,
+        part.traces,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "checkpoint"],
         update_fields=TRACE_FIELDS,
     )
+
+
+def _store_aggregates(aggregates: list[Aggregate]) -> None:
     Aggregate.objects.bulk_create(
-        measured.aggregates,
+        aggregates,
         update_conflicts=True,
         unique_fields=["run", "metric", "metric_version"],
         update_fields=AGGREGATE_FIELDS,
     )
-
-
-def _score_cases(
-    run: Run, layer: GoldLayer, context: Context, judged: Judged | None
-) -> list[ScoredCase]:
-    cases = run.cases.select_related("item").defer("item__canonical").order_by("item", "pk")
-    ratings = adapters.ratings_of(run) if layer.rated else None
-    examples = [(case, adapters.to_example(case, layer, ratings)) for case in cases]
-    context.ruler.prime(text for _, example in examples for text in layer.texts(example))
-    return [_score_case(case, example, layer, context, judged) for case, example in examples]
-
-
-def _score_case(
-    case: CaseRun, example: Example, layer: GoldLayer, context: Context, judged: Judged | None
-) -> ScoredCase:
-    """What cannot be scored at all is nobody's failure, so it is looked at first."""
-    failed = case.state == CaseRun.State.FAILED and not layer.unscorable(example)
-    values = values_of(example, layer, context, failed=failed)
-    if judged:
-        values |= judged.values(case.pk, example, failure=FAILED if failed else None)
-    return ScoredCase(case, Scored(example, values, failed, case.item.conversation_id))
-
-
-def _score_rows(
-    scored_case: ScoredCase, metrics: list[Metric], by_person: StoredByPerson
-) -> Iterator[Score]:
-    for metric in metrics:
-        if metric.per_case:
-            value = scored_case.scored.values[metric.id]
-            failed = scored_case.scored.failed_at(metric.id)
-            share = contribution(metric, value, failed=failed)
-            yield Score(
-                case=scored_case.case,
-                metric=metric.id,
-                metric_version=metric.version,
-                value=value.value,
-                chance=value.chance,
-                numerator=share.numerator if share else None,
-                weight=share.denominator if share else None,
-                by_person=by_person.get(metric.id, {}),
-                reason=value.reason,
-                detail=value.detail or {},
-            )
-
-
-def _trace_rows(scored_case: ScoredCase, layer: GoldLayer) -> Iterator[StageTrace]:
-    if not scored_case.scored.failed:
-        for fields in layer.traces(scored_case.scored.example):
-            yield StageTrace(case=scored_case.case, **fields)
 
 
 def _aggregates(

@@ -9,11 +9,11 @@ are among them; nothing but figures of a run on that split is ever shown.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -140,10 +140,12 @@ def wake_unattended() -> None:
 
 def budget_of(run: Run) -> int:
     """How many messages the run returns on average: as many are drawn by lot."""
-    layer = gold_layer(run.release.layer)
+    if not _takes_budget(gold_layer(run.release.layer)):
+        return BUDGET
     outputs = run.cases.filter(state=CaseRun.State.DONE).values_list("output", flat=True)
-    counts = [len(output.get("evidence") or []) for output in outputs if output]
-    if not _takes_budget(layer) or not counts:
+    in_chunks = outputs.order_by().iterator(chunk_size=BATCH)
+    counts = [len(output.get("evidence") or []) for output in in_chunks if output]
+    if not counts:
         return BUDGET
     return min(MOST_BUDGET, max(1, round(sum(counts) / len(counts))))
 
@@ -332,6 +334,13 @@ def reached_by_people(case: CaseRun, metric: Metric) -> float | None:
 # --- reading them for a run -----------------------------------------------------------------------
 
 
+class _Reached(NamedTuple):
+    """What a floor or people reach on one case."""
+
+    shares: StoredShares
+    by_person: StoredByPerson
+
+
 class Standing:
     """What is stored about the cases of one run: what it is scored against, and compared with."""
 
@@ -350,32 +359,38 @@ class Standing:
             if row.config_sha256 == hashes[row.pipeline] and row.failure is None
         }
         self._by_pipeline = {name: newest[name] for name in names if name in newest}
-        self._cases = self._load()
+        self._gold_without: dict[CaseKey, dict[str, Any]] = {}
 
-    def _load(self) -> dict[str, dict[CaseKey, YardstickCase]]:
+    def read_gold_without(self, items: Iterable[int]) -> None:
+        """The gold without each person of these items, in place of those before."""
+        rows = YardstickCase.objects.filter(
+            yardstick=self._by_pipeline.get(PEOPLE), item__in=set(items)
+        )
+        self._gold_without = {(row.item_id, row.part): row.gold_without for row in rows}
+
+    @cached_property
+    def _cases(self) -> dict[str, dict[CaseKey, _Reached]]:
         names = {row.pk: name for name, row in self._by_pipeline.items()}
-        cases: dict[str, dict[CaseKey, YardstickCase]] = {name: {} for name in names.values()}
+        cases: dict[str, dict[CaseKey, _Reached]] = {name: {} for name in names.values()}
         items = CaseRun.objects.filter(run=self._run).values("item")
         rows = YardstickCase.objects.filter(yardstick__in=names, item__in=items)
-        for row in rows.iterator(chunk_size=BATCH):
-            cases[names[row.yardstick_id]][row.item_id, row.part] = row
+        columns = rows.values_list("yardstick", "item", "part", "shares", "by_person")
+        for pk, item, part, shares, by_person in columns.iterator(chunk_size=BATCH):
+            cases[names[pk]][item, part] = _Reached(shares, by_person)
         return cases
 
     def by_person(self, case: CaseRun, example: Example, *, failed: bool) -> StoredByPerson:
         """What the run scores on the case against the gold without each person."""
-        row = self._cases.get(PEOPLE, {}).get((case.item_id, case.part))
-        if row is None:
-            return {}
-        return against_each(self._frame, example, row.gold_without, failed=failed)
+        gold_without = self._gold_without.get((case.item_id, case.part), {})
+        return against_each(self._frame, example, gold_without, failed=failed)
 
     def of_metrics(
         self,
-        cases: Sequence[CaseRun],
+        keys: Sequence[CaseKey],
         scored: Sequence[Scored],
         by_person: Sequence[StoredByPerson],
     ) -> dict[str, Yardsticks]:
         """What is stored next to the figure of each metric."""
-        keys = [(case.item_id, case.part) for case in cases]
         frame = Cases([each.cluster for each in scored], [not each.example.gold for each in scored])
         return {
             metric.id: self._of_metric(metric, frame, keys, scored, by_person)

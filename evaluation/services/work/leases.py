@@ -147,6 +147,12 @@ def renew_scoring(run_id: int, owner: UUID) -> bool:
     return leased.update(scoring_expires_at=expiry(timezone.now())) == 1
 
 
+def note_scored(run_id: int, owner: UUID, cases: int) -> bool:
+    """So many cases are scored; False if somebody else scores the run, or nobody shall."""
+    leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
+    return leased.update(scored_cases=cases, scoring_expires_at=expiry(timezone.now())) == 1
+
+
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
     now = timezone.now()

@@ -31,11 +31,15 @@ class RunRefused(RuleError):
 
 MOST_CONCURRENCY = 64
 
-UNSCORED: Mapping[str, None] = {
+BROKEN_OFF = Fact("launch.broken_off")
+"""Why a run of which not all cases are stored is a failed one."""
+
+UNSCORED: Mapping[str, Any] = {
     "scored_at": None,
     "failure": None,
     "scoring_owner": None,
     "scoring_expires_at": None,
+    "scored_cases": 0,
 }
 
 
@@ -87,6 +91,7 @@ def cancel(run: Run, *, by: Any) -> None:
 @transaction.atomic
 def rescore(run: Run, *, by: Any) -> None:
     """Compute all scores again from the stored outputs, without running the pipeline."""
+    _refuse_incomplete(run)
     if leases.has_open_work(run.pk) or run.cancelled:
         raise RunRefused("run.cannot_rescore", details={"run": run.pk})
     Run.objects.filter(pk=run.pk).update(**UNSCORED)
@@ -113,6 +118,7 @@ def retry(run: Run, *, by: Any) -> None:
     stored = Run.objects.select_for_update().only("failure", "cancelled").get(pk=run.pk)
     if stored.cancelled:
         raise RunRefused("run.cannot_retry", details={"run": run.pk})
+    _refuse_incomplete(stored)
     counts = {
         "cases": _try_cases_again(run) if has_pipeline else 0,
         "answers": _try_again(Answer.objects.filter(case__run=run)),
@@ -128,6 +134,12 @@ def retry(run: Run, *, by: Any) -> None:
     why = stored.failure.as_json() if stored.failure else None
     record("run.retried", run, by, **counts, failure=why)
     transaction.on_commit(lambda: wake(run.pk))
+
+
+def _refuse_incomplete(run: Run) -> None:
+    """Of a launch that broke off only some cases are there: figures of those would mislead."""
+    if run.failure is not None and run.failure.code == BROKEN_OFF.code:
+        raise RunRefused(run.failure, details={"run": run.pk})
 
 
 def _try_cases_again(run: Run) -> int:
