@@ -49,6 +49,15 @@ def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_i
     assert children.run(jobs.pid) != first
 
 
+def test_a_child_that_was_started_before_there_was_a_job_takes_the_first(
+    children: Children,
+) -> None:
+    children.warm_up()
+    (warm,) = children._idle
+
+    assert children.run(jobs.pid) == warm.process.pid
+
+
 def test_progress_is_told_to_whoever_watches(children: Children) -> None:
     steps: list[int] = []
 

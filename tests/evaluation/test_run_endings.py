@@ -90,6 +90,19 @@ def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
     assert WebhookDelivery.objects.count() == 1
 
 
+def test_scoring_begins_again_where_what_is_stored_is_of_other_metrics(
+    launch: Any, script: Any
+) -> None:
+    script(perfect)
+    run = work(launch())
+    n_scores = Score.objects.filter(case__run=run).update(metric_version=99)
+    n_cases = run.cases.count()
+    Run.objects.filter(pk=run.pk).update(scored_at=None, scored_cases=n_cases)
+
+    assert work(run).status == "finished"
+    assert Score.objects.filter(case__run=run).exclude(metric_version=99).count() == n_scores
+
+
 def test_a_run_that_cannot_be_carried_out_fails_once(
     launch: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
