@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.formats import date_format, number_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext
@@ -58,12 +58,14 @@ from evaluation.services.run import planning, run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
 from evaluation.services.work import steering
 from labeling.admin import (
+    NAMED_BY,
     PROJECT_OF,
     STAGE_OF,
     GoldReleaseAdmin,
     ReadOnly,
     ReadOnlyAdmin,
     read_only,
+    readable,
     reading,
     worded,
 )
@@ -75,6 +77,7 @@ from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.words import words, words_of
 
+NAMED_BY[CaseRun] = ("item",)
 STAGE_OF.update(
     {
         Run: "Runs",
@@ -146,7 +149,8 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
         if not releases:
             messages.error(request, _("Tick the gold releases to evaluate first."))
             return redirect("admin:labeling_goldrelease_changelist")
-        form = LaunchForm(request.POST or None)
+        layers = {release.layer for release in releases}
+        form = LaunchForm(request.POST or None, layers=layers)
         estimates: list[tuple[GoldRelease, str]] = []
         complete = request.method == "POST" and form.is_valid()
         if complete and "estimate" in request.POST:
@@ -162,6 +166,7 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
             "form": form,
             "releases": releases,
             "estimates": estimates,
+            "nothing_fits": not any(layers <= {*row["layers"]} for row in form.pipelines),
         }
         return TemplateResponse(request, "admin/evaluation/launch.html", context)
 
@@ -203,26 +208,6 @@ class StatusFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, runs: QuerySet[Any]) -> QuerySet[Any]:
         return runs.filter(state=self.value()) if self.value() else runs
-
-
-def readable(value: Any) -> SafeString:
-    """JSON as lists of names and values; what machines alone use is left out."""
-    if isinstance(value, Mapping):
-        rows = [
-            (str(name).replace("_", " "), readable(item))
-            for name, item in value.items()
-            if name != "uid"
-        ]
-        listed = format_html_join("", "<dt>{}</dt><dd>{}</dd>", rows)
-        return format_html('<dl class="readable">{}</dl>', listed) if rows else SafeString("–")
-    if isinstance(value, list | tuple):
-        if all(not isinstance(item, Mapping | list | tuple) for item in value):
-            shown = ", ".join(map(str, value)) or "–"
-            return format_html('<span dir="auto">{}</span>', shown)
-        items = format_html_join("", "<li>{}</li>", ((readable(item),) for item in value))
-        return format_html('<ol class="readable">{}</ol>', items)
-    shown = "–" if value in (None, "") else str(value)
-    return format_html('<span dir="auto">{}</span>', shown)
 
 
 def _rounded(name: str) -> Callable[[Aggregate], str | None]:

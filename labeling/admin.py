@@ -5,7 +5,7 @@ What people made, what was decided and what is frozen can be read here and never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -14,9 +14,15 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.db.models import JSONField, Model, Q, QuerySet, TextField
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from labeling.domain.facts import Fact
+from labeling.domain.gold.lint import KINDS
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import title_of
 from labeling.forms.accounts import AccountForm, MembersFormSet
 from labeling.forms.projects import ProjectSetup
 from labeling.models import (
@@ -75,7 +81,8 @@ from labeling.models import (
 from labeling.models.fields import FactField
 from labeling.services import blindness, events, members, project_settings
 from labeling.services.gold import looks
-from labeling.words import words_of
+from labeling.translation import lazy, translated
+from labeling.words import words, words_of
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
@@ -102,6 +109,26 @@ def worded(name: str) -> Callable[[Model], str]:
         return words_of(getattr(row, name))
 
     return shown
+
+
+def readable(value: Any) -> SafeString:
+    """JSON as lists of names and values; what machines alone use is left out."""
+    if isinstance(value, Mapping):
+        rows = [
+            (str(name).replace("_", " "), readable(item))
+            for name, item in value.items()
+            if name != "uid"
+        ]
+        listed = format_html_join("", "<dt>{}</dt><dd>{}</dd>", rows)
+        return format_html('<dl class="readable">{}</dl>', listed) if rows else SafeString("–")
+    if isinstance(value, list | tuple):
+        if all(not isinstance(item, Mapping | list | tuple) for item in value):
+            shown = ", ".join(map(str, value)) or "–"
+            return format_html('<span dir="auto">{}</span>', shown)
+        items = format_html_join("", "<li>{}</li>", ((readable(item),) for item in value))
+        return format_html('<ol class="readable">{}</ol>', items)
+    shown = "–" if value in (None, "") else str(value)
+    return format_html('<span dir="auto">{}</span>', shown)
 
 
 def unlinked(name: str) -> Callable[[Model], str]:
@@ -448,10 +475,91 @@ class GoldReleaseAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "project", "layer", "short_hash", "frozen_by", "frozen_at")
     list_filter = ("project", "layer")
     search_fields = ("name", "sha256")
+    fields = (
+        *("page", "project", "measured_layer", "name", "version", "meaning", "message"),
+        *("items", "not_released", "past_the_gate", "accepted"),
+        *("guideline", "parent", "frozen_by", "frozen_at", "sha256", "signed"),
+    )
+    readonly_fields = fields
 
     @admin.display(description="SHA-256", ordering="sha256")
     def short_hash(self, release: GoldRelease) -> str:
         return release.sha256[:12]
+
+    @admin.display(description=lazy("Page"))
+    def page(self, release: GoldRelease) -> SafeString:
+        said = _("The release with its agreement, items and proofs")
+        return format_html('<a href="{}">{}</a>', release.get_absolute_url(), said)
+
+    @admin.display(description=lazy("Layer"))
+    def measured_layer(self, release: GoldRelease) -> str:
+        return translated(title_of(release.layer))
+
+    @admin.display(description=lazy("Items"))
+    def items(self, release: GoldRelease) -> SafeString:
+        listed = reverse("admin:labeling_golditem_changelist")
+        number = release.items.count()
+        return format_html('<a href="{}?release__id__exact={}">{}</a>', listed, release.pk, number)
+
+    @admin.display(description=lazy("Conversations left out"))
+    def not_released(self, release: GoldRelease) -> int:
+        return len(release.left_out)
+
+    @admin.display(description=lazy("Opened past the calibration gate"))
+    def past_the_gate(self, release: GoldRelease) -> SafeString:
+        said = _("Round {number}: {reason}")
+        return _listed(
+            said.format(number=row["round"], reason=row["reason"]) for row in release.overrides
+        )
+
+    @admin.display(description=lazy("What lint found and somebody accepted"))
+    def accepted(self, release: GoldRelease) -> SafeString:
+        return _listed(
+            " · ".join([_lint_title(row["kind"]), str(row["findings"]), row["reason"] or "–"])
+            for row in release.waivers
+        )
+
+    @admin.display(description=lazy("Signed"), boolean=True)
+    def signed(self, release: GoldRelease) -> bool:
+        return bool(release.signature)
+
+
+def _lint_title(kind: str) -> str:
+    return words(Fact(f"lint_kind.{kind}")) if kind in KINDS else kind
+
+
+def _listed(sentences: Iterable[str]) -> SafeString:
+    rows = [(sentence,) for sentence in sentences]
+    items = format_html_join("", '<li dir="auto">{}</li>', rows)
+    return format_html('<ul class="readable">{}</ul>', items) if rows else SafeString("–")
+
+
+@admin.register(GoldItem)
+class GoldItemAdmin(ReadOnlyAdmin):
+    about = "conversation"
+    sealed_by = ("split", "release")
+    purpose = Look.Purpose.LABELS
+    list_display = ("item_id", "release", "split", "how", "sha256")
+    list_filter = ("release", "split", "how")
+    search_fields = ("item_id", "sha256")
+    fields = ("page", "release", "item_id", "conversation", "split", "how", "labels", "sha256")
+    readonly_fields = fields
+
+    @admin.display(description=lazy("Page"))
+    def page(self, item: GoldItem) -> SafeString:
+        release = item.release
+        where = [release.project.slug, release.name, release.version, item.item_id]
+        said = _("The item next to its conversation, and where its labels come from")
+        return format_html('<a href="{}">{}</a>', reverse("gold-item", args=where), said)
+
+    @admin.display(description=lazy("Labels"))
+    def labels(self, item: GoldItem) -> SafeString:
+        titles = {layer.key: translated(layer.title) for layer in LAYERS.values()}
+        parts = [
+            (titles.get(key, key), readable(labels) if labels else "–")
+            for key, labels in item.content["gold"].items()
+        ]
+        return format_html_join("", "<h3>{}</h3>{}", parts)
 
 
 read_only(Guideline, "project version summary created_by created_at", "project")
@@ -617,15 +725,6 @@ read_only(
     "event__verb event__object_id",
 )
 read_only(ImportReport, "__str__ project format created_by created_at", "project format")
-read_only(
-    GoldItem,
-    "item_id release split how sha256",
-    "release split how",
-    "item_id sha256",
-    about="conversation",
-    sealed_by=("split", "release"),
-    purpose=Look.Purpose.LABELS,
-)
 read_only(
     Look,
     "at user release purpose subject named reason n_items",

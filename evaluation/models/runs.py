@@ -276,7 +276,7 @@ class CaseRun(Work):
         ]
 
     def __str__(self) -> str:
-        return f"run {self.run_id}: {self.item_id}"
+        return f"{self.case_id} in run {self.run_id}"
 
     def get_absolute_url(self) -> str:
         return reverse("run-case", args=[self.run_id, self.pk])

@@ -102,7 +102,9 @@ def test_staff_without_a_role_see_nothing_and_administrators_everything(
     olga = Client()
     olga.force_login(User.objects.get(username="olga"))
 
-    assert olga.get(reverse("admin:index")).context["app_list"] == []
+    empty = olga.get(reverse("admin:index"))
+    assert empty.context["app_list"] == []
+    assert "add you as a researcher" in empty.content.decode()
     assert olga.get(reverse(RUNS)).status_code == 403
     stages = signed_in("admin").get(reverse("admin:index")).context["app_list"]
     assert [stage["name"] for stage in stages][-2:] == ["Labeling", "Access"]
@@ -254,4 +256,38 @@ def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> No
     assert "<dt>uid</dt>" not in page
     assert "deletelink" not in page
     assert case.get_absolute_url() in page
+    assert f"{case.case_id} in run {run.pk}" in page
     assert "1.000" in listed
+
+
+def test_gold_is_read_in_words(noor: Client, release: Any) -> None:
+    item = release.items.exclude(split="test")[0]
+
+    gold = noor.get(reverse("admin:labeling_goldrelease_change", args=[release.pk]))
+    page = noor.get(reverse("admin:labeling_golditem_change", args=[item.pk])).content.decode()
+
+    assert release.get_absolute_url() in gold.content.decode()
+    assert "canonical" not in page.lower()
+    assert "<h3>Requirements</h3>" in page
+    assert "<dt>title</dt>" in page
+    for shown in (gold.content.decode(), page):
+        assert "{&quot;" not in shown
+        assert "{&#x27;" not in shown
+
+
+def test_a_launch_offers_what_makes_the_layers_of_the_ticked_gold(
+    noor: Client, release: Any, project: Project
+) -> None:
+    questions = freeze(project, "qa", name="questions", contents=[content("qa", "dev")])
+    address = reverse("admin:labeling_goldrelease_evaluate")
+
+    def offered(*ticked: Any) -> set[str]:
+        numbers = ",".join(str(each.pk) for each in ticked)
+        page = noor.get(address, {"ids": numbers}).content.decode()
+        options = re.findall(r'<option value="([\w-]+)"([^>]*data-layers[^>]*)>', page)
+        return {name for name, attributes in options if "disabled" not in attributes}
+
+    assert "requirements-local" in offered(release)
+    assert "requirements-local" not in offered(questions)
+    assert "nothing" in offered(release, questions)
+    assert "requirements-local" not in offered(release, questions)
