@@ -33,6 +33,7 @@ from evaluation.models import (
     BuiltLayer,
     CachedReply,
     CaseRun,
+    ChosenBaseline,
     GateResult,
     GateThresholds,
     JudgeCertificate,
@@ -87,6 +88,7 @@ STAGE_OF.update(
         GateResult: "Results",
         GateThresholds: "Results",
         PrimaryMetric: "Results",
+        ChosenBaseline: "Results",
         Rating: "Results",
         RatingPanel: "Results",
         Answer: "Judges",
@@ -107,6 +109,7 @@ PROJECT_OF.update(
         GateResult: "run__release__project",
         GateThresholds: "project",
         PrimaryMetric: "project",
+        ChosenBaseline: "release__project",
         Answer: "case__run__release__project",
         Judging: "run__release__project",
         Judgement: "judging__run__release__project",
@@ -629,6 +632,7 @@ read_only(RunTag, "id run tag", "tag", "tag =run__id")
 read_only(RunNote, "id run text", search="text =run__id")
 read_only(GateThresholds, "project thresholds max_drop min_coverage changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
+read_only(ChosenBaseline, "id release split run by at", "release split")
 read_only(
     GateResult,
     "id run baseline passed asked_by at",

@@ -11,6 +11,7 @@ from evaluation.views.gates import (
     gate_thresholds,
     gate_thresholds_store,
     primary_metric_store,
+    run_baseline,
     run_gate,
 )
 from evaluation.views.judges import judge_ask, judge_list, judge_page
@@ -89,6 +90,7 @@ urlpatterns = [
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
     path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
+    path("runs/<int:pk>/baseline/", run_baseline, name="run-baseline"),
     path("projects/<slug:slug>/gate/", gate_thresholds, name="gate-thresholds"),
     path("projects/<slug:slug>/gate/store/", gate_thresholds_store, name="gate-thresholds-store"),
     path(

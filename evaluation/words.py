@@ -374,6 +374,9 @@ JUDGES: dict[str, Text] = {
         " name a baseline run."
     ),
     "gate.unknown_baseline": _("There is no such baseline run."),
+    "baseline.without_figures": _(
+        "Run {pk:d} has no figures yet: make it the baseline when it is scored."
+    ),
     "gate.own_baseline": _("Run {pk:d} cannot be its own baseline: choose an earlier run."),
     "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
     "gate.run_unfinished": _("Run {pk:d} has not finished; check its thresholds when it has."),

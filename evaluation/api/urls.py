@@ -1,5 +1,6 @@
 from django.urls import path
 
+from evaluation.api.baselines import RunBaselineView
 from evaluation.api.comparisons import ComparisonView
 from evaluation.api.judges import JudgeView
 from evaluation.api.primary_metrics import PrimaryMetricsView
@@ -21,6 +22,7 @@ urlpatterns = [
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
+    path("runs/<int:pk>/baseline/", RunBaselineView.as_view(), name="api-run-baseline"),
     path("runs/<int:pk>/report/", RunReportView.as_view(), name="api-run-report"),
     path("runs/<int:pk>/clone/", RunCloneView.as_view(), name="api-run-clone"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),

@@ -12,7 +12,12 @@ from evaluation.models.certificates import (
     Probing,
     SampledAnswer,
 )
-from evaluation.models.gates import GateResult, GateThresholds, PrimaryMetric
+from evaluation.models.gates import (
+    ChosenBaseline,
+    GateResult,
+    GateThresholds,
+    PrimaryMetric,
+)
 from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.notes import RunNote, RunTag
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
@@ -35,6 +40,7 @@ __all__ = [
     "BuiltLayer",
     "CachedReply",
     "CaseRun",
+    "ChosenBaseline",
     "GateResult",
     "GateThresholds",
     "JudgeCertificate",

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import Run
-from labeling.models import Project
+from labeling.models import GoldRelease, Project
 
 
 class GateThresholds(models.Model):
@@ -62,6 +62,26 @@ class PrimaryMetric(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} decides {self.layer} of {self.project}"
+
+
+class ChosenBaseline(models.Model):
+    """What runs on a release and split are measured against, from then on. Append-only."""
+
+    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="chosen_baselines")
+    split = models.CharField(max_length=5, blank=True, help_text="As in the run")
+    run = models.ForeignKey(
+        Run, models.PROTECT, null=True, related_name="+", help_text="Empty: none any more"
+    )
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("baseline"), _("baselines")
+        ordering = ["-pk"]
+        indexes = [models.Index(name="baselines_of_gold", fields=["release", "split", "id"])]
+
+    def __str__(self) -> str:
+        return f"baseline of {self.release_id}: {self.run_id or 'none'}"
 
 
 class GateResult(models.Model):

@@ -11,6 +11,7 @@ SAMPLE_CLOSED = "The sample is closed: its ratings stay as they are."
 GUARDS: list[Guard] = [
     *never("evaluation_gateresult", "What a gate said is never taken back: ask it again."),
     *never("evaluation_primarymetric", "A primary metric stays on record: declare another one."),
+    *never("evaluation_chosenbaseline", "A baseline stays on record: choose another one."),
     *never("evaluation_judgecertificate", "A certificate never changes: draw another sample."),
     *never("evaluation_sampledanswer", "What a sample holds never changes: draw another one."),
     Guard(

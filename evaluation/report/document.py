@@ -11,7 +11,8 @@ from evaluation.models import Aggregate, CaseRun
 from evaluation.report import command
 from evaluation.report.cases import WorstCase
 from evaluation.report.content import Report
-from evaluation.services.run import conclusions, gates, planning, results
+from evaluation.services.run import chosen_baselines, conclusions, gates, planning, results
+from evaluation.services.run.chosen_baselines import ChoiceJson
 from evaluation.services.run.gates import GateRow
 from evaluation.services.run.primary_metrics import PrimaryJson
 from evaluation.views.compared_case import Text
@@ -46,6 +47,8 @@ class VerdictJson(TypedDict):
     baseline: int | None
     verdict: str | None
     sentence: str
+    chosen: ChoiceJson | None
+    """Since when the baseline is one, where somebody chose it for this gold and split."""
 
 
 class UndefinedJson(TypedDict):
@@ -184,11 +187,14 @@ def _headline(row: Aggregate) -> HeadlineJson:
 def _verdict(report: Report) -> VerdictJson:
     compared = report.compared
     if compared is None:
-        return {"baseline": None, "verdict": None, "sentence": in_english(report.no_verdict)}
+        why = in_english(report.no_verdict)
+        return {"baseline": None, "verdict": None, "sentence": why, "chosen": None}
+    choice = chosen_baselines.choice_of(compared.before)
     return {
         "baseline": compared.before.pk,
         "verdict": compared.primary.verdict,
         "sentence": conclusions.sentence(compared.primary, compared),
+        "chosen": choice.as_json([report.run]) if choice else None,
     }
 
 

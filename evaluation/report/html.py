@@ -16,7 +16,7 @@ from evaluation.report import command
 from evaluation.report.cases import ShownMessage, WorstCase
 from evaluation.report.content import Report, Slice
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.run import gates, planning, results
+from evaluation.services.run import chosen_baselines, gates, planning, results
 from evaluation.services.run.comparisons import Compared
 from evaluation.services.run.conclusions import conclusion, exposed
 from evaluation.services.run.primary_metrics import sentences
@@ -140,7 +140,10 @@ def context_of(report: Report) -> dict[str, Any]:
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "verdict": _verdict(report.compared) if report.compared else None,
         "no_verdict": words(report.no_verdict),
-        "deciding": sentences(report.primary, report.primary.declared_after([run])),
+        "deciding": [
+            *sentences(report.primary, report.primary.declared_after([run])),
+            *_chosen(report),
+        ],
         "limits": [words(limit) for limit in report.limits],
         "planned": planning.sentences(report.planned) if report.planned else [],
         "undefined": [(row.metric, words_of(row.reason), row.n) for row in report.undefined],
@@ -155,6 +158,12 @@ def context_of(report: Report) -> dict[str, Any]:
         "options": command.options_of(run),
         "options_file": command.OPTIONS_FILE,
     }
+
+
+def _chosen(report: Report) -> list[str]:
+    """Since when the baseline is one, where somebody chose it."""
+    choice = chosen_baselines.choice_of(report.compared.before) if report.compared else None
+    return chosen_baselines.sentences(choice, [report.run]) if choice else []
 
 
 class Picture(NamedTuple):

@@ -21,6 +21,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import judge_marks
+from evaluation.services.run import chosen_baselines
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
     ComparedCase,
@@ -281,11 +282,15 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         return {"problem": words(error.fact)}
     marks = judge_marks.of_runs([run.pk for run in [baseline, *able]])
     seen_before = sorted({pk for each in compared for pk in each.declared_after})
+    chosen = chosen_baselines.choice_of(baseline)
     tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
     return context | {
         "conclusions": [_conclusion(each) for each in compared],
-        "deciding": sentences(compared[0].declared, seen_before),
-        "declared_late": bool(seen_before),
+        "deciding": [
+            *sentences(compared[0].declared, seen_before),
+            *(chosen_baselines.sentences(chosen, able) if chosen else []),
+        ],
+        "declared_late": bool(seen_before or (chosen and chosen.after(able))),
         "metrics_version": baseline.spec.metrics_version,
         "exposed": exposed([baseline, *able]),
         "several": len(compared) > 1,

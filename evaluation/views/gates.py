@@ -17,9 +17,9 @@ from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import Metric
 from evaluation.models import GateThresholds, Run
 from evaluation.services.launch import thresholds
-from evaluation.services.run import gates, primary_metrics
+from evaluation.services.run import chosen_baselines, gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
-from evaluation.views.opening import opened_run
+from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
@@ -80,6 +80,24 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
         )
         (messages.success if result.passed else messages.warning)(request, message)
     return redirect(run.get_absolute_url() + "#gate")
+
+
+@require_POST
+def run_baseline(request: HttpRequest, pk: int) -> HttpResponse:
+    """From now on runs on the same gold and split are measured against this one, or no longer."""
+    run = get_run(request, pk)
+    if request.POST.get("action") == "take back":
+        chosen_baselines.take_back(run, by=request.user)
+        messages.success(request, _("Nobody's choice decides about the baseline any more."))
+        return redirect(run)
+    try:
+        chosen_baselines.choose(run, by=request.user)
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+    else:
+        said = _("Run {number} is the baseline of this gold and split from now on.")
+        messages.success(request, said.format(number=run.pk))
+    return redirect(run)
 
 
 @require_GET

@@ -11,7 +11,7 @@ from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, GateResult, RatingPanel, Run
-from evaluation.services.run import gates, results
+from evaluation.services.run import chosen_baselines, gates, results
 from evaluation.views import present
 from evaluation.views.answers import answers_context, over_runs
 from evaluation.views.plots import scores_plot
@@ -215,14 +215,24 @@ def _gate(run: Run) -> dict[str, Any]:
     limits, max_drop = gates.settings_of(run)
     last = GateResult.objects.filter(run=run).select_related("asked_by").first()
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
+    choice = chosen_baselines.choice_on(run.release_id, run.split)
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
         "last": last,
         "checks": [_check(check) for check in last.checks] if last else [],
         "failed": len(gates.failed(last)) if last else 0,
-        "baselines": others[:BASELINES],
+        "baselines": _with_chosen(others, choice),
+        "baseline": last.baseline_id if last else choice and choice.run_id,
     }
+
+
+def _with_chosen(others: Any, choice: chosen_baselines.Choice | None) -> list[Run]:
+    """The newest runs on the same cases, and the chosen baseline, however old it is."""
+    newest: list[Run] = list(others[:BASELINES])
+    if choice is None or choice.run_id in {run.pk for run in newest}:
+        return newest
+    return [*others.filter(pk=choice.run_id), *newest]
 
 
 def _check(check: StoredCheck) -> GateCheck:

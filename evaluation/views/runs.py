@@ -88,7 +88,8 @@ class RunRow(NamedTuple):
     changed: list[str] | None
     """None: nothing finished before it on this gold."""
     highest: bool
-    baseline: bool
+    baseline: str
+    """``chosen`` by somebody, or taken by the last ``gate``; empty: it is not one."""
     tags: list[str]
     note: str
 
@@ -198,7 +199,7 @@ def _rows(
             sealed=run.pk in sealed,
             changed=_said(changed.get(run.pk)),
             highest=run.pk in highest,
-            baseline=run.pk in baselines,
+            baseline=baselines.get(run.pk, ""),
         )
         for run in runs
     ]
@@ -228,7 +229,7 @@ def _row(
     sealed: bool,
     changed: list[str] | None,
     highest: bool,
-    baseline: bool,
+    baseline: str,
 ) -> RunRow:
     note = getattr(run, "note", None)
     rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}

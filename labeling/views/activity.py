@@ -126,6 +126,8 @@ WORDS = {
     "round.names_shown": _("showed the names in a discussion"),
     "round.opened": _("opened a round ({kind}) of {conversations} conversations"),
     "round.passed": _("A calibration round passed: κ {kappa}"),
+    "baseline.chosen": _("made run {object_id} the baseline of {gold}, split: {split}"),
+    "baseline.taken_back": _("took back that run {object_id} is the baseline of {gold}"),
     "run.answers_called_off": _("called off the answers left in run {object_id}"),
     "run.carried": _("had the outputs of run {source} scored on {gold}"),
     "run.cancelled": _("cancelled run {object_id}"),

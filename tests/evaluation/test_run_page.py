@@ -73,7 +73,7 @@ def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
 
     assert {floor.n for floor in context["headline"].floors} == {3}
     assert [each.pk for each in context["gate"]["baselines"]] == [other.pk, earlier.pk]
-    assert context["baseline"] == (earlier, "pipeline")
+    assert context["baseline"] == (earlier, "pipeline", [])
     assert [row["run"] for row in curves["over_runs"]["rows"]] == [earlier.pk, run.pk]
 
 
@@ -190,13 +190,13 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
     page = text(noor.get(run.get_absolute_url()))
     said = text(noor.get(verdict))
 
-    assert baseline_of(run) == (before, "pipeline")
+    assert baseline_of(run) == (before, "pipeline", [])
     assert f'hx-get="{verdict}"' in page
     assert f"?baseline={before.pk}&amp;run={run.pk}" in page  # without a script, too
     assert f"Run {run.pk}" in said or f"run {run.pk}" in said
     assert not noor.get(reverse("run-verdict", args=[other.pk])).content  # nothing was before it
     GateResult.objects.create(run=before, baseline=other, passed=True, checks=[])
-    assert baseline_of(run) == (other, "marked")
+    assert baseline_of(run) == (other, "marked", [])
 
 
 def test_pages_ask_the_same_number_of_queries_for_10_and_for_60_cases(

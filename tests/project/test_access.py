@@ -181,6 +181,7 @@ EXPECTED = {
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),
     "run-gate": Row(302, 404, 404, 302, 302, post=True),
+    "run-baseline": Row(302, 404, 404, 302, 302, post=True),
     "run-ratings": READERS,
     "run-ratings-change": Row(302, 404, 404, 403, 302, post=True),
     "ratings": EVERYBODY,
@@ -256,6 +257,7 @@ EXPECTED = {
     "api-run-estimate": Row(403, 404, 404, 400, 400, post=True),
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
+    "api-run-baseline": API_READERS,
     "api-run-report": Row(403, 404, 404, 400, 400),  # it has no figures
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,

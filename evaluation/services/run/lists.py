@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db.models import (
     Case,
@@ -26,7 +26,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, PrimaryMetric, Run, RunTag
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.run import changes
+from evaluation.services.run import changes, chosen_baselines
 from evaluation.services.run.planning import FLOORS
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -65,6 +65,9 @@ class Page(NamedTuple):
     numbers: list[int]
     following: int | None
     """Where the next page starts: the last run of this one."""
+
+
+BaselineBy = Literal["chosen", "gate"]
 
 
 class PrimaryOf(NamedTuple):
@@ -262,9 +265,16 @@ def highest(
     return {max(group)[1] for group in groups.values() if len(group) > 1}
 
 
-def baselines(runs: Iterable[Run]) -> set[int]:
-    """The runs that were taken as baseline when thresholds were checked last, by gold and split."""
+def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:
+    """The baselines of gold and split: those that somebody chose; where nobody did, the runs
+    that were taken when thresholds were checked last.
+    """
     releases = {run.release_id for run in runs}
+    chosen = chosen_baselines.of_releases(releases)
     checks = GateResult.objects.filter(baseline__release__in=releases).order_by("pk")
     rows = checks.values_list("baseline__release", "baseline__split", "baseline")
-    return set({(release, split): number for release, split, number in rows}.values())
+    checked = {(release, split): number for release, split, number in rows}
+    taken: dict[int, BaselineBy] = {
+        number: "gate" for place, number in checked.items() if place not in chosen
+    }
+    return {**taken, **dict.fromkeys(chosen.values(), "chosen")}

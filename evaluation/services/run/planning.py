@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypedDict
@@ -14,7 +14,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
 from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
-from evaluation.services.run import comparisons
+from evaluation.services.run import chosen_baselines, comparisons
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
@@ -169,7 +169,8 @@ def _why_unknown(release: GoldRelease) -> Fact:
 
 
 def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
-    """The newest two runs that can be compared, else the newest alone; floors only at last.
+    """The newest run next to the chosen baseline, else the newest two that can be compared, else
+    the baseline or the newest alone; floors only at last.
 
     Runs on earlier versions of the release tell how its conversations spread, too.
     """
@@ -183,15 +184,19 @@ def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
     newest = line.select_related("release__project").order_by("-release__version", "-pk")
     candidates = [*newest.exclude(pipeline__in=FLOORS)[:LATEST]]
     candidates = candidates or [*newest[:LATEST]]
+    chosen = chosen_baselines.fits(release, split)
+    by_number = {run.pk: run for run in newest.filter(pk__in=chosen)}
+    baselines = [by_number[number] for number in chosen if number in by_number]
+    beside = [(run, each) for each in baselines[:1] for run in candidates if run != each]
     return (
-        next(_of_pairs(candidates, split, primary), None)
-        or next(_of_runs(candidates, split, primary), None)
+        next(_of_pairs([*beside, *pairwise(candidates)], split, primary), None)
+        or next(_of_runs([*baselines, *candidates], split, primary), None)
         or max(_of_floors(release, split, primary), key=_width, default=None)
     )
 
 
-def _of_pairs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basis]:
-    for after, before in pairwise(runs):
+def _of_pairs(pairs: Iterable[tuple[Run, Run]], split: str, primary: Primary) -> Iterator[Basis]:
+    for after, before in pairs:
         if not _differ(before, after) or comparisons.why_not(before, after):
             continue
         paired = comparisons.compare_metric(before, after, primary.metric, split=split)

@@ -1,0 +1,142 @@
+"""A baseline that people choose: used where runs are measured, and never without its date."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, transaction
+from django.urls import reverse
+
+from evaluation.models import ChosenBaseline, Run
+from evaluation.report.document import document
+from evaluation.report.reading import Reading
+from evaluation.services.run import chosen_baselines, planning
+from evaluation.services.run.baselines import baseline_of
+from evaluation.services.run.chosen_baselines import BaselineRefused, choice_on
+from labeling.models import Event
+from tests.evaluation.conftest import perfect
+from tests.refusals import refused
+
+pytestmark = pytest.mark.django_db
+
+
+def some(missed: int) -> Any:
+    """A pipeline that returns nothing in every n-th conversation."""
+
+    def behave(case: Any) -> Any:
+        number = int(case.case_id[-3:])
+        return perfect(case) if number % missed else {"requirements": [], "model": None}
+
+    return behave
+
+
+@pytest.fixture
+def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
+    """Three on the same cases, each of which fails in others."""
+    release = make_release(8, name="base")
+    scored = []
+    for missed in (2, 3, 4):
+        script(some(missed))
+        scored.append(finished(release=release, config={"confidence": 0.5 + missed / 10}))
+    return scored
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_the_chosen_run_is_what_others_are_measured_against(
+    runs: list[Run], signed_in: Any, people: dict[str, User]
+) -> None:
+    weak, middle, newest = runs
+    noor = signed_in("noor")
+    assert baseline_of(newest) == (middle, "pipeline", [])
+
+    noor.post(reverse("run-baseline", args=[weak.pk]))
+
+    baseline = baseline_of(newest)
+    assert baseline is not None
+    assert (baseline.run, baseline.choice) == (weak, "chosen")
+    verdict = text(noor.get(reverse("run-verdict", args=[newest.pk])))
+    compared = text(noor.get(reverse("run-compare"), {"baseline": weak.pk, "run": newest.pk}))
+    for said in (verdict, compared):
+        assert f"Run {weak.pk} is the baseline of this gold and split since" in said
+        assert "chosen by noor" in said
+        assert f"It was chosen after run {newest.pk} was scored" in said
+    marked = noor.get(reverse("runs")).context["runs"]
+    assert [(row.run.pk, row.baseline) for row in marked if row.baseline] == [(weak.pk, "chosen")]
+    own = noor.get(weak.get_absolute_url())
+    assert "No longer the baseline" in text(own)
+    assert own.context["baseline"] is None  # nothing was before it
+    basis = planning.plan(newest.release).basis  # type: ignore[union-attr]
+    assert basis is not None
+    assert [basis.why.values[name] for name in ("run", "run2")] == [weak.pk, newest.pk]
+    report = document(Reading(Run.objects.with_progress().get(pk=newest.pk)).report())
+    chosen = report["verdict"]["chosen"]
+    assert chosen is not None
+    assert (report["verdict"]["baseline"], chosen["after_figures_of"]) == (weak.pk, [newest.pk])
+
+
+def test_a_choice_keeps_its_date_and_stays_on_record(
+    runs: list[Run], people: dict[str, User], launch: Any, finished: Any, script: Any
+) -> None:
+    first, second, _ = runs
+    chosen_baselines.choose(first, by=people["noor"])
+    before = choice_on(first.release_id, first.split)
+    chosen_baselines.choose(first, by=people["rita"])
+    assert choice_on(first.release_id, first.split) == before
+
+    chosen_baselines.choose(second, by=people["rita"])
+    now = choice_on(first.release_id, first.split)
+    assert now is not None
+    assert (now.run_id, now.by, now.number) == (second.pk, "rita", 2)
+    script(perfect)
+    later = finished(release=first.release)
+    assert now.after([first, later]) == [first.pk]  # scored when it was the baseline already
+
+    chosen_baselines.take_back(first, by=people["rita"])  # it is not the baseline any more
+    assert choice_on(first.release_id, first.split) == now
+    chosen_baselines.take_back(second, by=people["rita"])
+    assert choice_on(first.release_id, first.split) is None
+    assert chosen_baselines.of_releases([first.release_id]) == {}
+    log = Event.objects.filter(verb__startswith="baseline.").order_by("pk")
+    assert [(event.verb, event.data.get("before")) for event in log] == [
+        ("baseline.chosen", None),
+        ("baseline.chosen", first.pk),
+        ("baseline.taken_back", None),
+    ]
+    with refused(BaselineRefused, match="no figures yet"):
+        chosen_baselines.choose(launch(), by=people["noor"])
+    for change in (
+        lambda: ChosenBaseline.objects.update(run=None),
+        lambda: ChosenBaseline.objects.all().delete(),
+    ):
+        with pytest.raises(DatabaseError, match="stays on record"), transaction.atomic():
+            change()
+
+
+def test_a_run_on_other_cases_is_not_measured_against_it(
+    runs: list[Run], finished: Any, people: dict[str, User]
+) -> None:
+    chosen_baselines.choose(runs[0], by=people["noor"])
+
+    fewer = finished(release=runs[0].release, size=3)
+
+    assert baseline_of(fewer) is None
+
+
+def test_the_api_chooses_and_takes_back(runs: list[Run], signed_in: Any, launch: Any) -> None:
+    noor, address = signed_in("noor"), reverse("api-run-baseline", args=[runs[0].pk])
+    assert noor.get(address).json() == {"baseline": None}
+
+    chosen = noor.post(address).json()["baseline"]
+    other = noor.get(reverse("api-run-baseline", args=[runs[1].pk])).json()["baseline"]
+
+    assert (chosen["run"], chosen["by"], chosen["number"]) == (runs[0].pk, "noor", 1)
+    assert other == {**chosen, "after_figures_of": [runs[1].pk]}
+    gone = noor.post(address, {"chosen": False}, content_type="application/json")
+    assert gone.json() == {"baseline": None}
+    waiting = noor.post(reverse("api-run-baseline", args=[launch().pk]))
+    assert (waiting.status_code, waiting.json()["code"]) == (400, "baseline_refused")
