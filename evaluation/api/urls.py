@@ -2,6 +2,7 @@ from django.urls import path
 
 from evaluation.api.baselines import RunBaselineView
 from evaluation.api.comparisons import ComparisonView
+from evaluation.api.gates import RunGateView
 from evaluation.api.judges import JudgeView
 from evaluation.api.primary_metrics import PrimaryMetricsView
 from evaluation.api.reports import RunReportView
@@ -23,6 +24,7 @@ urlpatterns = [
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
     path("runs/<int:pk>/baseline/", RunBaselineView.as_view(), name="api-run-baseline"),
+    path("runs/<int:pk>/gate/", RunGateView.as_view(), name="api-run-gate"),
     path("runs/<int:pk>/report/", RunReportView.as_view(), name="api-run-report"),
     path("runs/<int:pk>/clone/", RunCloneView.as_view(), name="api-run-clone"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),

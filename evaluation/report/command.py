@@ -16,11 +16,13 @@ OPTIONS_FILE = "options.yaml"
 def to_repeat(run: Run) -> str:
     """On a server with the same gold, code and model; ``options_of`` is the file of its settings.
 
-    Empty for what no command line can say: the outputs of another run, or only the first items.
+    Outputs of another run are carried over from it again, so that run has to be there, too.
     """
     spec = run.spec
-    if spec.carried or spec.size:
-        return ""
+    if spec.carried:
+        gold = f"{spec.gold.name}@{spec.gold.version}"
+        words = ["manage.py", "carry_run", str(spec.carried.run), "--gold", gold]
+        return shlex.join([*words, *(["--reason", run.reason] if run.reason else [])])
     words = ["manage.py", "evaluate", "--gold", f"{spec.gold.name}@{spec.gold.version}"]
     if run.pipeline == predictions.NAME:
         words += ["--predictions", spec.predictions.file if spec.predictions else ""]
@@ -32,6 +34,8 @@ def to_repeat(run: Run) -> str:
         words += ["--config", OPTIONS_FILE]
     if run.repetitions > 1:
         words += ["--repetitions", str(run.repetitions)]
+    if spec.size:
+        words += ["--size", str(spec.size)]
     words += ["--seed", str(run.seed)]
     if spec.answers is not None and not spec.answers.elsewhere:
         words.append("--evaluate-answers")
@@ -42,6 +46,8 @@ def to_repeat(run: Run) -> str:
 
 def options_of(run: Run) -> str:
     """The settings of pipeline and metrics as the YAML that ``--config`` reads."""
+    if run.spec.carried:
+        return ""
     settings = run.spec.metrics_config
     options = {**run.config, **({"metrics": settings} if settings else {})}
     return yaml.safe_dump(options, allow_unicode=True, sort_keys=True) if options else ""

@@ -31,13 +31,14 @@ def refused(*arguments: str) -> CommandError:
     return caught.value
 
 
-def test_evaluate_prints_a_summary_and_writes_both_files(
+def test_evaluate_prints_a_summary_and_writes_its_files(
     release: Any, script: Any, tmp_path: Path
 ) -> None:
     script(perfect)
     folder = tmp_path / "out"
 
-    said = evaluate("--gold", "demo", "--pipeline", "everything", "--output-dir", str(folder))
+    asked = ("--gold", "demo", "--pipeline", "everything", "--repetitions", "2")
+    said = evaluate(*asked, "--output-dir", str(folder))
 
     assert "requirement_f1 ↑" in said
     assert "95 % interval" in said
@@ -45,8 +46,12 @@ def test_evaluate_prints_a_summary_and_writes_both_files(
     assert document["metrics"]["requirement_f1"]["mean"] == 1.0
     assert document["status"] == "finished"
     rows = list(csv.DictReader(StringIO((folder / "cases.csv").read_text())))
-    assert [row["case_id"] for row in rows] == ["case-000", "case-001", "case-002"]
+    assert [row["case_id"] for row in rows[:3]] == ["case-000", "case-001", "case-002"]
     assert rows[0]["expected_ids"] == rows[0]["returned_ids"] == "0"
+    for name in ("predictions.jsonl", "predictions-2.jsonl"):  # each case once in a file
+        lines = [json.loads(line) for line in (folder / name).read_text().splitlines()]
+        assert [line["case_id"] for line in lines] == ["case-000", "case-001", "case-002"]
+        assert lines[0]["scores"]["requirement_f1"] == 1.0
 
 
 def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:

@@ -189,6 +189,26 @@ def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Ru
     assert drops["requirement_recall"] == pytest.approx(0.0)
 
 
+def test_scripts_ask_by_api_and_each_answer_is_kept(
+    good: Run, bad: Run, launch: Any, signed_in: Any
+) -> None:
+    noor, address = signed_in("noor"), reverse("api-run-gate", args=[bad.pk])
+    assert noor.get(address).json() == {"last": None}
+
+    asked = noor.post(address, {"baseline": good.pk}, content_type="application/json")
+
+    said = asked.json()
+    assert (asked.status_code, said["passed"], said["baseline"]) == (201, False, good.pk)
+    assert said["failed"] == ["requirement_f1", "requirement_precision"]
+    assert noor.get(address).json() == {"last": said}
+    waiting = launch(release=good.release)
+    refused = noor.post(reverse("api-run-gate", args=[waiting.pk]))
+    assert (refused.status_code, refused.json()["code"]) == (400, "gate_impossible")
+    unknown = noor.post(address, {"baseline": 987654}, content_type="application/json")
+    assert unknown.status_code == 404
+    assert GateResult.objects.count() == 1
+
+
 def test_what_could_not_finish_ends_with_2(good: Run, launch: Any) -> None:
     waiting = launch(release=good.release)
     for arguments, options in (

@@ -11,8 +11,9 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Answer, CaseRun, Run
 from evaluation.services.launch import carrying
+from evaluation.services.launch.predictions import from_list
 from evaluation.services.run import comparisons, gold_changes, suspects
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
@@ -104,6 +105,28 @@ def test_cases_that_are_asked_otherwise_are_left_out_and_named(
     assert carried.spec.carried is not None
     assert carried.spec.carried.left_out == left_out
     assert carried.cases.count() == 2
+
+
+def test_answers_made_elsewhere_are_carried_and_measured_on_the_new_gold(
+    chat: Any, finished: Any
+) -> None:
+    lines = [
+        {"case_id": "Chat_1:QA-001", "output": {"evidence": [4, 8], "answer": "In Rome"}},
+        {"case_id": "Chat_1:QA-002", "output": {"evidence": [1]}},
+    ]
+    run = finished(release=chat(), pipeline="", predictions=from_list(lines))
+
+    def other_reference(content: dict[str, Any]) -> None:
+        content["gold"]["questions"][0]["answer"] = "In Rome"
+
+    carried = work(carrying.carry(run, corrected(run.release, other_reference)))
+
+    (answer,) = Answer.objects.filter(case__run=carried)
+    assert (answer.text, answer.case.part_id, answer.message_ids) == ("In Rome", "QA-001", [4, 8])
+    values = {
+        which.pk: which.aggregates.get(metric="answer_token_f1").mean for which in (run, carried)
+    }
+    assert values == {run.pk: pytest.approx(2 / 3), carried.pk: 1.0}
 
 
 def test_a_run_is_not_carried_to_another_conversation(run: Run) -> None:

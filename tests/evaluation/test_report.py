@@ -23,8 +23,9 @@ from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, Score
-from evaluation.report import junit
+from evaluation.report import command, junit
 from evaluation.report.reading import FORMS, Reading
+from evaluation.services.launch import carrying
 from evaluation.services.run import gates
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
@@ -113,6 +114,21 @@ def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(
     assert "I must sign in by way 1" in page  # the conversation of a bad case
     assert "I must sign in by way 2" not in page  # that of the perfect one
     assert f"--gold demo@1 --pipeline everything --config options.yaml --seed {run.seed}" in page
+
+
+def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
+    finished: Any, make_release: Any
+) -> None:
+    run = finished(pipeline="nothing", size=2, seed=3)
+    assert command.to_repeat(run) == (
+        "manage.py evaluate --gold demo@1 --pipeline nothing --size 2 --seed 3"
+    )
+    again = make_release(3, name="again")
+    carried = carrying.carry(run, again, reason="The last look")
+    assert command.to_repeat(carried) == (
+        f"manage.py carry_run {run.pk} --gold again@1 --reason 'The last look'"
+    )
+    assert command.options_of(carried) == ""
 
 
 def test_a_report_asks_as_often_for_many_cases_as_for_few(make_release: Any, finished: Any) -> None:

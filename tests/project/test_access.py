@@ -258,6 +258,7 @@ EXPECTED = {
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
     "api-run-baseline": API_READERS,
+    "api-run-gate": API_READERS,
     "api-run-report": Row(403, 404, 404, 400, 400),  # it has no figures
     "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,

@@ -19,7 +19,7 @@ from evaluation.services.launch import batches, cloning, config_files, launch, m
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
-from evaluation.services.run import gates, planning, results
+from evaluation.services.run import gates, outputs, planning, results
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
@@ -41,7 +41,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         _add_what(parser)
         _add_how(parser)
-        parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
+        parser.add_argument(
+            "--output-dir",
+            type=Path,
+            help="write results.json, cases.csv and predictions.jsonl here",
+        )
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
         )
@@ -145,7 +149,7 @@ class Command(BaseCommand):
         folder.mkdir(parents=True, exist_ok=True)
         for name in formats:
             _WRITERS[name](run, folder / FORMATS[name])
-        written = " and ".join(str(folder / FORMATS[name]) for name in formats)
+        written = ", ".join(str(folder / FORMATS[name]) for name in formats)
         self.stdout.write(f"Wrote {written}.")
 
     def _judge(self, done: Sequence[Run]) -> None:
@@ -202,6 +206,7 @@ def _add_what(parser: ArgumentParser) -> None:
 def _add_how(parser: ArgumentParser) -> None:
     """How often, with which settings, and for how much."""
     parser.add_argument("--repetitions", type=int, default=1, metavar="N")
+    parser.add_argument("--size", type=int, metavar="N", help="only the first N items")
     parser.add_argument(
         "--config",
         type=Path,
@@ -255,7 +260,7 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     if options["config"] is None or any(options[name] for name in what):
         return None
     left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
-    left += ["evaluate_answers", "judge_prompt"]
+    left += ["evaluate_answers", "judge_prompt", "size"]
     superfluous = [name for name in left if options[name]]
     superfluous += ["repetitions"] if options["repetitions"] != 1 else []
     if superfluous:
@@ -321,6 +326,7 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         metrics=metrics,
         split=options["split"],
         reason=options["reason"],
+        size=options["size"],
         repetitions=options["repetitions"],
         seed=options["seed"],
         name=options["name"],
@@ -414,6 +420,7 @@ def _clone(options: dict[str, Any]) -> LaunchRequest:
         "metrics": metrics,
         "split": options["split"],
         "reason": options["reason"],
+        "size": options["size"],
         "repetitions": options["repetitions"] if options["repetitions"] != 1 else None,
         "seed": options["seed"],
         "name": options["name"],
@@ -445,7 +452,19 @@ def _write_cases(run: Run, path: Path) -> None:
         file.writelines(results.case_table(run))
 
 
-_WRITERS: dict[str, Callable[[Run, Path], None]] = {"json": _write_results, "csv": _write_cases}
+def _write_predictions(run: Run, path: Path) -> None:
+    """A file of predictions has each case once: every further repetition has its own."""
+    for repetition in range(1, run.repetitions + 1):
+        own = path if repetition == 1 else path.with_stem(f"{path.stem}-{repetition}")
+        with own.open("w", encoding="utf-8") as file:
+            file.writelines(outputs.prediction_lines(run, repetition=repetition))
+
+
+_WRITERS: dict[str, Callable[[Run, Path], None]] = {
+    "json": _write_results,
+    "csv": _write_cases,
+    "predictions": _write_predictions,
+}
 
 
 def _file_problem(error: OSError) -> str:

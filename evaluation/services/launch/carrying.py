@@ -12,6 +12,7 @@ from evaluation.layers import GoldLayer, Part, gold_layer
 from evaluation.models import CaseRun, Run
 from evaluation.models.spec import CarriedSpec, GoldSpec, RunSpec
 from evaluation.services import looks
+from evaluation.services.judging import answers
 from evaluation.services.work import steering
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.reasons import reason_in
@@ -37,7 +38,8 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
 
     Only cases whose conversation and question are the same are taken over; the others are
     listed in its spec. What language models were paid stays with the run that asked them, and so do
-    answers that were written and judged.
+    answers that were written and judged. Answers that were made elsewhere are part of the outputs:
+    they are carried, and measured on the new gold.
     """
     _check(run, release)
     carried = _of(run, release, reason_in(reason), by)
@@ -49,6 +51,8 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     carried.save()
     rows = [_case(carried, case, fit.items[case.item_id]) for case in fit.taken]
     CaseRun.objects.bulk_create(rows, batch_size=500)
+    if carried.spec.has_answers:
+        answers.take_over(carried, carried.cases.select_related("item").order_by("pk"))
     looks.record_launch(carried, fit.items.values())
     gold = str(release)
     steering.record("run.carried", carried, by, source=run.pk, pipeline=run.pipeline, gold=gold)
@@ -143,7 +147,8 @@ def _spec(run: Run, release: GoldRelease, fit: _Fit) -> RunSpec:
         left_out=fit.left_out[:MOST_NAMED],
         unanswered=fit.unanswered[:MOST_NAMED],
     )
-    kept = {name: value for name, value in run.spec.as_json().items() if name != "answers"}
+    stays = {"answers"} if run.spec.answers and not run.spec.answers.elsewhere else set()
+    kept = {name: value for name, value in run.spec.as_json().items() if name not in stays}
     values = {"gold": gold.model_dump(mode="json"), "carried": carried.model_dump(mode="json")}
     return RunSpec.model_validate({**kept, **values})
 

@@ -21,7 +21,7 @@ from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 
-FORMATS = {"json": "results.json", "csv": "cases.csv"}
+FORMATS = {"json": "results.json", "csv": "cases.csv", "predictions": "predictions.jsonl"}
 """What can be written about a run, and as which file."""
 
 Place = tuple[str | int, ...]

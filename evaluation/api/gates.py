@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.models import GateResult, Run
+from evaluation.services import looks
+from evaluation.services.run import gates
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+
+
+class GateIn(serializers.Serializer[Any]):
+    baseline = serializers.IntegerField(
+        default=None, allow_null=True, help_text="An earlier run: fails if this one is worse"
+    )
+    min_coverage = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        help_text="In place of the project's own share of cases with a value",
+    )
+
+
+class CheckOut(serializers.Serializer[Any]):
+    metric = serializers.CharField()
+    kind = serializers.CharField(help_text="threshold, coverage or drift")
+    passed = serializers.BooleanField()
+    value = serializers.FloatField(allow_null=True)
+    limit = serializers.FloatField()
+    direction = serializers.CharField()
+    change = serializers.CharField(allow_null=True, help_text="Of a drift: gain, drop or same")
+    verdict = serializers.CharField(required=False, allow_null=True)
+    reason = serializers.CharField(help_text="Why it did not pass")
+    code = serializers.CharField(required=False)
+    ci_low = serializers.FloatField(allow_null=True)
+    ci_high = serializers.FloatField(allow_null=True)
+
+
+class GateOut(serializers.Serializer[Any]):
+    run = serializers.IntegerField()
+    baseline = serializers.IntegerField(allow_null=True)
+    passed = serializers.BooleanField()
+    failed = serializers.ListField(child=serializers.CharField(), help_text="The metrics")
+    checks = CheckOut(many=True)
+    at = serializers.CharField()
+
+
+class LastGateOut(serializers.Serializer[Any]):
+    last = GateOut(allow_null=True, help_text="null: nobody has asked")
+
+
+class RunGateView(APIView):
+    @extend_schema(responses={200: LastGateOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """What the gate said last of the run."""
+        run = _run(request, pk)
+        result = GateResult.objects.filter(run=run).first()
+        return Response({"last": gates.as_json(result) if result else None})
+
+    @extend_schema(
+        request=GateIn, responses={201: GateOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Check the thresholds of a finished run, and what became worse since a baseline.
+
+        ``passed`` says whether it may be let through; each answer is kept.
+        """
+        run = _run(request, pk)
+        fields = GateIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        asked = fields.validated_data
+        number = asked["baseline"]
+        result = gates.ask(
+            run,
+            baseline=None if number is None else _run(request, number),
+            min_coverage=asked["min_coverage"],
+            by=request.user,
+        )
+        return Response(gates.as_json(result), status=status.HTTP_201_CREATED)
+
+
+def _run(request: Request, pk: int) -> Run:
+    visible = Run.objects.visible_to(request.user).with_progress()
+    run = get_object_or_404(visible.select_related("release__project", "look"), pk=pk)
+    looks.require(request.user, run)
+    return run
