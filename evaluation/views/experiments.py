@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
@@ -18,27 +19,71 @@ from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import experiments, lists
 from evaluation.services.run.experiments import ExperimentRow
+from evaluation.services.run.lists import Asked
+from evaluation.views import runs
 from evaluation.views.present import between, figure
 from evaluation.views.timeline import timeline
+from labeling.domain.numbers import whole_number
 from labeling.words import words
 
-SHOWN = 200  # on the page; the files hold all of them
+COLUMNS = {
+    "launched": _("Date"),
+    "gold": _("Gold"),
+    "pipeline": _("Pipeline"),
+    "figures": _("Recall and precision by split"),
+    "cases": _("Cases"),
+    "changed": _("Changed"),
+}
+SORTED_BY = ("run", "gold", "pipeline")
+CHOSEN = "experiment_columns"
+"""Where the session keeps them: for one person and browser."""
 SPLITS = ("train", "dev", "test", "open", "all")
 
 
 @require_GET
 def experiment_log(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
-    log = _log(request)
-    splits = _run_splits(log[-SHOWN:])
-    changed = _changed(log[-SHOWN:])
-    rows = [_shown(row, splits, changed) for row in reversed(log[-SHOWN:])]
-    names = sorted(set(_all(request).values_list("release__name", flat=True)))
-    context: dict[str, Any] = {"rows": rows, "total": len(log), "splits": splits, "names": names}
-    context["chosen"] = chosen = request.GET.get("gold", "")
+    asked = _asked(request)
+    primary = lists.primaries(request.user)
+    page = lists.page(_runs(request), asked, reader=request.user, primary=primary)
+    log = _rows(page.numbers, request)
+    splits, changed = _run_splits(log), _changed(log)
+    by_name = _all(request).order_by("release__name").values_list("release__name", flat=True)
+    names = list(by_name.distinct())
+    kept = runs.columns_of(request, COLUMNS, kept_as=CHOSEN)
+    columns = [name for name in COLUMNS if name in kept] or list(COLUMNS)
+    chosen = request.GET.get("gold", "").replace("\x00", "")
     drawn = names[0] if len(names) == 1 else chosen
-    context["timeline"] = timeline(_all(request).filter(release__name=drawn), request.user)
+    context: dict[str, Any] = {
+        "rows": [_shown(row, splits, changed) for row in log],
+        "splits": splits,
+        "names": names,
+        "chosen": chosen,
+        "columns": columns,
+        "choices": [(name, title, name in columns) for name, title in COLUMNS.items()],
+        "asked": asked,
+        "heads": runs.heads_of(
+            request, asked, {name: COLUMNS[name] for name in columns}, SORTED_BY
+        ),
+        "next": runs.address(request, before=page.following) if page.following else "",
+        "first": runs.address(request, before=None) if asked.after is not None else "",
+        "timeline": timeline(_all(request).filter(release__name=drawn), request.user),
+    }
     return render(request, "evaluation/experiments.html", context)
+
+
+def _asked(request: HttpRequest) -> Asked:
+    sort = request.GET.get("sort", "")
+    known = sort if sort.removeprefix("-") in SORTED_BY else ""
+    return Asked(sort=known, after=whole_number(request.GET.get("before", "")))
+
+
+def _rows(numbers: Sequence[int], request: HttpRequest) -> list[ExperimentRow]:
+    """What was changed is asked for by itself: the run before may be on another page."""
+    shown = Run.objects.filter(pk__in=numbers)
+    log = experiments.rows(shown, sealed=partial(looks.sealed_among, request.user))
+    by_number = {row["experiment_id"]: row for row in log}
+    return [by_number[number] for number in numbers if number in by_number]
 
 
 @require_GET
@@ -67,7 +112,7 @@ def _all(request: HttpRequest) -> RunQuerySet:
 
 
 def _runs(request: HttpRequest) -> RunQuerySet:
-    name = request.GET.get("gold", "")
+    name = request.GET.get("gold", "").replace("\x00", "")
     return _all(request).filter(release__name=name) if name else _all(request)
 
 
@@ -106,8 +151,8 @@ class ShownExperiment(ExperimentRow):
 
 def _changed(log: Sequence[ExperimentRow]) -> dict[int, list[str] | None]:
     fields = ("pipeline", "pipeline_version", "config", "seed", "repetitions", "release__version")
-    runs = Run.objects.filter(pk__in=[row["experiment_id"] for row in log])
-    facts = lists.changed(list(runs.select_related("release").only(*fields)))
+    shown = Run.objects.filter(pk__in=[row["experiment_id"] for row in log])
+    facts = lists.changed(list(shown.select_related("release").only(*fields)))
     return {
         number: None if of_run is None else [words(fact) for fact in of_run]
         for number, of_run in facts.items()

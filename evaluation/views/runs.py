@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
@@ -106,10 +106,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
     context = {
         "runs": _rows(page.numbers, request.user, primary, columns),
         "columns": columns,
-        "heads": _heads(request, asked, columns),
+        "heads": heads_of(request, asked, {name: COLUMNS[name] for name in columns}),
         "choices": [(name, title, name in columns) for name, title in COLUMNS.items()],
-        "next": _address(request, before=page.following) if page.following else "",
-        "first": _address(request, before=None) if asked.after is not None else "",
+        "next": address(request, before=page.following) if page.following else "",
+        "first": address(request, before=None) if asked.after is not None else "",
         "asked": asked,
         "pipelines": [*sorted(PIPELINES), predictions.NAME],
         "releases": [str(release) for release in releases],
@@ -146,16 +146,20 @@ def _asked(request: HttpRequest) -> Asked:
     )
 
 
-def _columns(request: HttpRequest) -> list[str]:
+def columns_of(request: HttpRequest, default: Iterable[str], *, kept_as: str) -> list[str]:
     """As the address says, which is then remembered; else as they were chosen last."""
     chosen = request.GET.getlist("columns")
-    if "columns" in request.GET and request.session.get(CHOSEN) != chosen:
-        request.session[CHOSEN] = chosen
-    chosen = chosen or request.session.get(CHOSEN) or list(DEFAULT_COLUMNS)
+    if "columns" in request.GET and request.session.get(kept_as) != chosen:
+        request.session[kept_as] = chosen
+    return chosen or request.session.get(kept_as) or list(default)
+
+
+def _columns(request: HttpRequest) -> list[str]:
+    chosen = columns_of(request, DEFAULT_COLUMNS, kept_as=CHOSEN)
     return [name for name in COLUMNS if name in chosen] or list(DEFAULT_COLUMNS)
 
 
-def _address(request: HttpRequest, **changes: Any) -> str:
+def address(request: HttpRequest, **changes: Any) -> str:
     query = request.GET.copy()
     for name, value in changes.items():
         query.pop(name, None)
@@ -164,20 +168,22 @@ def _address(request: HttpRequest, **changes: Any) -> str:
     return f"?{query.urlencode()}"
 
 
-def _heads(request: HttpRequest, asked: Asked, columns: Iterable[str]) -> list[Head]:
+def heads_of(
+    request: HttpRequest, asked: Asked, titles: Mapping[str, Any], sorts: Collection[str] = SORTS
+) -> list[Head]:
     sorted_by, descending = asked.sort.removeprefix("-"), asked.sort.startswith("-")
-    if sorted_by not in SORTS:
+    if sorted_by not in sorts:
         sorted_by, descending = "run", True
     heads = []
-    for name, title in [("run", _("Run")), *((name, COLUMNS[name]) for name in columns)]:
-        if name not in SORTS:
+    for name, title in [("run", _("Run")), *titles.items()]:
+        if name not in sorts:
             heads.append(Head(name, title, "", ""))
             continue
         is_sorted = name == sorted_by
         falling = not descending if is_sorted else name in LARGEST_FIRST
-        address = _address(request, sort=f"-{name}" if falling else name, before=None)
+        link = address(request, sort=f"-{name}" if falling else name, before=None)
         order = ("descending" if descending else "ascending") if is_sorted else ""
-        heads.append(Head(name, title, address, order))
+        heads.append(Head(name, title, link, order))
     return heads
 
 

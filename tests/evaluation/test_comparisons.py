@@ -16,7 +16,7 @@ from django.utils.html import escape
 from scipy.stats import ttest_1samp
 
 from evaluation.models import Run
-from evaluation.services.run import experiments
+from evaluation.services.run import experiments, lists
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
@@ -355,6 +355,27 @@ def test_a_split_that_no_run_had_takes_no_column(pair: tuple[Run, Run], signed_i
 def test_the_log_of_others_is_not_shown(pair: tuple[Run, Run], signed_in: Any) -> None:
     assert signed_in("olga").get(reverse("experiments")).status_code == 404
     assert signed_in("noor").get(reverse("experiment-file", args=["xls"])).status_code == 404
+
+
+def test_the_log_is_paged_sorted_and_has_chosen_columns(
+    pair: tuple[Run, Run], signed_in: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "PAGE_SIZE", 2)
+    third = finished(release=pair[0].release, pipeline="nothing")
+    noor, url = signed_in("noor"), reverse("experiments")
+
+    def numbers(query: str) -> list[int]:
+        return [row["experiment_id"] for row in noor.get(url + query).context["rows"]]
+
+    first = noor.get(url).context
+    assert [row["experiment_id"] for row in first["rows"]] == [third.pk, pair[1].pk]
+    assert first["rows"][1]["changed"] == noor.get(f"{url}?sort=run").context["rows"][1]["changed"]
+    assert numbers(first["next"]) == [pair[0].pk]
+    assert numbers("?sort=-pipeline") == [third.pk, pair[1].pk]
+    assert numbers("?sort=run") == [pair[0].pk, pair[1].pk]
+    page = noor.get(f"{url}?columns=gold&columns=nonsense").content.decode()
+    assert page.count('<th scope="col"') == 2
+    assert noor.get(url).context["columns"] == ["gold"]  # remembered
 
 
 def test_the_log_costs_no_more_with_more_runs(
