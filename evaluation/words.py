@@ -96,6 +96,11 @@ REPORTS: dict[str, Text] = {
         "The pipeline failed in {n} cases, which count with the worst value.",
         "n",
     ),
+    "report.retried": ngettext_lazy(
+        "{n} case had failed and was tried again; the figures hold what came out last.",
+        "{n} cases had failed and were tried again; the figures hold what came out last.",
+        "n",
+    ),
     "report.one_conversation": _(
         "All cases are about a single conversation, so nothing is said about new conversations."
     ),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.apps import apps
 from django.conf import settings
@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.spec import RunSpec, SpecField
 from evaluation.models.work import Work, WorkQuerySet
+from labeling.domain.facts import StoredFact
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, Project
 from labeling.models.fields import FactField
 
@@ -210,6 +211,15 @@ class Run(models.Model):
         return str(self.state)  # type: ignore[attr-defined]
 
 
+class EarlierFailure(TypedDict):
+    """Why a case had failed before somebody had it tried again; ``error`` is the JSON of a fact."""
+
+    error: StoredFact | None
+    error_class: str
+    attempts: int
+    at: str | None
+
+
 class CaseRun(Work):
     """One gold item in one run and repetition: who works on it and what came out.
 
@@ -238,7 +248,7 @@ class CaseRun(Work):
         help_text="By the words of the conversation; empty: not known",
     )
     seconds = models.FloatField(null=True, help_text="Wall-clock time of the last attempt")
-    earlier_failures = models.JSONField(
+    earlier_failures: list[EarlierFailure] = models.JSONField(  # type: ignore[assignment]
         default=list,
         db_default=models.Value([], models.JSONField()),
         help_text="Why it had failed each time that somebody had it tried again",

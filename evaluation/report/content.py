@@ -153,6 +153,8 @@ def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]
         yield Fact("report.no_look")
     if late := primary.declared_after([run]):
         yield Fact("report.declared_late", metric=_title(primary.metric), runs=late)
+    if retried := results.retried_cases(run):
+        yield Fact("report.retried", n=retried)
     if warning := exposures.warning(exposures.of_run(run.pk)):
         yield warning
     if synthetic := results.synthetic_cases(run):

@@ -15,6 +15,7 @@ from evaluation.services.run import chosen_baselines, conclusions, gates, planni
 from evaluation.services.run.chosen_baselines import ChoiceJson
 from evaluation.services.run.gates import GateRow
 from evaluation.services.run.primary_metrics import PrimaryJson
+from evaluation.views import present
 from evaluation.views.compared_case import Text
 from labeling.domain.facts import Fact, StoredFact
 from labeling.translation import translated
@@ -87,6 +88,8 @@ class CaseJson(TypedDict):
     repetition: int
     state: str
     error: str | None
+    earlier_failures: list[str]
+    """Why it had failed before it was tried again."""
     question: str | None
     scores: dict[str, float | None]
     units: list[UnitJson]
@@ -215,6 +218,7 @@ def _case(worst: WorstCase) -> CaseJson:
         "repetition": case.repetition,
         "state": case.state,
         "error": in_english(case.error) if case.error else None,
+        "earlier_failures": [failure.why for failure in present.earlier_failures(case)],
         "question": worst.question or None,
         "scores": {score.metric: score.value for score in worst.scores},
         "units": [

@@ -52,6 +52,8 @@ class ShownCase(NamedTuple):
     cell: present.Cell
     scores: list[CaseScore]
     error: str
+    earlier: list[present.ShownFailure]
+    """Why it had failed before it was tried again."""
     question: str
     messages: list[ShownMessage]
     units: list[ShownUnit]
@@ -268,6 +270,7 @@ def _case(worst: WorstCase, primary: Metric, columns: Sequence[Metric]) -> Shown
             for metric in columns
         ],
         error=words_of(worst.case.error),
+        earlier=present.earlier_failures(worst.case),
         question=worst.question,
         messages=[message._replace(text=_cut(message.text)) for message in worst.messages],
         units=[_unit(unit) for unit in worst.units],

@@ -328,6 +328,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "synthetic": case.run.release.items.synthetic().filter(pk=case.item_id).exists(),
         "badge": present.BADGES.get(case.state, ""),
         "failed": case.state == CaseRun.State.FAILED,
+        "earlier_failures": present.earlier_failures(case),
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
         "written": answer_of(case),
         "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.utils.formats import number_format
@@ -13,13 +14,13 @@ from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
-from evaluation.models import Aggregate, Score
+from evaluation.models import Aggregate, CaseRun, Score
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
 from labeling.templatetags.figures import figure as decimals
 from labeling.translation import lazy as _
-from labeling.words import words
+from labeling.words import words, words_of
 
 BADGES = {
     "queued": "",
@@ -346,6 +347,27 @@ def _interval_of(stored: StoredFigure) -> str:
 
 def _said(reason: StoredFact | None) -> str:
     return words(Fact.from_json(reason)) if reason else ""
+
+
+class ShownFailure(NamedTuple):
+    """Why a case had failed before it was tried again."""
+
+    at: datetime | None
+    error_class: str
+    attempts: int
+    why: str
+
+
+def earlier_failures(case: CaseRun) -> list[ShownFailure]:
+    return [
+        ShownFailure(
+            datetime.fromisoformat(row["at"]) if row["at"] else None,
+            row["error_class"],
+            row["attempts"],
+            words_of(row["error"]),
+        )
+        for row in case.earlier_failures
+    ]
 
 
 def score_cell(score: Score | None, *, failed: bool) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.core.management.base import CommandError
 from rest_framework.test import APIClient
 
 from evaluation.models import Aggregate, Answer, CachedReply, Judgement, Run, Score
+from evaluation.report.reading import FORMS, Reading
 from evaluation.services.judging import judgings
 from evaluation.services.language_models.replies import CachedModel
 from evaluation.services.launch import cloning, launch
@@ -21,6 +23,7 @@ from tests.evaluation import answers as asked
 from tests.evaluation.conftest import perfect, work
 from tests.evaluation.launching import launch as launch_run
 from tests.llm_server import LanguageServer
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +74,27 @@ def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(
     event = Event.objects.get(verb="run.retried")
     assert (event.actor, event.data["cases"], event.data["failure"]) == (people["rita"], 1, None)
     assert results.results_document(run)["retried_cases"] == 1
+
+
+def test_pages_and_reports_say_why_a_case_had_failed_before(
+    script: Any, finished: Any, people: Any, signed_in: Any
+) -> None:
+    run, pipeline = broken_then_repaired(script, finished)
+    steering.retry(run, by=people["rita"])
+    pipeline.behave = lambda case: {"requirements": [], "model": None}  # it is the worst still
+    run = work(run)
+    case = run.cases.get(item__item_id="case-001")
+
+    page = text_of(signed_in("noor").get(case.get_absolute_url()))
+    reading = Reading(run)
+    printed = "".join(reading.text(FORMS["html"], address="/"))
+    written = json.loads("".join(reading.text(FORMS["json"], address="/")))
+
+    assert "This case had failed 1 time and was tried again" in page
+    assert "permanent, 1 attempt: " in page
+    for said in (page, printed, *written["worst_cases"][0]["earlier_failures"]):
+        assert "not today" in said
+    assert "1 case had failed and was tried again; the figures hold what came out last." in printed
 
 
 def test_a_run_that_could_not_begin_goes_on_where_it_stopped(launch: Any, script: Any) -> None:

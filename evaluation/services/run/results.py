@@ -79,10 +79,15 @@ def run_document(run: Run) -> dict[str, Any]:
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
         "synthetic_cases": synthetic_cases(run),
-        "retried_cases": run.cases.exclude(earlier_failures=[]).count(),
+        "retried_cases": retried_cases(run),
         "exposure": exposures.of_run(run.pk),
         "metrics": _metrics(run),
     }
+
+
+def retried_cases(run: Run) -> int:
+    """Those that had failed, and were tried again."""
+    return int(run.cases.exclude(earlier_failures=[]).count())
 
 
 def case_table(run: Run) -> Iterator[str]:
