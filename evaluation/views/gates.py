@@ -88,7 +88,8 @@ def run_baseline(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     if request.POST.get("action") == "take back":
         chosen_baselines.take_back(run, by=request.user)
-        messages.success(request, _("Nobody's choice decides about the baseline any more."))
+        said = _("Run {number} is no longer the baseline of this gold and split.")
+        messages.success(request, said.format(number=run.pk))
         return redirect(run)
     try:
         chosen_baselines.choose(run, by=request.user)

@@ -62,7 +62,7 @@ def test_the_chosen_run_is_what_others_are_measured_against(
     verdict = text(noor.get(reverse("run-verdict", args=[newest.pk])))
     compared = text(noor.get(reverse("run-compare"), {"baseline": weak.pk, "run": newest.pk}))
     for said in (verdict, compared):
-        assert f"Run {weak.pk} is the baseline of this gold and split since" in said
+        assert f"Run {weak.pk} has been the baseline of this gold and split since" in said
         assert "chosen by noor" in said
         assert f"It was chosen after run {newest.pk} was scored" in said
     marked = noor.get(reverse("runs")).context["runs"]

@@ -70,10 +70,10 @@ def sentences(choice: Choice, runs: Iterable[Run]) -> list[str]:
     at = date_format(localtime(choice.since), "j F Y H:i")
     if choice.by:
         said = gettext(
-            "Run {pk} is the baseline of this gold and split since {at}, chosen by {by}."
+            "Run {pk} has been the baseline of this gold and split since {at}, chosen by {by}."
         )
     else:
-        said = gettext("Run {pk} is the baseline of this gold and split since {at}.")
+        said = gettext("Run {pk} has been the baseline of this gold and split since {at}.")
     told = [said.format(pk=choice.run_id, at=at, by=choice.by)]
     if choice.number > 1:
         more = gettext("It is choice {number}: each is in the audit log.")
