@@ -96,6 +96,7 @@ REPORTS: dict[str, Text] = {
         "The pipeline failed in {n} cases, which count with the worst value.",
         "n",
     ),
+    "repetition.too_few": _("the case has fewer tries with a value"),
     "report.retried": ngettext_lazy(
         "{n} case had failed and was tried again; the figures hold what came out last.",
         "{n} cases had failed and were tried again; the figures hold what came out last.",

@@ -15,6 +15,7 @@ from evaluation.services.run import chosen_baselines, gates, results
 from evaluation.views import present
 from evaluation.views.answers import answers_context, over_runs
 from evaluation.views.plots import scores_plot
+from evaluation.views.repetitions import repetitions_of
 from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
 from labeling.translation import lazy as _
@@ -59,6 +60,7 @@ def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
         Tab("cases", _("Cases"), n_cases),
         Tab("slices", _("Slices")) if slices_of(run, aggregates) else None,
         Tab("curves", _("Curves")) if aggregates else None,
+        Tab("repetitions", _("Repetitions")) if aggregates and run.repetitions > 1 else None,
         Tab("funnel", _("Funnel")) if "funnel" in _headline_detail(run, aggregates) else None,
         Tab("answers", _("Answers")) if run.spec.has_answers else None,
         Tab("provenance", _("How it was run")),
@@ -97,6 +99,8 @@ def content_of(
                 "scores_plot": scores_plot(run, aggregates),
                 "over_runs": over_runs(run),
             }
+        case "repetitions":
+            return repetitions_of(request, run, primary)
         case "funnel":
             return funnel_of(run, aggregates)
         case "answers":

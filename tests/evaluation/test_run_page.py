@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree
@@ -197,6 +198,41 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
     assert not noor.get(reverse("run-verdict", args=[other.pk])).content  # nothing was before it
     GateResult.objects.create(run=before, baseline=other, passed=True, checks=[])
     assert baseline_of(run) == (other, "marked", [])
+
+
+def test_repetitions_are_read_as_best_worst_one_and_all_of_k(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    tries: Counter[str] = Counter()
+
+    def behave(case: Any) -> Any:
+        """The first case is right once in three tries, the second always, the third never."""
+        tries[case.case_id] += 1
+        number = int(case.case_id[-1])
+        is_right = number == 1 or (number == 0 and tries[case.case_id] == 1)
+        return perfect(case) if is_right else {"requirements": [], "model": None}
+
+    script(behave)
+    run = finished(repetitions=3)
+    noor, url = signed_in("noor"), f"{run.get_absolute_url()}?tab=repetitions"
+
+    page = noor.get(url)
+
+    shown = [[cell.split()[0] for cell in row[1:5]] for row in page.context["rows"]]
+    assert shown == [
+        ["0.444", "0.444", "0.444", "0.444"],  # (1/3 + 1 + 0) / 3, as the run's own figure
+        ["0.556", "0.333", "0.556", "0.333"],  # one of two: 1 − C(2, 2)/C(3, 2) = 2/3
+        ["0.667", "0.333", "0.667", "0.333"],
+    ]
+    assert page.context["headline"].figure == "0.444"
+    (uneven,) = page.context["uneven"]
+    assert (uneven.case_id, uneven.right, uneven.n) == ("case-000", 1, 3)
+    everything = noor.get(f"{url}&at=0").context["rows"]
+    assert [row.all_right.split()[0] for row in everything] == ["1.000"] * 3
+    assert noor.get(f"{url}&at=nan").context["at"] == page.context["at"]
+    once = finished()
+    tabs = noor.get(once.get_absolute_url()).context["tabs"]
+    assert "repetitions" not in [tab.name for tab in tabs]
 
 
 def test_pages_ask_the_same_number_of_queries_for_10_and_for_60_cases(
