@@ -142,7 +142,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("dispute dispute-judge dispute-decide dispute-withdraw", [*of_project, disputed]),
         ("run run-verdict run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("run-suspects run-carry api-run-carry api-run-clone api-run-report", [run.pk]),
-        ("run-notes run-again", [run.pk]),
+        ("run-notes run-again run-baseline api-run-baseline api-run-gate", [run.pk]),
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
