@@ -107,23 +107,20 @@ def choice_on(release_id: int, split: str) -> Choice | None:
 def fits(release: GoldRelease, split: str) -> list[int]:
     """The baselines whose cases say how those of ``split`` spread, the best suited first."""
     splits = dict.fromkeys((split, OPEN, ""))
-    newest = {name: number for (_, name), number in _newest([release.pk]).items()}
-    return [newest[name] for name in splits if name in newest]
+    chosen = {name: number for (_, name), number in of_releases([release.pk]).items()}
+    return [chosen[name] for name in splits if name in chosen]
 
 
 def of_releases(releases: Iterable[int]) -> dict[tuple[int, str], int]:
     """The chosen runs by release and split."""
-    return _newest(releases)
-
-
-def _newest(releases: Iterable[int]) -> dict[tuple[int, str], int]:
     rows = ChosenBaseline.objects.filter(release__in=releases).order_by()
     last = rows.values("release", "split").annotate(last=Max("pk")).values("last")
     chosen = ChosenBaseline.objects.filter(pk__in=last, run__isnull=False).order_by()
-    return {(release, split): run for release, split, run in chosen.values_list(*_KEY) if run}
-
-
-_KEY = ("release", "split", "run")
+    return {
+        (release, split): run
+        for release, split, run in chosen.values_list("release", "split", "run")
+        if run is not None
+    }
 
 
 @transaction.atomic
