@@ -149,8 +149,8 @@ def take_back(run: Run, *, by: Any) -> None:
 
 def _locked(run: Run) -> Run:
     """Of several who choose at a time, one after the other."""
-    runs = Run.objects.select_for_update(of=("self",)).select_related("release__project")
-    return runs.get(pk=run.pk)
+    GoldRelease.objects.select_for_update(no_key=True).only("pk").get(pk=run.release_id)
+    return Run.objects.select_related("release__project").get(pk=run.pk)
 
 
 def _store(run: Run, chosen: int | None, by: Any) -> None:
