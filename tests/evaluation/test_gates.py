@@ -202,7 +202,8 @@ def test_scripts_ask_by_api_and_each_answer_is_kept(
     assert said["failed"] == ["requirement_f1", "requirement_precision"]
     assert noor.get(address).json() == {"last": said}
     waiting = launch(release=good.release)
-    refused = noor.post(reverse("api-run-gate", args=[waiting.pk]))
+    unscored = reverse("api-run-gate", args=[waiting.pk])
+    refused = noor.post(unscored, {}, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (400, "gate_impossible")
     unknown = noor.post(address, {"baseline": 987654}, content_type="application/json")
     assert unknown.status_code == 404
