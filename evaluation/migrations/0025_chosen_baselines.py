@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0001_squashed_0023_plain_names'),
+        ('evaluation', '0024_scored_cases'),
         ('labeling', '0001_squashed_0050_plain_names'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
