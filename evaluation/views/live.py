@@ -77,7 +77,9 @@ def progress_of(run: Run) -> dict[str, Any]:
         "percent": round(100 * n_finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": n_finished == counts.n_cases and not run.cancelled,
         "can_retry": bool(
-            not run.cancelled and (run.failure or (counts.n_failed and _has_pipeline(run)))
+            not run.cancelled
+            and not steering.is_incomplete(run)
+            and (run.failure or (counts.n_failed and _has_pipeline(run)))
         ),
         "can_repeat": _has_pipeline(run),
         "is_baseline": is_over and chosen_baselines.choice_of(run) is not None,

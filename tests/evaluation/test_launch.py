@@ -100,10 +100,10 @@ def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_the
     assert Run.objects.get(pk=whole.pk).failure is None
     assert whole.cases.count() == 3
 
-    def broken(*args: Any) -> None:
+    def broken(*args: Any, **data: Any) -> None:
         raise OperationalError("the server has gone")
 
-    monkeypatch.setattr(launching.looks, "record_launch", broken)
+    monkeypatch.setattr(steering, "record", broken)
     with pytest.raises(OperationalError):
         launch()
     left = Run.objects.exclude(pk=whole.pk).get()
@@ -113,3 +113,28 @@ def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_the
     for again in (steering.retry, steering.rescore):  # on some of the cases, as if they were all
         with refused(steering.RunRefused, match="broke off"):
             again(left, by=None)
+
+
+def test_a_launch_on_test_items_that_breaks_off_is_a_look_and_cannot_be_tried_again(
+    make_release: Any, launch: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trying it again would measure some of the items, without anything on record."""
+    release = make_release(3, name="secret", splits=("test",))
+    monkeypatch.setattr(launching, "AT_ONCE", 1)
+    monkeypatch.setattr(launching, "PAUSE_SECONDS", 0.0)
+
+    def broken(*args: Any, **data: Any) -> None:
+        raise OperationalError("the server has gone")
+
+    monkeypatch.setattr(steering, "record", broken)
+    with pytest.raises(OperationalError):
+        launch(release=release, split="test", reason="Final figures")
+    monkeypatch.undo()
+
+    left = Run.objects.get()
+    assert left.look is not None
+    assert (left.look.n_items, left.look.reason) == (3, "Final figures")
+    with refused(steering.RunRefused, match="launch the run again"):
+        steering.retry(left, by=None)
+    page = signed_in("noor").get(left.get_absolute_url(), follow=True)
+    assert not page.context["can_retry"]

@@ -432,7 +432,8 @@ def _store(
     """Keep a new run with its cases, and what there is to answer of them.
 
     Many cases are stored a part at a time. Until all are there the run is a failed one, whose
-    launch broke off, as it truly would be if this process ended now.
+    launch broke off, as it truly would be if this process ended now. It is a look at its test
+    items from the first part on: no case is ever stored without it.
     """
     parts = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
     run.failure = steering.BROKEN_OFF if len(parts) > 1 else None
@@ -442,6 +443,7 @@ def _store(
         nonlocal judging
         if run.pk is None:
             run.save()
+            looks.record_launch(run, items)
         stored = CaseRun.objects.bulk_create(part, batch_size=500)
         if run.spec.answers is not None and run.spec.answers.elsewhere:
             answers.take_over(run, stored)
@@ -457,7 +459,6 @@ def _store(
         sleep(PAUSE_SECONDS)
     with transaction.atomic():
         store(parts[-1])
-        looks.record_launch(run, items)
         run.failure = None
         Run.objects.filter(pk=run.pk).update(failure=None)
         gold = str(run.release)

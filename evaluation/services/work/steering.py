@@ -112,7 +112,8 @@ def retry(run: Run, *, by: Any) -> None:
     """Try again what failed, in the same run, and score it again when that is done.
 
     Nothing that is done is done again. Why a case had failed stays with it, and the run's history
-    says how often somebody asked. A run that could not be executed at all begins where it stopped.
+    says how often somebody asked. A run that could not be executed at all begins where it stopped;
+    one whose launch broke off cannot, because only some of its cases exist.
     """
     has_pipeline = run.spec.predictions is None and run.carried_from_id is None
     stored = Run.objects.select_for_update().only("failure", "cancelled").get(pk=run.pk)
@@ -138,8 +139,13 @@ def retry(run: Run, *, by: Any) -> None:
 
 def _refuse_incomplete(run: Run) -> None:
     """Of a launch that broke off only some cases are there: figures of those would mislead."""
-    if run.failure is not None and run.failure.code == BROKEN_OFF.code:
+    if run.failure is not None and is_incomplete(run):
         raise RunRefused(run.failure, details={"run": run.pk})
+
+
+def is_incomplete(run: Run) -> bool:
+    """Whether not all of its cases are stored, or not yet."""
+    return run.failure is not None and run.failure.code == BROKEN_OFF.code
 
 
 def _try_cases_again(run: Run) -> int:
