@@ -594,6 +594,7 @@ read_only(
     "id case metric metric_version value reason",
     "metric metric_version",
     "metric case__item__item_id =case__run__id",
+    about="case__item__conversation",
     sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
@@ -601,6 +602,7 @@ read_only(
     "id case checkpoint set_size corpus_size",
     "checkpoint",
     "=case__run__id case__part_id",
+    about="case__item__conversation",
     sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
@@ -608,6 +610,7 @@ read_only(
     "id case position judge score rated_at",
     "score",
     "note judge__username =case__run__id",
+    about="case__item__conversation",
     sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
@@ -626,6 +629,7 @@ read_only(
     YardstickCase,
     "id yardstick item part",
     search="=yardstick__id",
+    about="item__conversation",
     sealed_by=("item__split", "yardstick__release"),
 )
 read_only(RunTag, "id run tag", "tag", "tag =run__id")
@@ -659,6 +663,7 @@ read_only(
     "id case state attempts model error_class finished_at",
     "state error_class model",
     "error =case__run__id case__item__item_id",
+    about="case__item__conversation",
     sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
@@ -672,6 +677,7 @@ read_only(
     "id judging answer kind state score clamped reason",
     "kind state error_class clamped",
     "error =judging__run__id =answer__id",
+    about="answer__case__item__conversation",
     sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
 read_only(
@@ -679,6 +685,7 @@ read_only(
     "id answer kind rater score frozen rated_at",
     "kind score",
     "note rater__username =answer__case__run__id",
+    about="answer__case__item__conversation",
     sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
 read_only(AnswerPanel, "id run opened_by opened_at", search="=run__id")

@@ -1,14 +1,18 @@
-"""The admin's first page: the tables by stage of the work, under plain names."""
+"""The admin's own pages: tables by stage of the work, and nothing that goes round our rules."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest
-from django.urls import reverse
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.contenttypes.views import shortcut
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import path, reverse
 
 from labeling.domain.msgids import msgid
+from labeling.domain.numbers import whole_number
 from labeling.translation import translated
 
 STAGES = (
@@ -23,6 +27,34 @@ STAGES = (
 
 class AssaySite(AdminSite):
     """A table says by ``stage`` where it is listed; parts and caches of others say none."""
+
+    def get_urls(self) -> list[Any]:
+        """Ours is asked before Django's of the same name and address."""
+        place = "r/<path:content_type_id>/<path:object_id>/"
+        return [
+            path(place, self.admin_view(self.view_on_site), name="view_on_site"),
+            *super().get_urls(),
+        ]
+
+    def view_on_site(
+        self, request: HttpRequest, content_type_id: str, object_id: str
+    ) -> HttpResponse:
+        """Only for rows that the person sees here: addresses contain names of projects and gold."""
+        kind = ContentType.objects.filter(pk=whole_number(content_type_id)).first()
+        model = kind.model_class() if kind else None
+        rows = self._registry.get(model) if model else None
+        row = rows.get_object(request, object_id) if rows else None
+        if rows is None or row is None or not rows.has_view_permission(request, row):
+            raise Http404
+        opened: HttpResponse = shortcut(request, content_type_id, object_id)
+        return opened
+
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """On the account's page tries are counted, and the change is on record."""
+        return redirect("password-change")
+
+    def password_change_done(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return redirect("account")
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -131,6 +132,27 @@ def test_runs_of_other_projects_are_neither_shown_nor_changed(
     assert not elsewhere.cancelled
     assert "hidden@1" not in exported
     assert Run.objects.count() == 2
+
+
+def test_the_way_to_a_page_of_the_product_tells_no_name_of_another_project(
+    noor: Client, launch: Any, elsewhere: Run
+) -> None:
+    def opened(row: Any) -> int:
+        kind = ContentType.objects.get_for_model(row)
+        return noor.get(reverse("admin:view_on_site", args=[kind.pk, row.pk])).status_code
+
+    assert opened(launch()) == 302
+    hidden = [elsewhere, elsewhere.release, elsewhere.release.project, elsewhere.cases.all()[0]]
+    assert [opened(row) for row in hidden] == [404] * 4
+    assert noor.get("/admin/r/x/1/").status_code == 404
+
+
+def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> None:
+    sent = {"old_password": "wrong", "new_password1": "a", "new_password2": "a"}
+
+    for method in (noor.get, noor.post):
+        reply = method(reverse("admin:password_change"), sent)
+        assert (reply.status_code, reply["Location"]) == (302, reverse("password-change"))
 
 
 def test_who_may_see_a_release_without_a_role_may_not_launch_on_it(

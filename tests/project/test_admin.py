@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
 from evaluation.models.slots import Slot
+from labeling.admin import PROJECT_OF
 from labeling.models import (
     AnnotationRevision,
+    Conversation,
     ConversationFingerprint,
     ConversationState,
     Event,
@@ -77,6 +81,30 @@ def test_every_list_and_every_object_opens(staff: Client) -> None:
             response = staff.get(reverse(f"{name}_change", args=[result.pk]))
             assert response.status_code == 200, model
             assert str(result)
+
+
+def to_conversation(model: type[Model], *passed: type[Model]) -> Iterator[str]:
+    """The ways by which a row leads to what it is about."""
+    for field in model._meta.concrete_fields:
+        related: Any = field.related_model
+        if related is Conversation:
+            yield field.name
+        elif related is not None and related not in (model, *passed):
+            ways = to_conversation(related, model, *passed)
+            yield from (f"{field.name}__{way}" for way in ways)
+
+
+def test_what_shows_labels_or_figures_of_a_conversation_is_kept_from_those_who_label_it() -> None:
+    shown: dict[type[Model], str] = {}
+    registered: Any
+    for model, registered in admin.site._registry.items():
+        shows = model in PROJECT_OF or getattr(registered, "sealed_by", None)
+        if shows and any(to_conversation(model)):
+            shown[model] = registered.about
+
+    assert len(shown) >= 9
+    for model, about in shown.items():
+        assert about in [*to_conversation(model)], model
 
 
 def test_only_set_up_can_be_changed_there(staff: Client) -> None:
