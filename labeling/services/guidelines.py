@@ -23,7 +23,7 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services import events
+from labeling.services import blindness, events
 from labeling.services.work import annotations as answers
 from labeling.services.work import locking
 
@@ -111,9 +111,15 @@ def named_in_disagreements(project: Project) -> QuerySet[Disagreement]:
     )
 
 
-def to_answer(project: Project, besides: Disagreement | None = None) -> list[Disagreement]:
-    """Those that no version has answered yet, the newest decisions first, and ``besides``."""
+def to_answer(
+    project: Project, by: User, besides: Disagreement | None = None
+) -> list[Disagreement]:
+    """Those that no version has answered yet, the newest decisions first, and ``besides``.
+
+    Decisions on conversations that the writer labels blind now are left out.
+    """
     rows = named_in_disagreements(project).filter(answers=None)
+    rows = rows.exclude(conversation__in=blindness.again(by))
     newest = rows.select_related("conversation", "round").order_by("-decided_at")[:MOST_TO_ANSWER]
     open_ones = list(newest)
     return [besides, *open_ones] if besides and besides not in open_ones else open_ones

@@ -18,6 +18,7 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.guidelines import MOST_CHARACTERS, GuidelineForm
 from labeling.models import (
     Assignment,
+    Conversation,
     Disagreement,
     Guideline,
     GuidelineReason,
@@ -85,7 +86,8 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
 def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     newest = project.guidelines.first()
-    asked = _disagreement(project, request.GET.get("disagreement"))
+    user = cast(User, request.user)
+    asked = _disagreement(user, project, request.GET.get("disagreement"))
     draft = _draft(asked) if asked else ""
     initial = {
         "body": (newest.body if newest else starter_for(project.layers)) + draft,
@@ -94,14 +96,14 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
         "because": [asked.pk] if asked else [],
     }
     form = GuidelineForm(
-        request.POST or None, disagreements=service.to_answer(project, asked), initial=initial
+        request.POST or None, disagreements=service.to_answer(project, user, asked), initial=initial
     )
     only_preview = "preview" in request.POST
     if only_preview and request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(render_markdown(request.POST.get("body", "")[:MOST_CHARACTERS]))
     if request.method == "POST" and not only_preview and form.is_valid():
         try:
-            added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            added = service.add_version(project=project, by=user, **form.cleaned_data)
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
@@ -173,12 +175,14 @@ def _because(row: Disagreement) -> Because:
     )
 
 
-def _disagreement(project: Project, asked: str | None) -> Disagreement | None:
+def _disagreement(user: User, project: Project, asked: str | None) -> Disagreement | None:
     number = whole_number(asked or "")
     if number is None:
         return None
     disagreements = service.named_in_disagreements(project).select_related("conversation")
-    return get_object_or_404(disagreements.select_related("round__project"), pk=number)
+    row = get_object_or_404(disagreements.select_related("round__project"), pk=number)
+    blindness.refuse(user, Conversation.objects.filter(pk=row.conversation_id))
+    return row
 
 
 def _draft(row: Disagreement) -> str:

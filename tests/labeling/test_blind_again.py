@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from labeling.models import Annotation, Membership
-from labeling.services import comments
+from labeling.models import Annotation, Disagreement, Membership
+from labeling.services import comments, guidelines
 from labeling.services.work import rounds
 from tests import factories
 from tests.evaluation import launching
@@ -134,3 +134,23 @@ def test_the_staff_label_blind_too(signed_in, admin, project, release, text):
     for kind, pk in (("annotation", given.pk), ("golditem", item.pk), ("comment", said.pk)):
         response = signed_in(admin).get(f"/admin/labeling/{kind}/{pk}/change/")
         assert response.status_code == 302, kind  # the admin's way to say that there is none
+
+
+def test_the_form_for_guidelines_shows_no_decision_on_it(
+    signed_in, rita, noor, project, again, text
+):
+    decided = Disagreement.objects.create(
+        round=project.rounds.get(number=1),
+        conversation=text,
+        layer="extraction",
+        unit="1",
+        outcome="guideline",
+        note="A deadline is a constraint",
+        decided_by=noor,
+    )
+    url = f"{PROJECT}guidelines/new/"
+
+    assert guidelines.to_answer(project, noor) == [decided]
+    assert guidelines.to_answer(project, rita) == []
+    assert "A deadline is a constraint" not in page(signed_in(rita), url)
+    assert signed_in(rita).get(url, {"disagreement": decided.pk}).status_code == 403
