@@ -82,10 +82,14 @@ def values_of(metrics: Iterable[Metric], case: MeasuredCase) -> dict[str, Value]
 
 
 def _value(metric: Metric, compute: Callable[..., object], case: MeasuredCase) -> Value:
+    """What it returns is other people's code, too: to print or to compare it may raise."""
     try:
-        found = compute(case)
-    except Exception as error:  # of any kind: the others are still measured
+        return _read(metric, compute(case))
+    except (Exception, SystemExit) as error:  # of any kind: the others are still measured
         return Value(None, Fact("metric.raised", metric=metric.id, text=said(error)))
+
+
+def _read(metric: Metric, found: object) -> Value:
     if isinstance(found, Undefined):
         return Value(None, Fact("metric.undefined_says", text=str(found.reason) or "–"))
     share = found if isinstance(found, Share) else None

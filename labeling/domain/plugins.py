@@ -136,16 +136,23 @@ class Registry(MutableMapping[str, T]):
         before = set(sys.modules)
         try:
             found = point.load()
+            slow = [name for name in SLOW if name in sys.modules and name not in before]
+            if slow:
+                raise PluginRefused("plugin.slow_import", module=slow[0])
+            return self._check(point.name, found)
+        except PluginRefused:
+            raise
         except (Exception, SystemExit) as error:  # anything may happen in other people's code
             raise PluginRefused("plugin.cannot_load", text=said(error)) from error
-        slow = [name for name in SLOW if name in sys.modules and name not in before]
-        if slow:
-            raise PluginRefused("plugin.slow_import", module=slow[0])
-        return self._check(point.name, found)
 
 
 def said(error: BaseException) -> str:
-    return shorten(f"{type(error).__name__}: {error}", 300, placeholder="…")
+    """An error of other people's code may be unable even to say what it is about."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:
+        text = type(error).__name__
+    return shorten(text, 300, placeholder="…")
 
 
 def _place(point: EntryPoint) -> tuple[str, str]:

@@ -136,6 +136,19 @@ def metric(**fields):
     return Metric(**{**known, "compute": len, **fields})
 """
 REQUIRED = "class Needy(BaseModel):\n    depth: int\n"
+BROKEN = """
+from pydantic import Field
+
+class Unsaid(Exception):
+    def __str__(self):
+        raise ValueError
+
+def broken():
+    raise Unsaid
+
+class Broken(BaseModel):
+    path: str = Field(default_factory=broken)
+"""
 
 
 @pytest.mark.parametrize(
@@ -162,6 +175,12 @@ REQUIRED = "class Needy(BaseModel):\n    depth: int\n"
             "pipelines odd = assay_odd:X",
             "plugin.no_default",
         ),
+        (
+            f"{BROKEN}X = pipeline(config=Broken)",
+            "pipelines odd = assay_odd:X",
+            "plugin.cannot_load",
+        ),
+        ("X = metric(lower='0')", "metrics odd = assay_odd:X", "plugin.cannot_load"),
         ("X = pipeline(summary='')", "pipelines odd = assay_odd:X", "plugin.no_summary"),
         ("X = metric(layers=frozenset({'answers'}))", "metrics odd = assay_odd:X", "plugin.layers"),
         ("X = metric(scope='run')", "metrics odd = assay_odd:X", "plugin.metric_definition"),
@@ -230,6 +249,11 @@ def _raises(case: MeasuredCase) -> float:
     raise ZeroDivisionError("nothing there")
 
 
+class _Unprintable:
+    def __repr__(self) -> str:
+        raise ValueError
+
+
 @pytest.mark.parametrize(
     ("returned", "value", "reason"),
     [
@@ -241,6 +265,9 @@ def _raises(case: MeasuredCase) -> float:
         (lambda case: None, None, "metric.not_a_score"),
         (lambda case: Share(1, 2), None, "metric.not_a_score"),
         (_raises, None, "metric.raised"),
+        (lambda case: 10**400, None, "metric.raised"),
+        (lambda case: _Unprintable(), None, "metric.raised"),
+        (lambda case: sys.exit(3), None, "metric.raised"),
     ],
 )
 def test_a_metric_has_a_value_or_a_reason(returned: Any, value: Any, reason: Any) -> None:
