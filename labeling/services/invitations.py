@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
@@ -141,7 +143,7 @@ def invite_people(
 
 
 def mail(links: Mapping[Invitation, str], *, by: User) -> list[str]:
-    """Mail each link to the address that it was made for, if there is one; returns the addresses.
+    """Mail each link to the address that it was made for, if it has one; returns the addresses.
 
     Nothing is mailed without a mail server, nor after ``MOST_MAILS`` of a person in a day.
     """
@@ -152,17 +154,28 @@ def mail(links: Mapping[Invitation, str], *, by: User) -> list[str]:
         created_by=by, created_at__gt=since, invitee__contains="@"
     ).exclude(pk__in=[invitation.pk for invitation in links])
     left = max(0, MOST_MAILS - sent.count())
-    sender = by.get_full_name() or by.get_username()
+    sender = " ".join((by.get_full_name() or by.get_username()).split())  # a subject is one line
     wanted = [
         (
-            address[0],
+            address,
             {"project": invitation.project, "by": sender, "invitation": invitation, "link": link},
         )
         for invitation, link in links.items()
-        if (address := ADDRESS.search(invitation.invitee))
+        if (address := _address_in(invitation.invitee))
     ][:left]
     transaction.on_commit(lambda: mails.in_background(_send, wanted))
     return [address for address, _ in wanted]
+
+
+def _address_in(invitee: str) -> str:
+    """Empty: there is none that a mail could be sent to."""
+    match = ADDRESS.search(invitee)
+    address = match[0] if match else ""
+    try:
+        validate_email(address)
+    except ValidationError:
+        return ""
+    return address
 
 
 def _send(wanted: Iterable[tuple[str, dict[str, Any]]]) -> None:
@@ -170,7 +183,7 @@ def _send(wanted: Iterable[tuple[str, dict[str, Any]]]) -> None:
         subject = _("Assay: {by} invites you").format(by=context["by"])
         try:
             mails.sending(subject, "invitation_mail", context)(address)
-        except OSError:  # one address that the server refuses keeps nobody else from theirs
+        except Exception:  # one that cannot be written or sent keeps nobody else from theirs
             logger.exception("An invitation could not be mailed.")
 
 

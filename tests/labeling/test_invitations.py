@@ -16,7 +16,7 @@ from config.logs import KeylessFormatter
 from config.serve import web_command
 from labeling.domain.facts import Fact
 from labeling.models import Event, Invitation
-from labeling.services import invitations, members
+from labeling.services import invitations, mails, members
 from tests import factories
 from tests.labeling.test_signing_in import join_mails
 from tests.pages import page, text_of
@@ -295,3 +295,32 @@ def test_links_for_addresses_are_mailed_where_there_is_a_mail_server(
         client.post(url, people | {"people": "fay@example.org"})
     join_mails()
     assert len(mail.outbox) == 1
+
+
+def test_a_mail_that_cannot_be_sent_keeps_nobody_else_from_theirs(
+    project, rita, settings, monkeypatch, django_capture_on_commit_callbacks
+):
+    settings.MAIL_URL = "smtp://mail.example.org"
+    rita.first_name, rita.last_name = "Rita\nBcc: all@example.org", "Moss"
+    people = [f"dora@{'x' * 70}.example", "emil@example.org", "fay@example.org"]
+    invited = invitations.invite_people(project=project, role="annotator", by=rita, people=people)
+    sending = mails.sending
+
+    def odd(*args):
+        def send(address):
+            if address.startswith("emil"):
+                raise UnicodeError("label too long")
+            sending(*args)(address)
+
+        return send
+
+    monkeypatch.setattr(mails, "sending", odd)
+    with django_capture_on_commit_callbacks(execute=True):
+        links = {one.invitation: "https://here.example" for one in invited.invited}
+        mailed = invitations.mail(links, by=rita)
+    join_mails()
+
+    assert mailed == ["emil@example.org", "fay@example.org"]  # the first is no address
+    assert [(sent.to, sent.subject) for sent in mail.outbox] == [
+        (["fay@example.org"], "Assay: Rita Bcc: all@example.org Moss invites you")
+    ]
