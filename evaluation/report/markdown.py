@@ -26,7 +26,8 @@ SENTENCE = 1000
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#@])")
 FIRST = re.compile(r"^([-+=]|\d+(?=[.)]))")
 """What makes a list, a rule or a heading of a line that begins with it."""
-ADDRESS = re.compile(r"\b(https?|ftp|www|mailto)(?=[:.])", re.IGNORECASE)
+ADDRESS = re.compile(r"((?:https?|ftp|www|mailto|xmpp)(?=[:.])|\S(?=://)|GH-(?=\d))", re.IGNORECASE)
+"""What begins a link, in the middle of a word, too: readers of Markdown differ there."""
 BREAK = "\u200b"
 """Of no width: what follows is no address, number of an issue, or name of a person any more."""
 
@@ -44,6 +45,8 @@ def plain(text: str, most: int = LONGEST) -> str:
     >>> plain("<b>a|b</b>") == r"\\<b\\>a\\|b\\</b\\>"
     True
     >>> plain("@ana #1") == f"\\\\@{BREAK}ana \\\\#{BREAK}1"
+    True
+    >>> plain("1https://a GH-1") == f"1https{BREAK}://a GH-{BREAK}1"
     True
     """
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())

@@ -23,7 +23,7 @@ from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, Score
-from evaluation.report import command, junit
+from evaluation.report import command, junit, markdown
 from evaluation.report.reading import FORMS, Reading
 from evaluation.services.launch import carrying
 from evaluation.services.run import gates
@@ -297,3 +297,17 @@ def test_figures_of_test_items_are_asked_for_and_compared_for_a_reason(
     assert "Say --reason" in silent[1]
     assert report(run.pk, "--reason", "CI")[0] == 0
     assert Look.objects.count() == looks + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://a.example", "1https://a", "_https://a", "éHTTP://a", "git+ssh://a"),
+        *("_www.a.example", "GH-1", "xgh-12", "mailto:a", "xxmpp:a"),
+    ],
+)
+def test_no_text_of_people_becomes_a_link_in_markdown(text: str) -> None:
+    shown = markdown.plain(text)
+
+    assert shown.replace(markdown.BREAK, "").replace("\\", "") == text
+    assert not re.search(r"\w://|www\.|GH-\d|mailto:|xmpp:", shown, re.IGNORECASE)
