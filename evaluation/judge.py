@@ -53,8 +53,9 @@ SLOTS = frozenset({"question", "messages", "answer", "reference"})
 
 PRICES = frozenset({"input_price", "output_price", "currency"})
 LINE = "\n---\n"
-BRACED = re.compile(r"\{([A-Za-z_]\w*)\}")
-"""Data in the other form of prompt, as ``{answer}``; ``{"score": 0}`` is none."""
+BRACED = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
+"""Data in the other form of prompt, as ``{answer}``; ``{"score": 0}`` is none, and ``${answer}`` is
+``$answer``."""
 CHUNKS = "chunks"
 """What that form may call the messages."""
 OWN = "edited"
@@ -104,7 +105,8 @@ def _names_in_braces(text: str) -> bool:
 
 
 def _with_dollar(data: str) -> set[str]:
-    return {name for match in Template.pattern.finditer(data) if (name := match["named"])}
+    matches = Template.pattern.finditer(data)
+    return {name for match in matches if (name := match["named"] or match["braced"])}
 
 
 def _unbraced(name: str) -> str:

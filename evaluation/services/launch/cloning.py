@@ -45,6 +45,8 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         "budget_tokens": run.budget_tokens,
         "concurrency": run.concurrency,
     }
+    if not changed.get("evaluate_answers", own["evaluate_answers"]):
+        own["judge_prompts"] = {}  # there is nothing to judge
     return LaunchRequest(**{**own, **changed}, cloned_from=run.pk, requested_by=by)
 
 

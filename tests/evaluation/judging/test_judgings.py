@@ -19,6 +19,7 @@ from evaluation.management import prompts
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import cloning, launch
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import leases, steering
 from labeling.models import GoldRelease, Project
@@ -167,6 +168,18 @@ def test_a_judges_prompt_without_answers_is_a_misunderstanding(
 ) -> None:
     with pytest.raises(LaunchRefused, match=r"prompt\.without_answers"):
         start(evaluate_answers=False, judge_prompts={"faithfulness": FROM_ELSEWHERE})
+
+    judged = start(judge_prompts={"faithfulness": FROM_ELSEWHERE})
+    without = cloning.request(judged, {"evaluate_answers": False}, by=judged.requested_by)
+    assert launch.check(without) == []
+
+
+def test_dollars_before_braces_are_the_form_with_dollars() -> None:
+    prompt = judge.checked("faithfulness", "Judge.\n---\n${answer} by ${messages}")
+    with refused(judge.PromptRefused, match="choose one of the two"):
+        judge.checked("faithfulness", "Judge.\n---\n${answer} by {chunks}")
+
+    assert prompt.messages(answer="Home", messages=[])[1].content == '"Home" by []'
 
 
 def test_what_is_judged_is_put_in_as_data(server: LanguageServer, start: Any) -> None:
