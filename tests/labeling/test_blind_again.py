@@ -6,6 +6,7 @@ import io
 import zipfile
 
 import pytest
+from django.utils import timezone
 
 from labeling.models import Annotation, Disagreement, Membership
 from labeling.services import comments, guidelines
@@ -145,12 +146,13 @@ def test_the_form_for_guidelines_shows_no_decision_on_it(
         layer="extraction",
         unit="1",
         outcome="guideline",
-        note="A deadline is a constraint",
+        note="Message 1 is about tracking",
         decided_by=noor,
+        decided_at=timezone.now(),
     )
     url = f"{PROJECT}guidelines/new/"
 
     assert guidelines.to_answer(project, noor) == [decided]
     assert guidelines.to_answer(project, rita) == []
-    assert "A deadline is a constraint" not in page(signed_in(rita), url)
+    assert "Message 1 is about tracking" not in page(signed_in(rita), url)
     assert signed_in(rita).get(url, {"disagreement": decided.pk}).status_code == 403
