@@ -318,7 +318,7 @@ def _kill_one(run: Any, workers: Workers) -> dict[str, Any]:
 
     killed_at = timezone.now()
     suffix = f":{workers.kill_the_oldest()}"
-    owners = Slot.objects.filter(run=run, worker_id__endswith=suffix).values("owner")
+    owners = Slot.objects.filter(run=run, worker__name__endswith=suffix).values("owner")
     held = run.cases.filter(state="running", owner__in=owners)
     return {"killed_at": killed_at, "lost": list(held.values_list("pk", flat=True))}
 
