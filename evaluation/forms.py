@@ -13,7 +13,6 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 
@@ -321,13 +320,20 @@ class LaunchForm(forms.Form):
             return None
 
     def launch(self, releases: Sequence[GoldRelease], *, by: Any) -> list[Run]:
-        """A run for each release, or none, with the faults written on the form."""
+        """A run for each release; none if one has faults, which are written on the form.
+
+        One after the other: a launch lets others write in between, and keeps what it has stored.
+        """
+        requests = [self.request(release, by=by) for release in releases]
+        launched: list[Run] = []
         try:
-            with transaction.atomic():
-                return [launch.launch(self.request(release, by=by)) for release in releases]
+            if len(requests) > 1:
+                launch.require_all(requests)
+            for request in requests:
+                launched.append(launch.launch(request))
         except LaunchRefused as error:
             self._show(error)
-            return []
+        return launched
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
         """Of a form that has faults, what is right in it: what it takes is shown all the same."""

@@ -276,6 +276,8 @@ WORK: dict[str, Text] = {
     "case.no_prediction": _("The file holds no prediction for this case."),
     "work.given_up": _("Given up after {attempts} attempts: the worker stopped or took too long."),
     "answer.called_off": _("Called off before it was written."),
+    "work.retry_called_off": _("It was to be tried again, and that was called off."),
+    "judgement.judged_later": _("A later judging judges this answer."),
     "error.unforeseen": "{kind}: {said}",
     "exposure.seen": _(
         "{seen} of {cases} cases are about conversations that the pipeline was trained on. The "
@@ -288,6 +290,10 @@ WORK: dict[str, Text] = {
     "run.cannot_pause": _("Only a run that is not finished can be paused."),
     "run.cannot_resume": _("Only an unfinished run can continue."),
     "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),
+    "run.nothing_to_cancel": _(
+        "Everything of this run is done, and its scores are being computed again: there is nothing "
+        "left to cancel."
+    ),
     "run.cannot_rescore": _("Only a run whose cases are all done can be scored again."),
     "run.cannot_retry": _("A cancelled run cannot be tried again: launch it again."),
     "run.nothing_failed": _("Nothing of this run has failed."),

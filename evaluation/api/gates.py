@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.models import GateResult, Run
+from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import gates
 from labeling.api.described import extend_schema
@@ -51,15 +51,15 @@ class GateOut(serializers.Serializer[Any]):
 
 
 class LastGateOut(serializers.Serializer[Any]):
-    last = GateOut(allow_null=True, help_text="null: nobody has asked")
+    last = GateOut(allow_null=True, help_text="null: nobody has asked about these figures")
 
 
 class RunGateView(APIView):
     @extend_schema(responses={200: LastGateOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
-        """What the gate said last of the run."""
-        run = _run(request, pk)
-        result = GateResult.objects.filter(run=run).first()
+        """What the gate said last of the run's figures; null also where they have been computed
+        again since."""
+        result = gates.last_of(_run(request, pk))
         return Response({"last": gates.as_json(result) if result else None})
 
     @extend_schema(

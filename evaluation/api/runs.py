@@ -84,6 +84,11 @@ class CloneIn(serializers.Serializer[Any]):
         required=False, help_text="Settings that change; of another pipeline, all of them"
     )
     metrics = serializers.DictField(required=False)
+    thresholds = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        help_text="Of the gate for the new run alone, above those of the project",
+    )
     split = serializers.CharField(required=False, allow_blank=True, help_text=_SPLITS)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
     size = serializers.IntegerField(required=False, allow_null=True)
@@ -91,6 +96,11 @@ class CloneIn(serializers.Serializer[Any]):
     seed = serializers.IntegerField(required=False)
     name = serializers.CharField(required=False, allow_blank=True)
     evaluate_answers = serializers.BooleanField(required=False)
+    judge_prompts = serializers.DictField(
+        child=serializers.CharField(max_length=judge.MOST_CHARACTERS),
+        required=False,
+        help_text="By kind of judgement the prompt in place of the shipped one",
+    )
     budget_cost = serializers.FloatField(required=False, allow_null=True)
     budget_tokens = serializers.IntegerField(required=False, allow_null=True)
     concurrency = serializers.IntegerField(required=False)

@@ -18,7 +18,7 @@ from evaluation.models import Aggregate, GateResult, Run, Score
 from evaluation.report.cases import MOST_CASES, WorstCases, worst_cases
 from evaluation.services import looks
 from evaluation.services.judging import certificates
-from evaluation.services.run import exposures, planning, primary_metrics, results
+from evaluation.services.run import exposures, gates, planning, primary_metrics, results
 from evaluation.services.run.comparisons import Compared, compare_runs
 from evaluation.services.run.planning import Plan
 from evaluation.services.run.primary_metrics import Primary
@@ -116,7 +116,7 @@ def collect(
         undefined=_undefined(run, layer, primary),
         slices=list(_slices(layer, rows)),
         worst=worst_cases(run, primary.metric, n_cases, blind=blind),
-        gate=GateResult.objects.filter(run=run).first(),
+        gate=gates.last_of(run),
         n_cases=run.n_cases,  # type: ignore[attr-defined]
         written_at=timezone.now(),
     )

@@ -29,7 +29,7 @@ def render(run: Run, metric: Metric) -> str:
     for case in results.cases_with_scores(run):
         cases.append(_case(case, run.pipeline, metric, limits.get(metric.id)))
     _count(cases)
-    last = GateResult.objects.filter(run=run).first()
+    last = gates.last_of(run)
     if last is not None:
         suites.append(_gate(last))
     for name in ("tests", "failures", "errors", "skipped"):

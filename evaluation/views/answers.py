@@ -132,9 +132,10 @@ def _counted(rows: Any, every: str, ended: str) -> dict[str, Any]:
 
 
 def called_off(run: Run, action: str) -> str:
-    """Whether only answers were cancelled, so that the run continues to its scores."""
-    cancelled = Run.objects.filter(pk=run.pk, cancelled=True).exists()
-    return "call off" if action == "cancel" and not cancelled else ""
+    """Whether the run continues to its scores: only answers were cancelled, or a retry."""
+    if action != "cancel" or Run.objects.filter(pk=run.pk, cancelled=True).exists():
+        return ""
+    return "call off retry" if run.first_scored_at else "call off"
 
 
 def over_runs(run: Run) -> dict[str, Any] | None:

@@ -79,8 +79,11 @@ def progress_of(run: Run) -> dict[str, Any]:
         "can_retry": bool(
             not run.cancelled
             and not steering.is_incomplete(run)
-            and (run.failure or (counts.n_failed and _has_pipeline(run)))
+            and (
+                run.failure or (counts.n_failed and _has_pipeline(run)) or _has_failed_answers(run)
+            )
         ),
+        "figures_before": run.scored_at is None and run.first_scored_at is not None,
         "can_repeat": _has_pipeline(run),
         "is_baseline": is_over and chosen_baselines.choice_of(run) is not None,
         "most_concurrency": steering.MOST_CONCURRENCY,
@@ -148,6 +151,10 @@ def _spending(run: Run) -> dict[str, Any]:
 def _has_pipeline(run: Run) -> bool:
     """Predictions from elsewhere, and outputs carried from another run, were not made here."""
     return run.spec.predictions is None and run.carried_from_id is None
+
+
+def _has_failed_answers(run: Run) -> bool:
+    return run.spec.has_answers and any(rows.exists() for rows in steering.failed_answers(run))
 
 
 def _prepares(run: Run) -> bool:

@@ -28,6 +28,7 @@ from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
 from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness
@@ -54,6 +55,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "exposure": (counts := exposures.of_run(run.pk)),
         "exposed": exposures.warning(counts),
         "test_look": looks.test_look(run),
+        "retried": Fact("report.retried", n=n) if (n := results.retried_cases(run)) else None,
         "carried": run.spec.carried,
         "newer_gold": _newer_gold(run),
         **_model(run, shown=tab == "provenance" or run.status != Run.Status.FINISHED),
@@ -160,6 +162,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "retry": _("What failed is tried again."),
             "concurrency": _("The run's concurrency is changed."),
             "call off": _("What was left of answers and judgements is called off."),
+            "call off retry": _("What was left is called off; the run is scored again."),
         }
         messages.success(request, done[called_off(run, action) or action])
     return redirect(run)

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Aggregate, GateResult, RatingPanel, Run
+from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import chosen_baselines, gates, results
 from evaluation.views import present
 from evaluation.views.answers import answers_context, over_runs
@@ -217,13 +217,15 @@ def _standing(run: Run) -> dict[str, Any]:
 
 def _gate(run: Run) -> dict[str, Any]:
     limits, max_drop = gates.settings_of(run)
-    last = GateResult.objects.filter(run=run).select_related("asked_by").first()
+    newest = gates.newest(run)
+    last = newest if newest and gates.is_current(newest, run) else None
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
     choice = chosen_baselines.choice_on(run.release_id, run.split)
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
         "last": last,
+        "outdated": None if last else newest,
         "checks": [_check(check) for check in last.checks] if last else [],
         "failed": len(gates.failed(last)) if last else 0,
         "baselines": _with_chosen(others, choice),

@@ -142,6 +142,7 @@ WORDS = {
     "run.paused": _("paused run {object_id}"),
     "run.rescored": _("had run {object_id} scored again"),
     "run.resumed": _("resumed run {object_id}"),
+    "run.retry_called_off": _("cancelled the retry of run {object_id}"),
     "run.retried": _("had tried again what failed in run {object_id}"),
     "run.tagged": _("tagged run {object_id}: {tags}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),

@@ -25,15 +25,17 @@ from evaluation.metrics.gate import (
 )
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, GateResult, Run
+from evaluation.report import junit
 from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates
+from evaluation.services.work import steering
 from evaluation.views import present
 from labeling.domain.facts import Fact
 from labeling.models import Project
 from labeling.templatetags import figures
 from labeling.words import in_english
-from tests.evaluation.conftest import perfect, requirement
+from tests.evaluation.conftest import perfect, requirement, work
 from tests.pages import page
 from tests.refusals import refused
 
@@ -311,6 +313,24 @@ def test_what_a_gate_said_stays(good: Run) -> None:
     ):
         with pytest.raises(DatabaseError, match="never taken back"), transaction.atomic():
             change()
+
+
+def test_a_result_about_earlier_figures_is_not_how_the_run_stands(
+    bad: Run, script: Any, signed_in: Any
+) -> None:
+    gates.ask(bad)
+    steering.rescore(bad, by=None)
+    run = work(bad)
+    noor, page = signed_in("noor"), reverse("run", args=[run.pk])
+
+    for language, said in (("en", "was about earlier figures"), ("de", "betraf frühere Zahlen")):
+        text = noor.get(page, headers={"accept-language": language}).content.decode()
+        assert said in text
+        assert "checks failed" not in text
+        assert "Prüfungen nicht bestanden" not in text
+    assert "gate of run" not in junit.render(run, METRICS["requirement_f1"])
+    assert gates.last_of(run) is None
+    assert gates.ask(run) == gates.last_of(run)
 
 
 def test_the_page_asks_and_shows_every_check(good: Run, bad: Run, signed_in: Any) -> None:

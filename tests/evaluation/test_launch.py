@@ -3,14 +3,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+import yaml
+from django.db import OperationalError, connection
 
+from evaluation.forms import LaunchForm
 from evaluation.models import Run
+from evaluation.services.launch import batches, config_files
 from evaluation.services.launch import launch as launching
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import slots, steering
 from labeling.domain.facts import Fact
-from labeling.models import Event
+from labeling.models import Event, GoldRelease
 from labeling.services import health
 from tests.refusals import refused
 
@@ -138,3 +141,33 @@ def test_a_launch_on_test_items_that_breaks_off_is_a_look_and_cannot_be_tried_ag
         steering.retry(left, by=None)
     page = signed_in("noor").get(left.get_absolute_url(), follow=True)
     assert not page.context["can_retry"]
+
+
+def test_launches_of_a_form_and_of_a_file_let_others_write_in_between(
+    make_release: Any, people: Any, write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[int] = []
+    monkeypatch.setattr(launching, "AT_ONCE", 1)
+    monkeypatch.setattr(launching, "sleep", lambda _: pauses.append(len(connection.savepoint_ids)))
+    outside, releases = len(connection.savepoint_ids), GoldRelease.objects.all()
+    first, second = make_release(2, name="first"), make_release(2, name="second")
+    sealed = make_release(1, name="sealed", splits=("test",))
+    asked = {"release": first.pk, "pipeline": "everything", "split": "open"}
+    file = {
+        "datasets": {"one": {"gold": "first"}, "two": {"gold": "second"}},
+        "agents": {"all": {"pipeline": "everything"}},
+    }
+
+    form = LaunchForm(asked, releases=releases)
+    assert form.is_valid()
+    assert len(form.launch([first, second], by=people["noor"])) == 2
+    assert (
+        len(batches.launch(config_files.read(write(yaml.safe_dump(file), name="runs.yaml")))) == 2
+    )
+    assert pauses == [outside] * 4
+
+    refusing = LaunchForm(asked, releases=releases)
+    assert refusing.is_valid()
+    assert refusing.launch([first, sealed], by=people["noor"]) == []
+    assert refusing.errors
+    assert Run.objects.count() == 4

@@ -10,9 +10,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from rest_framework.test import APIClient
 
+from evaluation import judge
 from evaluation.models import Aggregate, Answer, CachedReply, Judgement, Run, Score
 from evaluation.report.reading import FORMS, Reading
-from evaluation.services.judging import judgings
+from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models.replies import CachedModel
 from evaluation.services.launch import cloning, launch
 from evaluation.services.run import results
@@ -90,6 +91,8 @@ def test_pages_and_reports_say_why_a_case_had_failed_before(
     printed = "".join(reading.text(FORMS["html"], address="/"))
     written = json.loads("".join(reading.text(FORMS["json"], address="/")))
 
+    of_run = text_of(signed_in("noor").get(run.get_absolute_url()))
+    assert "1 case had failed and was tried again; the figures hold" in of_run
     assert "This case had failed 1 time and was tried again" in page
     assert "permanent, 1 attempt: " in page
     for said in (page, printed, *written["worst_cases"][0]["earlier_failures"]):
@@ -223,3 +226,32 @@ def test_retry_clone_and_concurrency_by_api_and_command(
     call_command("evaluate", "--clone", str(run.pk), "--name", "third", "--concurrency", "1")
     third = Run.objects.get(name="third")
     assert (third.concurrency, third.scored_at is not None) == (1, True)
+
+
+def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
+    server: LanguageServer, project: Any, people: Any, no_encoder: None, release: Any
+) -> None:
+    questions, own = asked.questions(project, chats=1), own_prompt("relevance")
+    run = launch_run(
+        questions, pipeline="lexical", evaluate_answers=True, judge_prompts={"relevance": own}
+    )
+
+    assert cloning.request(run, by=None).judge_prompts == {"relevance": own}
+    changed: dict[str, Any]
+    for changed in ({"evaluate_answers": False}, {"release": release, "pipeline": "everything"}):
+        without = cloning.request(run, {**changed, "config": {}}, by=people["noor"])
+        assert (without.evaluate_answers, without.judge_prompts) == (False, {})
+        assert launch.check(without) == []
+
+    client = APIClient()
+    client.force_login(people["noor"])
+    other = {"judge_prompts": {"claims": own_prompt("claims")}, "thresholds": {"mrr": 0.25}}
+    reply = client.post(f"/api/runs/{run.pk}/clone/", other, format="json")
+    assert reply.status_code == 201
+    clone = Run.objects.get(pk=reply.json()["id"])
+    assert list(answers.judge_prompts_of(clone)) == ["claims"]
+    assert clone.spec.thresholds == {"mrr": 0.25}
+
+
+def own_prompt(kind: str) -> str:
+    return f"Be strict. {judge.shipped(kind).text}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from evaluation.models import Aggregate, Run, Score
 from evaluation.services.run import execution, gates, scoring
 from evaluation.services.work import steering
+from evaluation.services.work.endings import fail
 from evaluation.services.work.leases import ScoringLease
+from labeling.domain.facts import Fact
 from labeling.models import Event, Project, Webhook, WebhookDelivery
 from pipelines import registry
 from tests.evaluation.conftest import perfect, work
@@ -127,6 +129,35 @@ def test_only_the_worker_that_scores_a_run_fails_it_for_taking_too_long(launch: 
     ScoringLease(run.pk, owner).end_late()
 
     assert endings(run) == ["run.failed"]
+
+
+@pytest.mark.parametrize("ending", ["cancelled", "finished", "lost"])
+def test_a_straggler_fails_no_run_that_has_ended(
+    launch: Any, script: Any, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    script(perfect)
+    score, run = scoring.score, launch()
+    rows = Run.objects.filter(pk=run.pk)
+
+    def overtaken(run_id: int, owner: UUID) -> None:
+        other = uuid4()
+        if ending == "cancelled":
+            rows.update(cancelled=True)
+        else:
+            rows.update(scoring_owner=other)
+        if ending == "finished":
+            score(run_id, other)
+        raise ValueError("too late")
+
+    monkeypatch.setattr(scoring, "score", overtaken)
+    run = work(run)
+
+    expected = {"cancelled": "cancelled", "finished": "finished", "lost": "scoring"}
+    assert run.status == expected[ending]
+    assert "run.failed" not in endings(run)
+    fail(run.pk, Fact("run.cannot_build", text="no file"))
+    run = Run.objects.with_progress().get(pk=run.pk)
+    assert run.status == (expected | {"lost": "failed"})[ending]
 
 
 def test_a_gate_that_fails_is_an_event_unless_it_is_about_test_items(

@@ -1,11 +1,9 @@
-"""The runs that a configuration file asks for: all of them are launched, or none."""
+"""The runs that a configuration file asks for: none is launched if one has a fault."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-
-from django.db import transaction
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
@@ -72,10 +70,9 @@ def requests(file: ConfigFile) -> list[Asked]:
 
 
 def launch(file: ConfigFile) -> list[Launched]:
-    """All of its runs; nobody works on them yet."""
-    asked = requests(file)
-    with transaction.atomic():
-        return [_launched(file, entry) for entry in asked]
+    """All of its runs, one after the other, so that others can write in between; nobody works on
+    them yet."""
+    return [_launched(file, entry) for entry in requests(file)]
 
 
 def _release(file: ConfigFile, dataset: str) -> GoldRelease:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from evaluation.models import Run
+from evaluation.services.judging import answers
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.work.steering import RunRefused
 
@@ -29,6 +30,7 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
     changed = {name: value for name, value in (changes or {}).items() if name in CHANGEABLE}
     if changed.get("pipeline", run.pipeline) == run.pipeline:
         changed["config"] = {**run.config, **changed.get("config", {})}
+    asks = changed.get("release", run.release).layer in answers.asking_layers()
     own = {
         "release": run.release,
         "pipeline": run.pipeline,
@@ -39,8 +41,8 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         "name": run.name,
         "metrics": run.spec.metrics_config or {},
         "thresholds": run.spec.thresholds or {},
-        "evaluate_answers": run.spec.has_answers,
-        "judge_prompts": _judge_prompts(run),
+        "evaluate_answers": run.spec.has_answers and asks,
+        "judge_prompts": answers.judge_prompts_of(run),
         "budget_cost": run.budget_cost,
         "budget_tokens": run.budget_tokens,
         "concurrency": run.concurrency,
@@ -48,13 +50,3 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
     if not changed.get("evaluate_answers", own["evaluate_answers"]):
         own["judge_prompts"] = {}  # there is nothing to judge
     return LaunchRequest(**{**own, **changed}, cloned_from=run.pk, requested_by=by)
-
-
-def _judge_prompts(run: Run) -> dict[str, str]:
-    """Those of its launch; unchanged ones are the shipped ones again."""
-    judging = run.judgings.order_by("pk").first()
-    return (
-        {kind: prompt["text"] for kind, prompt in judging.spec["prompts"].items()}
-        if judging
-        else {}
-    )

@@ -288,7 +288,8 @@ def _score(run_id: int, owner: UUID) -> None:
         except OperationalError:  # the database is busy or away: a later try will do
             raise
         except RuleError as error:
-            raise CannotRun(error.fact) from error
+            endings.fail(run_id, error.fact, scorer=owner)
         except Exception as error:  # the page of the run says why it has no scores
             logger.exception("Run %s cannot be scored.", run_id)
-            raise CannotRun(Fact("run.cannot_score", text=fact_of(error))) from error
+            problem = Fact("run.cannot_score", text=fact_of(error))
+            endings.fail(run_id, problem, scorer=owner)

@@ -102,6 +102,21 @@ def _store(run: Run, baseline: Run | None, checks: list[Check], by: Any) -> Gate
     return result
 
 
+def newest(run: Run) -> GateResult | None:
+    return GateResult.objects.filter(run=run).select_related("asked_by").first()
+
+
+def last_of(run: Run) -> GateResult | None:
+    """The newest result, if it is about the figures that the run has now."""
+    result = newest(run)
+    return result if result is not None and is_current(result, run) else None
+
+
+def is_current(result: GateResult, run: Run) -> bool:
+    """Figures may have been computed again since, after a retry for instance."""
+    return run.scored_at is not None and result.at >= run.scored_at
+
+
 def failed(result: GateResult) -> list[StoredCheck]:
     return [check for check in result.checks if not check["passed"]]
 

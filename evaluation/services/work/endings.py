@@ -21,8 +21,8 @@ def finished(run: Run) -> None:
 
 @transaction.atomic
 def fail(run_id: int, problem: Fact, *, scorer: UUID | None = None) -> None:
-    """Unless it has failed before; with ``scorer`` only while this worker holds its scoring."""
-    runs = Run.objects.filter(pk=run_id, failure=None)
+    """Unless it has ended before; with ``scorer`` only while this worker holds its scoring."""
+    runs = Run.objects.filter(pk=run_id, failure=None, scored_at=None, cancelled=False)
     released = {}
     if scorer is not None:
         runs = runs.filter(scoring_owner=scorer)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
 from evaluation.services.language_models import budgets
-from evaluation.services.work import leases
+from evaluation.services.work import calling_off, leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services import events
@@ -72,18 +72,25 @@ def resume(
             raise BudgetRefused("run.budget_used_up", details={"run": run.pk})
 
 
+@transaction.atomic
 def cancel(run: Run, *, by: Any) -> None:
     """Workers stop before their next case and never continue; results so far are kept.
 
-    When only answers and judgements are left, those are called off, and the run is scored.
+    When only answers and judgements are left, those are called off, and the run is scored. So is
+    a run that has had figures before: what was to be tried again has failed as it had.
     """
-    if not run.cases.unfinished().exists() and run.scored_at is None:
-        with transaction.atomic():
-            if call_off(run):
-                Run.objects.filter(pk=run.pk).update(paused=False, pause_reason=None)
-                record("run.answers_called_off", run, by)
-                transaction.on_commit(lambda: wake(run.pk))
-                return
+    stored = Run.objects.select_for_update(of=("self",)).select_related("release").get(pk=run.pk)
+    is_open = stored.scored_at is None and stored.failure is None and not stored.cancelled
+    is_again = stored.first_scored_at is not None
+    if is_open and (is_again or not stored.cases.unfinished().exists()):
+        n_cases = calling_off.give_up_cases(stored)
+        if calling_off.call_off(stored) or n_cases:
+            Run.objects.filter(pk=run.pk).update(paused=False, pause_reason=None)
+            record("run.retry_called_off" if n_cases else "run.answers_called_off", run, by)
+            transaction.on_commit(lambda: wake(run.pk))
+            return
+        if is_again:
+            raise RunRefused("run.nothing_to_cancel", details={"run": run.pk})
     problem = Fact("run.cannot_cancel")
     _steer(run, by, "run.cancelled", problem, cancelled=True)
 
@@ -120,13 +127,13 @@ def retry(run: Run, *, by: Any) -> None:
     if stored.cancelled:
         raise RunRefused("run.cannot_retry", details={"run": run.pk})
     _refuse_incomplete(stored)
+    answers, judgements = failed_answers(run)
     counts = {
         "cases": _try_cases_again(run) if has_pipeline else 0,
-        "answers": _try_again(Answer.objects.filter(case__run=run)),
-        "judgements": _try_again(
-            Judgement.objects.filter(judging__run=run, judging__cancelled=False)
-        ),
+        "answers": _try_again(answers),
+        "judgements": _try_again(judgements),
     }
+    calling_off.close_earlier(run, newest_judging(run))
     if not any(counts.values()) and stored.failure is None:
         problem = "run.nothing_failed" if has_pipeline else "run.no_pipeline_to_retry"
         raise RunRefused(problem, details={"run": run.pk})
@@ -146,6 +153,17 @@ def _refuse_incomplete(run: Run) -> None:
 def is_incomplete(run: Run) -> bool:
     """Whether not all of its cases are stored, or not yet."""
     return run.failure is not None and run.failure.code == BROKEN_OFF.code
+
+
+def failed_answers(run: Run) -> tuple[QuerySet[Answer], QuerySet[Judgement]]:
+    """Answers and judgements that a retry takes up: what was called off stays so."""
+    answers = Answer.objects.filter(case__run=run, state=Work.State.FAILED)
+    judgements = Judgement.objects.filter(judging=newest_judging(run), state=Work.State.FAILED)
+    return answers.exclude(error=calling_off.CALLED_OFF), judgements
+
+
+def newest_judging(run: Run) -> Judging | None:
+    return Judging.objects.filter(run=run, cancelled=False).order_by("-pk").first()
 
 
 def _try_cases_again(run: Run) -> int:
@@ -229,20 +247,3 @@ def _steer(run: Run, by: Any, verb: str, problem: Fact, **fields: Any) -> None:
 
 def record(verb: str, run: Run, actor: Any, **data: Any) -> None:
     events.record(verb, run, project=run.release.project, actor=actor, **data)
-
-
-def call_off(run: Run) -> bool:
-    """Give up what is not written or judged yet; True if there was anything."""
-    left = Answer.objects.wanted().filter(case__run=run)
-    wanted = Judgement.objects.wanted().filter(judging__run=run)
-    judged = Judging.objects.filter(pk__in=list(wanted.values_list("judging", flat=True)))
-    n_judgings = judged.update(cancelled=True)
-    n_answers = left.update(
-        state=Answer.State.FAILED,
-        error=Fact("answer.called_off"),
-        error_class=Answer.ErrorClass.PERMANENT,
-        owner=None,
-        lease_expires_at=None,
-        finished_at=timezone.now(),
-    )
-    return bool(n_judgings or n_answers)
