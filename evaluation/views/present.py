@@ -103,7 +103,8 @@ class End(NamedTuple):
 
 class Picture(NamedTuple):
     """The primary figure on one line of 100 units: from the floor to people where both are known,
-    else over the scale of the metric. Of an unknown place there is no mark."""
+    else over the scale of the metric. An interval that goes far beyond is cut; its figures are not.
+    Of an unknown place there is no mark."""
 
     start: float
     stop: float
@@ -303,14 +304,15 @@ def picture_of(line: SummaryRow) -> Picture | None:
     """The skill as METRICS.md defines it: every mark is measured on the same cases."""
     reached = line.row.yardsticks.get("skill")
     if line.skill is not None and reached is not None:
-        marks = (0.0, 1.0, reached["mean"], reached["ci_low"], reached["ci_high"])
-        place = _placed(min(marks), max(marks))
+        ends = [_near_scale(reached[mark]) for mark in ("mean", "ci_low", "ci_high")]
+        place = _placed(min(0.0, *ends), max(1.0, *ends))
+        at, low, high = map(place, ends)
         return Picture(
             start=place(0.0),
             stop=place(1.0),
-            at=place(reached["mean"]),
-            low=place(reached["ci_low"]),
-            high=place(reached["ci_high"]),
+            at=at,
+            low=low,
+            high=high,
             floors=[],
             left=End(_("Floor"), line.skill.floor, line.skill.at_floor),
             right=End(_("People"), "", line.skill.at_ceiling),
@@ -330,6 +332,11 @@ def picture_of(line: SummaryRow) -> Picture | None:
         left=End("", "", exact(metric.lower)),
         right=End("", "", exact(metric.upper)),
     )
+
+
+def _near_scale(skill: float) -> float:
+    """At most a quarter of the way beyond floor and people: they are what the picture is about."""
+    return min(1.25, max(-0.25, skill))
 
 
 def _placed(low: float, high: float) -> Callable[[float], float]:
