@@ -55,7 +55,7 @@ from evaluation.models import (
     YardstickCase,
 )
 from evaluation.services.language_models import bills
-from evaluation.services.run import planning, run_figures
+from evaluation.services.run import lists, planning, run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
 from evaluation.services.work import steering
 from labeling.admin import (
@@ -537,11 +537,15 @@ class CaseRunAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: Any = super().get_queryset(request)
-        primaries = [layer.primary for layer in GOLD_LAYERS.values()]
-        shown = Score.objects.filter(metric__in=primaries).defer("detail", "by_person")
-        return rows.defer(
-            "item__canonical", "run__spec", "run__config", "run__release__header"
-        ).prefetch_related(Prefetch("scores", shown, to_attr="main_scores"))
+        declared = lists.primaries(request.user)
+        own = {layer.primary for layer in GOLD_LAYERS.values()}
+        names = own | {metric.id for metric in declared.values()}
+        shown = Score.objects.filter(metric__in=names).defer("detail", "by_person")
+        return (
+            rows.annotate(deciding=lists.deciding(declared))
+            .defer("item__canonical", "run__spec", "run__config", "run__release__header")
+            .prefetch_related(Prefetch("scores", shown, to_attr="main_scores"))
+        )
 
     @admin.display(description=_("Case"), ordering="item__item_id")
     def name(self, case: CaseRun) -> str:
@@ -549,10 +553,10 @@ class CaseRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("Primary metric"))
     def primary(self, case: Any) -> str:
-        layer = gold_layer(case.run.release.layer)
-        version = METRICS[layer.primary].version
+        """As the project declares it, like the figure of the run."""
+        version = METRICS[case.deciding].version
         for score in case.main_scores:
-            if (score.metric, score.metric_version) == (layer.primary, version):
+            if (score.metric, score.metric_version) == (case.deciding, version):
                 return "–" if score.value is None else number_format(f"{score.value:.3f}", 3)
         return "–"
 

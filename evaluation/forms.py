@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -30,6 +30,7 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
+from evaluation.services.run import kept
 from evaluation.services.work.steering import MOST_CONCURRENCY
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -118,6 +119,23 @@ class PipelineSelect(forms.Select):
         return option
 
 
+class KeptLine(NamedTuple):
+    line: str
+    words: str
+
+
+class KeptField(forms.Field):
+    """What a run was launched with beyond the other fields, a tick for each line."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def clean(self, value: Any) -> kept.Kept:
+        try:
+            return kept.read(super().clean(value) or [])
+        except kept.WrongLine as error:
+            raise forms.ValidationError(words(error.fact)) from error
+
+
 class LaunchForm(forms.Form):
     """``releases`` limits what can be chosen; the admin hands in the layers of those ticked."""
 
@@ -178,6 +196,8 @@ class LaunchForm(forms.Form):
         help_text=_("The same in tokens of prompts and replies together."),
     )
 
+    kept = KeptField(required=False)
+
     def __init__(
         self, *args: Any, releases: Any = None, layers: Iterable[str] = (), **kwargs: Any
     ) -> None:
@@ -219,8 +239,14 @@ class LaunchForm(forms.Form):
             "budget_cost": run.budget_cost,
             "budget_tokens": run.budget_tokens,
             "concurrency": run.concurrency,
+            "kept": kept.lines_of(run),
             **settings,
         }
+
+    @property
+    def kept_lines(self) -> list[KeptLine]:
+        """Of the run that this one begins with; what is not ticked any more is not kept."""
+        return [KeptLine(line, words(kept.fact_of(line))) for line in self["kept"].value() or []]
 
     def _note_release(self, releases: Any) -> None:
         number = whole_number(str(self["release"].value() or ""))
@@ -353,6 +379,7 @@ class LaunchForm(forms.Form):
             budget_cost=data.get("budget_cost"),
             budget_tokens=data.get("budget_tokens"),
             concurrency=data.get("concurrency"),
+            **(data.get("kept") or {}),
             requested_by=by,
         )
 
@@ -363,6 +390,7 @@ class LaunchForm(forms.Form):
         names = {
             "config": _name(self.cleaned_data["pipeline"], ""),
             "judge_prompts": _name(PROMPTS, ""),
+            **dict.fromkeys(("size", "metrics", "thresholds"), "kept"),
         }
         _show_faults(self, error, names)
 

@@ -16,6 +16,8 @@ from labeling.domain.facts import Fact
 from labeling.domain.plugins import PluginRefused, said
 
 ID = re.compile(r"[a-z][a-z0-9_]{0,39}")
+MOST_COUNTED = 2**53
+"""Of a case: sums of larger numbers may be infinite, and their ratio NaN."""
 
 
 def checker(layers: Collection[str]) -> Callable[[str, object], Metric]:
@@ -93,10 +95,10 @@ def _read(metric: Metric, found: object) -> Value:
     if isinstance(found, Undefined):
         return Value(None, Fact("metric.undefined_says", text=str(found.reason) or "–"))
     share = found if isinstance(found, Share) else None
-    number = _divided(share) if share else found
-    if share and number is None and _is_number(share.numerator):
-        return Value(None, Fact("metric.nothing_counted"), share=share)
     wanted = (metric.scope == "micro") == (share is not None)
+    if wanted and share == (0, 0):  # any other share without a ratio would go into the sums
+        return Value(None, Fact("metric.nothing_counted"), share=share)
+    number = _divided(share) if share else found
     if not wanted or not _is_number(number) or not metric.lower <= number <= metric.upper:
         refused = Fact("metric.not_a_score", metric=metric.id, value=f"{found!r:.100}")
         return Value(None, refused)
@@ -104,8 +106,10 @@ def _read(metric: Metric, found: object) -> Value:
 
 
 def _divided(share: Share) -> float | None:
-    """None: nothing to divide by."""
-    if not all(map(_is_number, share)) or share.denominator <= 0:
+    """None: nothing to divide by, or more than sums of floats are exact for."""
+    if not all(_is_number(count) and abs(count) <= MOST_COUNTED for count in share):
+        return None
+    if share.denominator <= 0:
         return None
     return share.numerator / share.denominator
 

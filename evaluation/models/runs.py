@@ -32,6 +32,11 @@ def _count_cases(*states: str) -> Coalesce:
     return _number(CaseRun.objects.filter(run=OuterRef("pk"), state__in=states))
 
 
+def number_of_cases(run: str) -> Coalesce:
+    """Of the run at this path. Of one split, all runs take the first n: as many are the same."""
+    return _number(CaseRun.objects.filter(repetition=1, run=OuterRef(run)))
+
+
 def _number(cases: models.QuerySet[CaseRun]) -> Coalesce:
     counted = cases.order_by().values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=models.IntegerField()), 0)
@@ -85,12 +90,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.on_cases_of(run).exclude(pk=run.pk)
 
     def on_cases_of(self, run: Run) -> RunQuerySet:
-        """Finished runs on the cases of this one; of one split, all take the first n."""
-        first = CaseRun.objects.filter(repetition=1)
+        """Finished runs on the cases of this one."""
+        own = _number(CaseRun.objects.filter(repetition=1, run=run))
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
-        return same.alias(n_first=_number(first.filter(run=OuterRef("pk")))).filter(
-            n_first=_number(first.filter(run=run))
-        )
+        return same.alias(n_first=number_of_cases("pk")).filter(n_first=own)
 
 
 class Run(models.Model):

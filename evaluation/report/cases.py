@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
 
 from evaluation import adapters
 from evaluation.layers import Example, GoldLayer, gold_layer
@@ -69,7 +69,8 @@ def worst_cases(
     shown = below.exclude(item__conversation__in=blind.values("pk"))
     by = F("by").asc(nulls_first=True) if higher else F("by").desc(nulls_first=True)
     related = shown.select_related("item", "run__release__project").defer("item__canonical")
-    cases = list(related.prefetch_related("scores").order_by(by, "pk")[:number])
+    rank = Case(When(state=CaseRun.State.FAILED, then=0), default=1)
+    cases = list(related.prefetch_related("scores").order_by(rank, by, "pk")[:number])
     layer = gold_layer(run.spec.layer)
     examples = adapters.examples(cases, layer)
     return WorstCases(

@@ -7,6 +7,7 @@ import shlex
 import yaml
 
 from evaluation.models import OPEN, Run
+from evaluation.services.judging import answers
 from evaluation.services.launch import predictions
 
 SPLITS = {OPEN: "--without-test", **{name: f"--{name}-only" for name in ("train", "dev", "test")}}
@@ -14,7 +15,9 @@ OPTIONS_FILE = "options.yaml"
 
 
 def to_repeat(run: Run) -> str:
-    """On a server with the same gold, code and model; ``options_of`` is the file of its settings.
+    """On a server with the same gold, code and model.
+
+    Next to it are the files of ``options_of`` and ``prompts_of``.
 
     Outputs of another run are carried over from it again, so that run has to be there, too.
     """
@@ -39,9 +42,21 @@ def to_repeat(run: Run) -> str:
     words += ["--seed", str(run.seed)]
     if spec.answers is not None and not spec.answers.elsewhere:
         words.append("--evaluate-answers")
+        for kind in sorted(answers.judge_prompts_of(run)):
+            words += ["--judge-prompt", f"{kind}={_prompt_file(kind)}"]
     if run.reason:
         words += ["--reason", run.reason]
     return shlex.join(words)
+
+
+def prompts_of(run: Run) -> dict[str, str]:
+    """The judge's prompts that were edited for the launch, by the file that the command names."""
+    edited = sorted(answers.judge_prompts_of(run).items())
+    return {_prompt_file(kind): text for kind, text in edited}
+
+
+def _prompt_file(kind: str) -> str:
+    return f"judge-{kind}.txt"
 
 
 def options_of(run: Run) -> str:

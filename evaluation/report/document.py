@@ -99,6 +99,8 @@ class CaseJson(TypedDict):
 class RepeatJson(TypedDict):
     command: str | None
     options: str | None
+    judge_prompts: dict[str, str]
+    """By the file that the command names."""
 
 
 class ReportJson(TypedDict):
@@ -167,6 +169,7 @@ def _document(report: Report) -> ReportJson:
         "repeat": {
             "command": command.to_repeat(run) or None,
             "options": command.options_of(run) or None,
+            "judge_prompts": command.prompts_of(run),
         },
         "metrics": metrics,
         "provenance": whole,

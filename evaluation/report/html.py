@@ -137,7 +137,7 @@ def context_of(report: Report) -> dict[str, Any]:
         "run": run,
         "spec": run.spec,
         "headline": headline,
-        "picture": _picture(headline) if headline else None,
+        "picture": picture(headline) if headline else None,
         "groups": present.grouped(layer, figures),
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "verdict": _verdict(report.compared) if report.compared else None,
@@ -159,6 +159,7 @@ def context_of(report: Report) -> dict[str, Any]:
         "command": command.to_repeat(run),
         "options": command.options_of(run),
         "options_file": command.OPTIONS_FILE,
+        "prompts": command.prompts_of(run),
     }
 
 
@@ -168,40 +169,26 @@ def _chosen(report: Report) -> list[str]:
     return chosen_baselines.sentences(choice, [report.run]) if choice else []
 
 
-class Picture(NamedTuple):
-    """Places on a bar of 600 units: the interval, the figure, floor and ceiling."""
-
-    low: float | None
-    high: float | None
-    at: float
-    floor: float | None
-    ceiling: float | None
-    lower: str
-    upper: str
+WIDTH = 600
 
 
-def _picture(line: present.SummaryRow) -> Picture | None:
-    metric, row = line.metric, line.row
-    span = metric.upper - metric.lower
-    if row.mean is None or not 0 < span < float("inf"):
+def picture(line: present.SummaryRow) -> present.Picture | None:
+    """That of the run's page, on a bar of this width."""
+    drawn = present.picture_of(line)
+    if drawn is None:
         return None
-
-    def place(value: float | None) -> float | None:
-        if value is None:
-            return None
-        return round(600 * min(1.0, max(0.0, (value - metric.lower) / span)), 1)
-
-    floors, people = row.yardsticks.get("floors", {}), row.yardsticks.get("people")
-    floor = next(iter(floors.values()), None)
-    return Picture(
-        low=place(row.ci_low),
-        high=place(row.ci_high),
-        at=place(row.mean) or 0.0,
-        floor=place(floor["mean"]) if floor else None,
-        ceiling=place(people["people"]["mean"]) if people else None,
-        lower=present.figure(metric.lower, 0),
-        upper=present.figure(metric.upper, 0),
+    return drawn._replace(
+        start=_wide(drawn.start),
+        stop=_wide(drawn.stop),
+        at=_wide(drawn.at),
+        low=None if drawn.low is None else _wide(drawn.low),
+        high=None if drawn.high is None else _wide(drawn.high),
+        floors=[_wide(floor) for floor in drawn.floors],
     )
+
+
+def _wide(place: float) -> float:
+    return round(WIDTH * place / 100, 1)
 
 
 def _verdict(compared: Compared) -> ShownVerdict:

@@ -55,6 +55,7 @@ from labeling.domain.keys import COMPARISON_KEYS
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.services import blindness
+from labeling.services.searching import containing
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys
 from labeling.words import words
@@ -253,7 +254,7 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
     light = runs.select_related("release").defer("spec", "config", "release__header")
     number = whole_number(search)
     numbered = [] if number is None else list(light.filter(pk=number))
-    fitting = light.filter(Q(name__icontains=search) | Q(pipeline__icontains=search))
+    fitting = light.filter(containing("name", search) | Q(pipeline__icontains=search))
     others = fitting.exclude(pk__in=[run.pk for run in numbered])
     return [*numbered, *others[: CHOICES + 1 - len(numbered)]]
 

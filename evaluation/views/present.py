@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -318,7 +319,7 @@ def picture_of(line: SummaryRow) -> Picture | None:
             right=End(_("People"), "", line.skill.at_ceiling),
         )
     metric, row = line.metric, line.row
-    if row.mean is None:
+    if row.mean is None or not math.isfinite(metric.upper - metric.lower):
         return None
     place = _placed(metric.lower, metric.upper)
     floors = row.yardsticks.get("floors", {}).values()

@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, Run
-from evaluation.models.runs import RunQuerySet
+from evaluation.models.runs import RunQuerySet, number_of_cases
 from evaluation.services import looks
 from evaluation.services.run import lists
 from evaluation.services.run.lists import PrimaryOf
@@ -82,6 +82,7 @@ def timeline(runs: RunQuerySet, reader: Any) -> Timeline | None:
     documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
     light = Aggregate.objects.defer("detail", "yardsticks")
     newest = runs.select_related("release").defer("spec", "config", *documents).order_by("-pk")
+    newest = newest.annotate(n_first=number_of_cases("pk"))
     loaded = list(newest.prefetch_related(Prefetch("aggregates", light))[:MOST_RUNS])
     if not loaded:
         return None
@@ -156,8 +157,9 @@ def _drawn(measured: list[_Measured], metric: Metric) -> Timeline:
 def _paths(placed: list[tuple[_Measured, Dot]]) -> list[str]:
     """On other gold, or other cases of it, a figure is no step on the same way."""
 
-    def cases_of(pair: tuple[_Measured, Dot]) -> tuple[int, str]:
-        return pair[0].run.release_id, pair[0].run.split
+    def cases_of(pair: tuple[_Measured, Dot]) -> tuple[int, str, int]:
+        run: Any = pair[0].run
+        return run.release_id, run.split, run.n_first
 
     groups = [list(group) for _cases, group in groupby(sorted(placed, key=cases_of), key=cases_of)]
     return [

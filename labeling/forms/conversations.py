@@ -14,6 +14,7 @@ from labeling.domain.formats.tables import COLUMNS
 from labeling.domain.formats.talks import HowToRead
 from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
+from labeling.services.searching import containing
 
 
 class ConversationFilter(forms.Form):
@@ -41,7 +42,7 @@ class ConversationFilter(forms.Form):
         asked = {name: value for name, value in self.cleaned_data.items() if value}
         search = asked.pop("search", "").strip()
         if search:
-            conversations = conversations.filter(external_id__icontains=search)
+            conversations = conversations.filter(containing("external_id", search))
         return conversations.filter(**asked)
 
 

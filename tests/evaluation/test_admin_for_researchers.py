@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.services.run import execution
+from evaluation.services.run import execution, primary_metrics
 from labeling.models import Guideline, Project
 from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
@@ -313,3 +313,17 @@ def test_a_launch_offers_what_makes_the_layers_of_the_ticked_gold(
     assert "requirements-local" not in offered(questions)
     assert "nothing" in offered(release, questions)
     assert "requirements-local" not in offered(release, questions)
+
+
+def test_a_case_shows_the_metric_that_its_project_declares(
+    noor: Client, finished: Any, script: Any, project: Project, people: dict[str, User]
+) -> None:
+    script(lambda case: {"requirements": perfect(case)["requirements"][:1] * 3, "model": None})
+    case = finished().cases.first()
+    primary_metrics.declare(project, "extraction", "requirement_precision", 0.1, by=people["rita"])
+    shown = case.scores.get(metric="requirement_precision").value
+    assert shown != case.scores.get(metric="requirement_f1").value
+
+    listed = noor.get(reverse("admin:evaluation_caserun_changelist")).content.decode()
+
+    assert f'class="field-primary">{shown:.3f}<' in listed

@@ -264,6 +264,7 @@ class _Unprintable:
         (lambda case: 1.5, None, "metric.not_a_score"),
         (lambda case: None, None, "metric.not_a_score"),
         (lambda case: Share(1, 2), None, "metric.not_a_score"),
+        (lambda case: Share(0, 0), None, "metric.not_a_score"),
         (_raises, None, "metric.raised"),
         (lambda case: 10**400, None, "metric.raised"),
         (lambda case: _Unprintable(), None, "metric.raised"),
@@ -287,7 +288,11 @@ def test_a_pooled_metric_returns_what_it_counted() -> None:
     assert (of(Share(1, 4)).value, of(Share(1, 4)).share) == (0.25, Share(1, 4))
     assert of(Share(0, 0)).reason.code == "metric.nothing_counted"
     assert of(0.5).reason.code == "metric.not_a_score"
-    assert of(Share(float("nan"), 1)).reason.code == "metric.not_a_score"
+    nan = float("nan")
+    for refused in ((nan, 1), (1, nan), (5, 0), (1, -3), (0, -1), (nan, 0), (1e300, 1e300)):
+        value = of(Share(*refused))
+        assert value.reason.code == "metric.not_a_score"
+        assert value.share is None  # nothing of it goes into the sums
 
 
 # --- the example ----------------------------------------------------------------------------------

@@ -22,11 +22,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Run, Score
-from evaluation.report import command, junit, markdown
+from evaluation.models import Aggregate, Run, Score
+from evaluation.report import command, html, junit, markdown
+from evaluation.report.cases import worst_cases
 from evaluation.report.reading import FORMS, Reading
 from evaluation.services.launch import carrying
 from evaluation.services.run import gates
+from evaluation.views import present
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.services import blindness
@@ -129,6 +131,38 @@ def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
         f"manage.py carry_run {run.pk} --gold again@1 --reason 'The last look'"
     )
     assert command.options_of(carried) == ""
+
+
+def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page() -> None:
+    metric = METRICS["requirement_f1"]
+    skill = {"mean": 0.5, "ci_low": 0.4, "ci_high": 0.6, "floor": "nothing", "n": 2}
+    skill |= {"at_floor": 0.0, "at_run": 0.4, "at_ceiling": 0.8}
+    all_cases = {"metric": metric.id, "mean": 0.9, "ci_low": 0.85, "ci_high": 0.95, "n": 9}
+    people = {"mean": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n": 2}
+    stored = {"skill": skill, "floors": {"nothing": people | {"mean": 0.0}}}
+    line = present.summary_row(Aggregate(**all_cases, yardsticks=stored))
+
+    drawn = html.picture(line)
+
+    assert drawn is not None
+    assert (drawn.start, drawn.at, drawn.stop, drawn.floors) == (0, 300, 600, [])
+    assert (drawn.low, drawn.high) == (240, 360)
+    assert (drawn.left.text, drawn.right.text) == ("0.000", "0.800")
+
+
+def test_failed_cases_come_before_others_that_score_as_little(script: Any, finished: Any) -> None:
+    def behave(case: Case) -> Output:
+        if case.case_id == "case-001":
+            raise ValueError("gone")
+        return {"requirements": [], "model": None}
+
+    script(behave)
+    run = finished()
+
+    nobody = Conversation.objects.none()
+    worst = worst_cases(run, METRICS["requirement_f1"], 2, blind=nobody)
+
+    assert [row.case.case_id for row in worst.rows] == ["case-001", "case-000"]
 
 
 def test_a_report_asks_as_often_for_many_cases_as_for_few(make_release: Any, finished: Any) -> None:

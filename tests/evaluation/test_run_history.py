@@ -11,9 +11,11 @@ from django.utils import timezone
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, Run
-from evaluation.services.run import lists, notes
+from evaluation.services.run import kept, lists, notes
+from evaluation.views.timeline import timeline
 from labeling.domain.facts import Fact
 from labeling.models import Event
+from tests.evaluation.events import make_events_release
 from tests.evaluation.screens import queries, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -166,6 +168,25 @@ def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any
     assert [row.run.pk for row in page.context["runs"] if row.highest] == [second.pk]
     assert [row.run.pk for row in page.context["runs"] if row.baseline] == [first.pk]
     assert text(page).count(">best figure<") == 1
+
+
+def test_a_figure_on_fewer_cases_is_no_rival_and_no_step_of_the_same_line(
+    launch: Any, signed_in: Any, people: Any
+) -> None:
+    run = {"pipeline": "requirements-local", "split": "dev"}
+    small = measured(launch(**run, size=1), 0.9)
+    whole, best = (measured(launch(**run), mean) for mean in (0.3, 0.4))
+    for baseline in (whole, small):
+        GateResult.objects.create(run=best, baseline=baseline, passed=True, checks=[])
+
+    rows = signed_in("noor").get(reverse("runs")).context["runs"]
+    drawn = timeline(Run.objects.visible_to(people["noor"]), people["noor"])
+
+    assert [row.run.pk for row in rows if row.highest] == [best.pk]
+    assert {row.run.pk for row in rows if row.baseline} == {whole.pk, small.pk}
+    assert drawn is not None
+    [line] = drawn.lines
+    assert line.paths == [" ".join(f"{dot.x},{dot.y}" for dot in line.dots[1:])]
 
 
 def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
@@ -325,6 +346,51 @@ def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, sign
     assert [row["unfold"] for row in form.settings if row["name"] == "everything"] == [True]
     assert 'value="0.7"' in str(form["everything.confidence"])
     assert signed_in("ana").get(reverse("run-new"), {"like": run.pk}).status_code == 404
+
+
+def test_what_the_form_has_no_field_for_is_kept_or_left_out(
+    launch: Any, project: Any, signed_in: Any
+) -> None:
+    run = launch(
+        release=make_events_release(project),
+        pipeline="nothing",
+        size=2,
+        metrics={"relaxed": {"match_mode": "span_iou"}},
+        thresholds={"hallucination_rate": 0.2},
+    )
+    noor, url = signed_in("noor"), reverse("run-new")
+
+    form = noor.get(url, {"like": run.pk}).context["form"]
+    page = text(noor.get(url, {"like": run.pk}, headers={"Accept-Language": "de"}))
+    posted = {"release": run.release_id, "pipeline": "nothing", "split": run.split}
+    lines = [shown.line for shown in form.kept_lines]
+    noor.post(url, posted | {"kept": lines})
+    noor.post(url, posted | {"kept": lines[1:2]})
+    refused = noor.post(url, posted | {"kept": ["size=0"]})
+
+    same, part = Run.objects.order_by("pk")[1:]
+    for again in (run, same):
+        assert (again.spec.size, again.spec.thresholds) == (2, {"hallucination_rate": 0.2})
+    assert same.spec.metrics_config == part.spec.metrics_config == run.spec.metrics_config
+    assert (part.spec.size, part.spec.thresholds) == (None, {})
+    assert "Nur die ersten 2 Einträge" in page
+    assert "Schwelle dieses Laufs: hallucination_rate ≤ 0.2" in page
+    assert refused.status_code == 422
+    assert "No run was launched with “size=0”" in text(refused)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "seed=3", "size=1.5", "size=true", "size=1e3", "size.n=3", f"size={2**31}"),
+        *("thresholds.f1=NaN", "thresholds.f1=true", "thresholds.f1=1e999", "thresholds.f1="),
+        *("metrics.cot=[1]", "metrics.cot=null", "metrics.cot=" + "[" * 9999),
+    ],
+)
+def test_a_line_that_no_run_has_is_refused(line: str) -> None:
+    with pytest.raises(kept.WrongLine):
+        kept.read([line])
+    assert kept.fact_of(line).code == "kept.no_line"
 
 
 def test_a_run_is_repeated_exactly_by_its_number(launch: Any, signed_in: Any, people: Any) -> None:

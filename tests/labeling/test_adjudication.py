@@ -427,3 +427,6 @@ def test_a_page_of_the_queue_goes_on_where_the_last_one_ended(
     named = signed_in(rita).get(f"{address}?q={two_to_one.external_id.upper()}&round=1").context
     assert [row.external_id for row in named["rows"]] == [two_to_one.external_id]
     assert named["tabs"][0][2] == 1
+    Conversation.objects.filter(pk=two_to_one.pk).update(external_id="Gespräch-Ö%1")
+    named = signed_in(rita).get(f"{address}?q=gesprÄch-ö%25").context
+    assert [row.external_id for row in named["rows"]] == ["Gespräch-Ö%1"]

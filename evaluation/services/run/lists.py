@@ -25,13 +25,14 @@ from django.db.models.functions import Coalesce
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, PrimaryMetric, Run, RunTag
-from evaluation.models.runs import RunQuerySet
+from evaluation.models.runs import RunQuerySet, number_of_cases
 from evaluation.services.run import changes, chosen_baselines
 from evaluation.services.run.planning import FLOORS
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import looks
+from labeling.services.searching import containing
 
 PAGE_SIZE = 25
 Status = Run.Status
@@ -97,6 +98,19 @@ class _OrOwn(dict[PrimaryOf, Metric]):
         return METRICS[GOLD_LAYERS[key.layer].primary]
 
 
+def deciding(primary: Primaries) -> Case:
+    """The name of the primary metric, for rows that belong to a ``run``."""
+    declared = [
+        When(run__release__project=key.project, run__release__layer=key.layer, then=Value(name.id))
+        for key, name in primary.items()
+    ]
+    own = [
+        When(run__release__layer=name, then=Value(layer.primary))
+        for name, layer in GOLD_LAYERS.items()
+    ]
+    return Case(*declared, *own, default=Value(""), output_field=CharField())
+
+
 # --- which, and in which order --------------------------------------------------------------------
 
 
@@ -143,8 +157,8 @@ def _filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
 
 def _matches(search: str) -> Q:
     number = whole_number(search)
-    named = Q(name__icontains=search) | Q(pipeline__icontains=search)
-    tagged = RunTag.objects.filter(run=OuterRef("pk"), tag__icontains=search)
+    named = containing("name", search) | Q(pipeline__icontains=search)
+    tagged = RunTag.objects.filter(containing("tag", search), run=OuterRef("pk"))
     by_text = named | Q(Exists(tagged))
     return by_text | Q(pk=number) if number is not None else by_text
 
@@ -176,15 +190,7 @@ def _by_gold(reader: Any, primary: Primaries) -> Any:
 
 def _by_primary(reader: Any, primary: Primaries) -> Any:
     """The mean of the primary metric; sealed figures have no place in an order either."""
-    declared = [
-        When(run__release__project=key.project, run__release__layer=key.layer, then=Value(name.id))
-        for key, name in primary.items()
-    ]
-    own = [
-        When(run__release__layer=name, then=Value(layer.primary))
-        for name, layer in GOLD_LAYERS.items()
-    ]
-    metric = Case(*declared, *own, default=Value(""), output_field=CharField())
+    metric = deciding(primary)
     rows = Aggregate.objects.filter(run=OuterRef("pk"), metric=metric).order_by("-metric_version")
     sealed = looks.sealed(reader, Look.Purpose.RESULTS).values("pk")
     mean = Subquery(rows.values("mean")[:1], output_field=FloatField())
@@ -238,7 +244,7 @@ def changed(runs: Sequence[Run]) -> dict[int, list[Fact] | None]:
 def highest(
     runs: Iterable[Run], visible: RunQuerySet, *, reader: Any, primary: Primaries
 ) -> set[int]:
-    """Of each gold and split the run with the best primary figure, where there are two or more.
+    """Of runs on the same cases the one with the best primary figure, where there are two or more.
 
     Floors are no competitors, and sealed figures are not compared. Whether it is really better
     than the next one only a comparison says.
@@ -254,27 +260,31 @@ def highest(
         mean__isnull=False,
     ).order_by()
     fields = ("run", "run__release", "run__split", "run__release__project", "run__release__layer")
-    groups: dict[tuple[int, str], list[tuple[float, int]]] = {}
-    for number, release, split, project, layer, name, version, mean in rows.values_list(
-        *fields, "metric", "metric_version", "mean"
+    groups: dict[tuple[int, str, int], list[tuple[float, int]]] = {}
+    for number, release, split, project, layer, name, version, mean, cases in rows.values_list(
+        *fields, "metric", "metric_version", "mean", number_of_cases("run")
     ):
         metric = primary[PrimaryOf(project, layer)]
         if (metric.id, metric.version) == (name, version):
             value = mean if metric.direction == "higher" else -mean
-            groups.setdefault((release, split), []).append((value, number))
+            groups.setdefault((release, split, cases), []).append((value, number))
     return {max(group)[1] for group in groups.values() if len(group) > 1}
 
 
 def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:
     """The baselines of gold and split: those that somebody chose; where nobody did, the runs
-    that were taken when thresholds were checked last.
+    that were taken when thresholds were checked last, one for each number of cases.
     """
     releases = {run.release_id for run in runs}
     chosen = chosen_baselines.of_releases(releases)
     checks = GateResult.objects.filter(baseline__release__in=releases).order_by("pk")
-    rows = checks.values_list("baseline__release", "baseline__split", "baseline")
-    checked = {(release, split): number for release, split, number in rows}
+    rows = checks.values_list(
+        "baseline__release", "baseline__split", number_of_cases("baseline"), "baseline"
+    )
+    checked = {(release, split, cases): number for release, split, cases, number in rows}
     taken: dict[int, BaselineBy] = {
-        number: "gate" for place, number in checked.items() if place not in chosen
+        number: "gate"
+        for (release, split, _), number in checked.items()
+        if (release, split) not in chosen
     }
     return {**taken, **dict.fromkeys(chosen.values(), "chosen")}

@@ -29,6 +29,7 @@ from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, pending, projects
+from labeling.services.searching import containing
 from labeling.services.settling import merges, settling
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 
@@ -345,7 +346,7 @@ class Workload:
             number = whole_number(wanted.round)
             rows = rows.none() if number is None else rows.filter(round__number=number)
         if wanted.text:
-            rows = rows.filter(conversation__external_id__icontains=wanted.text)
+            rows = rows.filter(containing("conversation__external_id", wanted.text))
         return rows
 
     def _in_tab(self, tab: str, wanted: Wanted) -> QuerySet[Merge]:

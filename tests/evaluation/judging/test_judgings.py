@@ -12,11 +12,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation import judge
 from evaluation.forms import LaunchForm
 from evaluation.management import prompts
 from evaluation.models import Answer, Judgement, Run
+from evaluation.report import command
+from evaluation.report.reading import FORMS, Reading
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import cloning, launch
@@ -136,6 +139,10 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
     assert answers.judge_prompts_of(run) == {"faithfulness": FROM_ELSEWHERE}
     assert told["judge_sha256"] != work(start()).judgings.get().spec["prompts"]["faithfulness"]
     assert LaunchForm.as_in(run)["judge.faithfulness"] == FROM_ELSEWHERE
+    assert "--judge-prompt faithfulness=judge-faithfulness.txt" in command.to_repeat(run)
+    assert command.prompts_of(run) == {"judge-faithfulness.txt": FROM_ELSEWHERE}
+    page = "".join(Reading(run, n_cases=0).text(FORMS["html"], address="/"))
+    assert escape(FROM_ELSEWHERE) in page
 
 
 @pytest.mark.parametrize(
