@@ -40,7 +40,8 @@ class AssaySite(AdminSite):
         self, request: HttpRequest, content_type_id: str, object_id: str
     ) -> HttpResponse:
         """Only for rows that the person sees here: addresses contain names of projects and gold."""
-        kind = ContentType.objects.filter(pk=whole_number(content_type_id)).first()
+        kind_pk = whole_number(content_type_id)
+        kind = None if kind_pk is None else ContentType.objects.filter(pk=kind_pk).first()
         model = kind.model_class() if kind else None
         rows = self._registry.get(model) if model else None
         row = rows.get_object(request, object_id) if rows else None
@@ -49,11 +50,11 @@ class AssaySite(AdminSite):
         opened: HttpResponse = shortcut(request, content_type_id, object_id)
         return opened
 
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """On the account's page tries are counted, and the change is on record."""
         return redirect("password-change")
 
-    def password_change_done(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change_done(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return redirect("account")
 
     def get_app_list(

@@ -228,12 +228,14 @@ class _Scorer:
 
 
 def _value_of(row: Score) -> Value:
-    has_share = row.numerator is not None and row.weight is not None
+    share = None
+    if row.numerator is not None and row.weight is not None:
+        share = Share(row.numerator, row.weight)
     return Value(
         row.value,
         row.reason,
         detail=row.detail or None,
-        share=Share(row.numerator, row.weight) if has_share else None,
+        share=share,
         chance=row.chance,
     )
 

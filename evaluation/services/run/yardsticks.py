@@ -375,7 +375,8 @@ class Standing:
         items = CaseRun.objects.filter(run=self._run).values("item")
         rows = YardstickCase.objects.filter(yardstick__in=names, item__in=items)
         columns = rows.values_list("yardstick", "item", "part", "shares", "by_person")
-        for pk, item, part, shares, by_person in columns.iterator(chunk_size=BATCH):
+        every: Iterator[Any] = columns.iterator(chunk_size=BATCH)
+        for pk, item, part, shares, by_person in every:
             cases[names[pk]][item, part] = _Reached(shares, by_person)
         return cases
 
