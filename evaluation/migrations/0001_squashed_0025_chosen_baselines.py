@@ -34,6 +34,8 @@ class Migration(migrations.Migration):
         ('evaluation', '0021_slots'),
         ('evaluation', '0022_run_notes'),
         ('evaluation', '0023_plain_names'),
+        ('evaluation', '0024_scored_cases'),
+        ('evaluation', '0025_chosen_baselines'),
     ]
 
     initial = True
@@ -152,6 +154,19 @@ class Migration(migrations.Migration):
                         'verbose_name': 'case',
                         'verbose_name_plural': 'cases',
                         'ordering': ['run', 'item__position', 'repetition'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='ChosenBaseline',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('split', models.CharField(blank=True, help_text='As in the run', max_length=5)),
+                        ('at', models.DateTimeField(auto_now_add=True)),
+                    ],
+                    options={
+                        'verbose_name': 'baseline',
+                        'verbose_name_plural': 'baselines',
+                        'ordering': ['-pk'],
                     },
                 ),
                 migrations.CreateModel(
@@ -390,6 +405,7 @@ class Migration(migrations.Migration):
                         ('turn_at', models.DateTimeField(help_text='When a worker last took it up', null=True)),
                         ('scoring_owner', models.UUIDField(null=True)),
                         ('scoring_expires_at', models.DateTimeField(null=True)),
+                        ('scored_cases', models.PositiveIntegerField(db_default=0, default=0, help_text='While it is scored: of how many cases the scores are stored')),
                         ('scored_at', models.DateTimeField(null=True)),
                         ('first_scored_at', models.DateTimeField(help_text='Since when its figures could be seen; scoring again leaves it', null=True)),
                     ],
@@ -566,6 +582,16 @@ class Migration(migrations.Migration):
                     field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='evaluation.caserun'),
                 ),
                 migrations.AddField(
+                    model_name='chosenbaseline',
+                    name='by',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='chosenbaseline',
+                    name='release',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='chosen_baselines', to='labeling.goldrelease'),
+                ),
+                migrations.AddField(
                     model_name='gateresult',
                     name='asked_by',
                     field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
@@ -714,6 +740,11 @@ class Migration(migrations.Migration):
                     model_name='gateresult',
                     name='run',
                     field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gate_results', to='evaluation.run'),
+                ),
+                migrations.AddField(
+                    model_name='chosenbaseline',
+                    name='run',
+                    field=models.ForeignKey(help_text='Empty: none any more', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.run'),
                 ),
                 migrations.AddField(
                     model_name='caserun',
@@ -932,6 +963,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='ratingpanel',
                     constraint=models.CheckConstraint(condition=models.Q(('counted__lte', models.F('changes'))), name='rating_panel_counts_what_changed'),
+                ),
+                migrations.AddIndex(
+                    model_name='chosenbaseline',
+                    index=models.Index(fields=['release', 'split', 'id'], name='baselines_of_gold'),
                 ),
                 migrations.AddIndex(
                     model_name='caserun',
