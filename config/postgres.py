@@ -71,6 +71,7 @@ def _account(folder: Path) -> dict[str, Any]:
 def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
     command = [str(binaries / "initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C"]
     options = ["--username=postgres", "--no-sync", f"--pgdata={folder / 'data'}"]
+    options.append("--lc-ctype=C.UTF-8")  # it knows the capitals of every letter
     done = subprocess.run(
         [*command, *options], cwd=folder, capture_output=True, text=True, check=False, **account
     )
