@@ -12,6 +12,9 @@ from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
 
+TURN_SECONDS = 5.0
+"""How long answers are processed before what else waits in the queue has its turn."""
+
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
 def freeze_gold(request_id: int) -> None:
@@ -37,7 +40,9 @@ def process_answers(project_id: int) -> None:
     from labeling.services.vectors import ruler
 
     pending.gather()
-    processing.process(Project.objects.get(pk=project_id), ruler=ruler)
+    project = Project.objects.get(pk=project_id)
+    if not processing.process(project, ruler=ruler, seconds=TURN_SECONDS):
+        pending.go_on(project_id)
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id

@@ -43,6 +43,11 @@ def gather() -> None:
     sleep(GATHER_SECONDS)
 
 
+def go_on(project_id: int) -> None:
+    """With what is left, behind the messages that wait meanwhile."""
+    _messages.send(project_id)
+
+
 def _wake(update: PendingUpdate) -> None:
     """Unless a worker is on its way for an earlier row: it takes this one, too.
 

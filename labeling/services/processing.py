@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cache
+from time import monotonic
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import PendingUpdate, Project, Round
@@ -20,8 +21,13 @@ from labeling.services.settling import merges
 from labeling.services.work import rounds
 
 
-def process(project: Project, *, ruler: Callable[[], Ruler]) -> None:
-    """Catch up with everything that is pending in the project, in batches."""
+def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> bool:
+    """Catch up with what is pending in the project, in batches; False if some of it is left.
+
+    No batch begins after ``seconds``: where people answer as fast as a worker merges, it would
+    never come to anything else.
+    """
+    end = None if seconds is None else monotonic() + seconds
     waiting = project.pending_updates.select_related("round__project").order_by("pk")
     while updates := list(waiting[: merges.FEW]):
         catch_up(
@@ -31,6 +37,9 @@ def process(project: Project, *, ruler: Callable[[], Ruler]) -> None:
             measure={update.round for update in updates if update.round},
         )
         PendingUpdate.objects.filter(pk__in=[update.pk for update in updates]).delete()
+        if end is not None and monotonic() >= end:
+            return not waiting.exists()
+    return True
 
 
 def catch_up(

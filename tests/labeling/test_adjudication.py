@@ -261,6 +261,24 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
     assert polled.headers["HX-Refresh"] == "true"
 
 
+def test_a_worker_lets_other_messages_through_while_answers_keep_coming(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
+    monkeypatch.setattr(vectors, "ruler", ruler)
+    monkeypatch.setattr(tasks, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(merges, "FEW", 1)
+    factories.answer_all(factories.open_full(project, 2))
+    sent.clear()
+
+    tasks.process_answers(project.pk)
+    assert (Merge.objects.count(), sent) == (1, [("labeling.tasks.process_answers", [project.pk])])
+
+    tasks.process_answers(project.pk)
+    assert (Merge.objects.count(), len(sent)) == (2, 1)
+
+
 def test_the_last_answer_wakes_a_worker(
     project: Project, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
