@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def on_each_database(
     script: str, options: argparse.Namespace, measure: Callable[[argparse.Namespace], int]
 ) -> int:
-    """Each database in a process of its own: Django is set up once in a process."""
+    """Each database in a separate process: Django is set up once in a process."""
     if options.only:
         return measure(options)
     failed = 0

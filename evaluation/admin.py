@@ -244,7 +244,7 @@ class AggregateInline(ReadOnly, admin.TabularInline):
     readonly_fields = ROW
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever sees the run: it is asked for before."""
+        """For everybody who sees the run, which is asked before."""
         return True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
@@ -496,7 +496,7 @@ class ScoreInline(ReadOnly, admin.TabularInline):
     verbose_name_plural = _("Scores")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever sees the case: it is asked for before."""
+        """For everybody who sees the case, which is asked before."""
         return True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Score]:

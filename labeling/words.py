@@ -747,7 +747,7 @@ WORDS: dict[str, Text] = {
     "schema.few_phases": _("A narrative has at least two phases."),
     "schema.label_not_there": _("The label that this names is not there."),
     "schema.label_twice": _("The same label is chosen twice."),
-    "plugin.name_is_ours": _("Assay has a {name} of its own: choose another name."),
+    "plugin.name_is_ours": _("Assay has its own {name}: choose another name."),
     "plugin.name_taken": _("{by} has this name already: choose another, or remove one package."),
     "plugin.cannot_load": _("It cannot be loaded: {text}"),
     "plugin.slow_import": _(

@@ -21,7 +21,7 @@ from labeling.words import words
 
 @require_GET
 def run_report(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
-    """The HTML form is opened in the browser, under a policy of its own; the others are files."""
+    """The HTML form is opened in the browser, under its own policy; the others are files."""
     run = opened_run(request, pk)
     form = BY_ENDING.get(ending)
     if form is None:

@@ -592,7 +592,7 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
 def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any] | None:
     """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric.
 
-    Lines join the runs of one pipeline only: another pipeline is no step on its way. The first
+    Lines join the runs of one pipeline only: another pipeline does not continue it. The first
     metric is drawn with the ``interval`` of each run.
     """
     if len(rows) < 2:

@@ -155,7 +155,7 @@ def _drawn(measured: list[_Measured], metric: Metric) -> Timeline:
 
 
 def _paths(placed: list[tuple[_Measured, Dot]]) -> list[str]:
-    """On other gold, or other cases of it, a figure is no step on the same way."""
+    """On other gold, or other cases of it, a figure does not continue the line."""
 
     def cases_of(pair: tuple[_Measured, Dot]) -> tuple[int, str, int]:
         run: Any = pair[0].run

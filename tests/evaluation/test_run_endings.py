@@ -38,7 +38,7 @@ def endings(run: Run) -> list[str]:
     return list(own.order_by("pk").values_list("verb", flat=True))
 
 
-def test_a_run_finishes_once_whoever_works_on_it_again(
+def test_a_run_finishes_once_even_if_it_is_worked_on_again(
     launch: Any, script: Any, webhook: Webhook
 ) -> None:
     script(perfect)

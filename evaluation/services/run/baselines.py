@@ -11,7 +11,7 @@ from evaluation.services.run import chosen_baselines, lists
 Choice = Literal["chosen", "gate", "marked", "pipeline", "gold"]
 """Chosen by somebody for this gold and split; else when the thresholds of this run were checked, or
 when those of another one on this gold were, which the list of runs marks; else the run before of
-its pipeline; else any before that is no floor: those are measured for every run."""
+its pipeline; else any before apart from floors, which are measured for every run."""
 
 
 class Baseline(NamedTuple):

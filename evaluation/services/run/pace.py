@@ -1,4 +1,4 @@
-"""How fast a run goes, what it is at, and what failed: read from its rows, whoever works on it."""
+"""How fast a run goes, what it is at, and what failed: read from its rows alone."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """From stored outputs to scores and aggregates. It runs no pipeline and may be repeated.
 
 A part of the cases at a time: their scores are stored at once and stay when the process dies, so
-whoever takes over goes on behind them. The figures of the run are made of what is stored, without
-the texts, so that neither memory nor the lock on the database grows with the conversations.
+the one that takes over goes on behind them. The figures of the run are made of what is stored,
+without the texts, so that neither memory nor the lock on the database grows with the conversations.
 """
 
 from __future__ import annotations
