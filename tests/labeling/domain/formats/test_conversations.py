@@ -356,30 +356,24 @@ def test_no_file_makes_a_reader_fail(format):
 
 
 @pytest.mark.parametrize(
-    ("format", "unit"),
+    ("format", "start", "unit"),
     [
-        ("transcript", "Ana: a: b: c (00:01\n"),
-        ("transcript", "a" * 200 + "\n"),
-        ("vtt", "00:01.000 --> 00:02.000\n<v <v <i><<b>&amp;\n\n"),
-        ("csv", "Ana,b,c\n"),
+        ("transcript", "Ana: Hi\n", "Ana: a: b: c (00:01\n"),
+        ("transcript", "Ana: Hi\n", "a" * 200 + "\n"),
+        ("vtt", "WEBVTT\n\n", "00:01.000 --> 00:02.000\n<v <v <i><<b>&amp;\n\n"),
+        ("vtt", "WEBVTT\n\n00:01.000\n<v", " " * 100),
+        ("csv", "speaker,text,chat\n", "Ana,b,c\n"),
     ],
 )
-def test_time_grows_with_the_size_of_a_file(format, unit):
+def test_time_grows_with_the_size_of_a_file(format, start, unit):
     """Twice the text takes about twice the time, whatever the text is."""
-    begin = {"csv": "speaker,text,chat\n", "vtt": "WEBVTT\n\n"}.get(format, "Ana: Hi\n")
 
     def seconds(times: int) -> float:
         started = time.process_time()
-        everything(begin + unit * times, format)
+        everything(start + unit * times, format)
         return time.process_time() - started
 
     seconds(100)
-    assert seconds(4_000) < 8 * seconds(1_000) + 0.2
-
-
-def test_a_voice_tag_of_blanks_takes_no_time():
-    started = time.process_time()
-
-    everything("WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 500_000 + "<", "vtt")
-
-    assert time.process_time() - started < 0.3
+    # The quickest of three: the others have waited for other programs.
+    short, long = (min(seconds(times) for _ in range(3)) for times in (1_000, 4_000))
+    assert long < 8 * short + 0.2
