@@ -57,9 +57,10 @@ class LocalAnalyst:
         state = trace(case, self._deps)
         notes: Notes = {
             "sentences": len(state["sentences"]),
-            "candidates": len(state["candidates"]),
-            "standing": len(state["standing"]),
+            "commitments": len(state["commitments"]),
+            "standing": sum(one.wanted for one in state["commitments"]),
             "kept": len(state["kept"]),
+            "unworded": dict(state["unworded"]),
         }
         return Labelled(state["requirements"], notes)
 

@@ -73,9 +73,10 @@ class Notes(_From, Spending, total=False):
     """How a node came to its labels; each node notes what it knows."""
 
     sentences: int
-    candidates: int
+    commitments: int
     standing: int
     kept: int
+    unworded: dict[str, int]
     of: int
     unplaced: int
     unknown_ids: int

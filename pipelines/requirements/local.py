@@ -45,7 +45,7 @@ class RequirementsLocal:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return f"2+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         return {"requirements": self.trace(case)["requirements"], "model": None}
@@ -58,7 +58,6 @@ def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
     """All steps, with what each of them added."""
     state: ExtractionState = {"case": case}
     state.update(nodes.read_talk(state))
-    state.update(nodes.detect(state))
     state.update(nodes.settle(state))
     state.update(nodes.select(state, deps))
     state.update(nodes.word(state))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from pipelines.requirements.lexicon import mapping, words
 
 # What is not text: control characters, halves of surrogate pairs, marks of width or direction.
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+", re.M)
-_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s+|\n+|;\s+")
+_BULLET = re.compile(r"\s*+(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s++")
+_END = re.compile(r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st)\.$", re.I)
 _WORD = re.compile(r"[\w][\w'&/-]*")
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
@@ -25,29 +27,64 @@ def plain(text: str) -> str:
     return _SPACE.sub(" ", text.translate(_QUOTES)).strip()
 
 
+class Span(NamedTuple):
+    """A sentence at its place in a message."""
+
+    start: int
+    end: int
+    text: str
+    item: bool = False
+    """An item of a list."""
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of one message; list items count as sentences."""
-    lines = (" ".join(line.split()) for line in text[:MAX_CHARACTERS].split("\n"))
-    text = _BULLET.sub("\n", "\n".join(filter(None, lines)).translate(_QUOTES))
-    parts: list[str] = []
-    for part in _END.split(text):
-        part = plain(part)
-        is_rest = parts and _ABBREVIATION.search(parts[-1][-_LONGEST_ABBREVIATION:])
-        if is_rest and len(parts[-1]) + len(part) < MAX_SENTENCE:
-            parts[-1] = f"{parts[-1]} {part}"
-        elif _WORD.search(part):
-            parts += _cut(part)
-    return parts
+    return [span.text for span in spans(text)]
 
 
-def _cut(sentence: str) -> list[str]:
-    pieces: list[str] = []
-    while len(sentence) > MAX_SENTENCE:
-        at = sentence.rfind(" ", 1, MAX_SENTENCE)
-        at = at if at > 0 else MAX_SENTENCE
-        pieces.append(sentence[:at])
-        sentence = sentence[at:].lstrip()
-    return [*pieces, sentence] if sentence else pieces
+def spans(text: str) -> list[Span]:
+    """The sentences of one message, each with its place."""
+    text = text[:MAX_CHARACTERS].translate(_QUOTES)
+    found: list[Span] = []
+    at = 0
+    for line in text.split("\n"):
+        if line.strip():
+            found += _of_line(line, at)
+        at += len(line) + 1
+    return found
+
+
+def _of_line(line: str, offset: int) -> Iterator[Span]:
+    bullet = _BULLET.match(line)
+    start = bullet.end() if bullet else 0
+    ends = [*_END.finditer(line, start), None]
+    for cut in ends:
+        end = cut.start() if cut else len(line)
+        if (
+            cut
+            and end - start < MAX_SENTENCE
+            and _ABBREVIATION.search(line[:end][-_LONGEST_ABBREVIATION:])
+        ):
+            continue
+        for piece in _cut(line, start, end):
+            text = plain(line[piece[0] : piece[1]])
+            if _WORD.search(text):
+                yield Span(offset + piece[0], offset + piece[1], text, bullet is not None)
+        start = cut.end() if cut else end
+
+
+def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and line[start].isspace():
+        start += 1
+    while start < end and line[end - 1].isspace():
+        end -= 1
+    while end - start > MAX_SENTENCE:
+        at = line.rfind(" ", start + 1, start + MAX_SENTENCE)
+        at = at if at > 0 else start + MAX_SENTENCE
+        yield start, at
+        start = at
+    if start < end:
+        yield start, end
 
 
 def tokens(text: str) -> list[str]:

@@ -35,7 +35,7 @@ from pipelines.requirements.extraction.features import (
     WEIGHTS,
     match_features,
 )
-from pipelines.requirements.extraction.state import Candidate, ExtractionState
+from pipelines.requirements.extraction.state import Commitment, ExtractionState
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
@@ -89,16 +89,15 @@ def examples(case: Case, gold: Sequence[Mapping[str, Any]], encoder: Encoder) ->
     return [Example(candidate.features, at in right) for at, candidate in enumerate(candidates)]
 
 
-def _candidates(case: Case) -> list[Candidate]:
+def _candidates(case: Case) -> list[Commitment]:
     state: ExtractionState = {"case": case}
     state.update(nodes.read_talk(state))
-    state.update(nodes.detect(state))
     state.update(nodes.settle(state))
-    return state["standing"]
+    return [one for one in state["commitments"] if one.wanted]
 
 
 def _stated(
-    candidates: Sequence[Candidate], gold: Sequence[Mapping[str, Any]], encoder: Encoder
+    candidates: Sequence[Commitment], gold: Sequence[Mapping[str, Any]], encoder: Encoder
 ) -> set[int]:
     stated = encoder.encode([candidate.text for candidate in candidates])
     wanted = encoder.encode([f"{label['title']} {label['action']}" for label in gold])
@@ -108,7 +107,7 @@ def _stated(
         cited = [
             at
             for at, candidate in enumerate(candidates)
-            if set(candidate.sources) & set(label["source_messages"])
+            if set(candidate.messages) & set(label["source_messages"])
         ]
         best = max((row[at] for at in cited), default=0.0)
         right |= {at for at in cited if row[at] >= max(NEAR, best - NEAREST) or row[at] == best}

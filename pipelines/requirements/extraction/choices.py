@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pipelines.requirements.extraction.state import Criterion, Sentence
+from pipelines.requirements.extraction.state import Criterion, Utterance
 from pipelines.requirements.lexicon import criteria_patterns, criteria_words
 from pipelines.requirements.text import singular, tokens
 from pipelines.types import Case
@@ -20,7 +20,7 @@ _SOMEBODY = re.compile(
 )
 
 
-def chosen(case: Case, spoken: Sequence[Sentence]) -> str | None:
+def chosen(case: Case, spoken: Sequence[Utterance]) -> str | None:
     """What the talk is about choosing, or None if it is about something else."""
     named = [word.lower() for word in tokens(case.domain)]
     if len(named) > 1 and named[-1] in criteria_words("choosing_domains"):
@@ -58,14 +58,14 @@ def _forms(word: str) -> tuple[str, ...]:
     return (stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem)
 
 
-def asks_criteria(question: Sentence | None) -> bool:
+def asks_criteria(question: Utterance | None) -> bool:
     if question is None:
         return False
     after_what_was = criteria_patterns("asks_experience").search(question.text)
     return bool(criteria_patterns("asks_criteria").search(question.text)) and not after_what_was
 
 
-def whole_question(spoken: Sequence[Sentence], question: Sentence | None) -> Sentence | None:
+def whole_question(spoken: Sequence[Utterance], question: Utterance | None) -> Utterance | None:
     """All that was asked in the message of a question, as one sentence."""
     if question is None:
         return None
@@ -74,17 +74,17 @@ def whole_question(spoken: Sequence[Sentence], question: Sentence | None) -> Sen
     return replace(question, text=" ".join(texts))
 
 
-def asks_experience(question: Sentence | None) -> bool:
+def asks_experience(question: Utterance | None) -> bool:
     return question is not None and bool(criteria_patterns("asks_experience").search(question.text))
 
 
-def topic_of(question: Sentence | None) -> str:
+def topic_of(question: Utterance | None) -> str:
     """What a question names as perhaps of weight ("How important is the price?")."""
     found = criteria_patterns("about").search(question.text) if question else None
     return named(found, "what") if found else ""
 
 
-def with_person(one: Criterion, question: Sentence | None) -> Criterion:
+def with_person(one: Criterion, question: Utterance | None) -> Criterion:
     """ "Somebody who smokes", after a question about a flatmate, is a flatmate who smokes."""
     meant = _SOMEBODY.match(one.what)
     asked = list(_ARTICLE.finditer(question.text)) if question else []

@@ -10,7 +10,13 @@ from pipelines.requirements.extraction import choices, criteria, discourse
 from pipelines.requirements.extraction.clauses import split_condition
 from pipelines.requirements.extraction.criteria_wording import key_of
 from pipelines.requirements.extraction.features import criterion_features
-from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Criterion,
+    Reading,
+    Source,
+    Utterance,
+)
 from pipelines.requirements.text import strip_openers
 from pipelines.types import Case
 
@@ -27,8 +33,8 @@ _DOES = re.compile(
 )
 
 
-def candidates(case: Case, spoken: Sequence[Sentence], noun: str) -> list[Candidate]:
-    found: list[Candidate] = []
+def candidates(case: Case, spoken: Sequence[Utterance], noun: str) -> list[Commitment]:
+    found: list[Commitment] = []
     for sentence in spoken:
         if not sentence.asked and not sentence.question:
             question = discourse.question_before(spoken, sentence)
@@ -37,7 +43,7 @@ def candidates(case: Case, spoken: Sequence[Sentence], noun: str) -> list[Candid
 
 
 def _add(
-    found: list[Candidate], sentence: Sentence, question: Sentence | None, case: Case, noun: str
+    found: list[Commitment], sentence: Utterance, question: Utterance | None, case: Case, noun: str
 ) -> None:
     texts = [sentence.text, question.text if question else ""]
     noun = choices.own_word(noun, case.domain, texts)
@@ -53,7 +59,7 @@ def _add(
         _take(found, one, sentence, question)
 
 
-def _last(found: list[Candidate], sentence: Sentence) -> Candidate | None:
+def _last(found: list[Commitment], sentence: Utterance) -> Commitment | None:
     """The criterion named last in the same message."""
     return found[-1] if found and found[-1].sentence.message == sentence.message else None
 
@@ -64,7 +70,7 @@ def _told(text: str) -> str:
     return does["does"].rstrip(" .!") if does else ""
 
 
-def _agreed(sentence: Sentence, question: Sentence | None, noun: str) -> list[Criterion]:
+def _agreed(sentence: Utterance, question: Utterance | None, noun: str) -> list[Criterion]:
     """ "Do you care about the price?" "Yes.": the question names it."""
     topic = choices.topic_of(question)
     if not (topic and sentence.first and discourse.takes_up([sentence])):
@@ -75,13 +81,13 @@ def _agreed(sentence: Sentence, question: Sentence | None, noun: str) -> list[Cr
 
 
 def _take(
-    found: list[Candidate], one: Criterion, sentence: Sentence, question: Sentence | None
+    found: list[Commitment], one: Criterion, sentence: Utterance, question: Utterance | None
 ) -> None:
     last = _last(found, sentence)
     if last and last.criterion and _says_more(one, last.criterion):
         found[-1] = _with_more(last, last.criterion, one)
     elif one.form != "pointing":
-        found.append(_candidate(one, sentence, question, (sentence.message,)))
+        found.append(_candidate(one, sentence, question, (Source(sentence.message, "stated"),)))
     elif last and last.criterion:
         stronger = max(one.strength, last.criterion.strength)
         again = replace(last.criterion, strength=stronger, told=one.told or last.criterion.told)
@@ -89,7 +95,8 @@ def _take(
     elif question and (topic := choices.topic_of(question)):
         listed = criteria.things(topic, one)
         only_yes = discourse.accepts([sentence])
-        sources = (question.message, sentence.message) if only_yes else (sentence.message,)
+        answer = Source(sentence.message, "accepted" if only_yes else "stated")
+        sources = (Source(question.message, "proposed"), answer) if only_yes else (answer,)
         found += [_candidate(thing, sentence, question, sources) for thing in listed]
 
 
@@ -99,7 +106,7 @@ def _says_more(one: Criterion, last: Criterion) -> bool:
     return judged or (one.form == "question" and bool(_THEY.search(one.what)))
 
 
-def _with_more(last: Candidate, named: Criterion, one: Criterion) -> Candidate:
+def _with_more(last: Commitment, named: Criterion, one: Criterion) -> Commitment:
     if one.form == "quality":
         return replace(last, details=(*last.details, _fits(one)))
     told = _THEY.sub(named.what, one.what, count=1)
@@ -111,8 +118,8 @@ def _fits(one: Criterion) -> str:
 
 
 def _candidate(
-    one: Criterion, sentence: Sentence, question: Sentence | None, sources: tuple[int, ...]
-) -> Candidate:
+    one: Criterion, sentence: Utterance, question: Utterance | None, sources: tuple[Source, ...]
+) -> Commitment:
     reading = Reading(
         subject="I",
         predicate=one.what,
@@ -124,7 +131,7 @@ def _candidate(
         priority="must" if one.must else "should",
         negative=one.negative,
     )
-    return Candidate(
+    return Commitment(
         sentence=sentence,
         text=strip_openers(sentence.text),
         reading=reading,
@@ -142,9 +149,9 @@ def _condition(text: str) -> str | None:
     return condition if condition and _CASE.match(condition) else None
 
 
-def merged(found: Sequence[Candidate]) -> list[Candidate]:
+def merged(found: Sequence[Commitment]) -> list[Commitment]:
     """What was named twice stays once, with all of its messages."""
-    stays: list[Candidate] = []
+    stays: list[Commitment] = []
     for one in found:
         at = next((at for at, other in enumerate(stays) if _same(one, other)), None)
         if at is None:
@@ -154,7 +161,7 @@ def merged(found: Sequence[Candidate]) -> list[Candidate]:
     return stays
 
 
-def _same(one: Candidate, other: Candidate) -> bool:
+def _same(one: Commitment, other: Commitment) -> bool:
     if one.criterion is None or other.criterion is None:
         return False
     key, known = key_of(one.criterion), key_of(other.criterion)
@@ -166,11 +173,11 @@ def _same(one: Candidate, other: Candidate) -> bool:
     )
 
 
-def _joined(one: Candidate, other: Candidate) -> Candidate:
+def _joined(one: Commitment, other: Commitment) -> Commitment:
     more = other.criterion and (other.criterion.told or other.criterion.verb == "choose")
     stays = other if more else one
     return replace(
         stays,
-        sources=tuple(sorted({*one.sources, *other.sources})),
+        sources=tuple(dict.fromkeys([*one.sources, *other.sources])),
         details=(*one.details, *other.details),
     )

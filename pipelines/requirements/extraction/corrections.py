@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipelines.requirements.extraction.clauses import STRONG, find_cue, read
-from pipelines.requirements.extraction.state import Candidate, Sentence
+from pipelines.requirements.extraction.state import Commitment, Source, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import singular, tokens
 
@@ -20,7 +20,7 @@ _FIGURE = re.compile(
 )
 
 
-def corrected(spoken: Sequence[Sentence], found: Sequence[Candidate]) -> list[Candidate]:
+def corrected(spoken: Sequence[Utterance], found: Sequence[Commitment]) -> list[Commitment]:
     """The wishes with the figures that hold in the end, and without the mere corrections."""
     standing = list(found)
     for sentence in spoken:
@@ -32,7 +32,7 @@ def corrected(spoken: Sequence[Sentence], found: Sequence[Candidate]) -> list[Ca
     return standing
 
 
-def _new_figure(sentence: Sentence) -> re.Match[str] | None:
+def _new_figure(sentence: Utterance) -> re.Match[str] | None:
     if sentence.asked or len(tokens(sentence.text)) > SHORT:
         return None
     cue = find_cue(sentence.text)
@@ -41,7 +41,7 @@ def _new_figure(sentence: Sentence) -> re.Match[str] | None:
     return next(_FIGURE.finditer(sentence.text), None)
 
 
-def _place(found: list[Candidate], sentence: Sentence, figure: re.Match[str]) -> int | None:
+def _place(found: list[Commitment], sentence: Utterance, figure: re.Match[str]) -> int | None:
     """The last wish said before that has a figure of the same unit."""
     fitting = [
         at
@@ -63,10 +63,17 @@ def _same_unit(old: re.Match[str], new: re.Match[str]) -> bool:
     return left == right or (new.end() == len(new.string.rstrip(" .!")) and not new["unit"])
 
 
-def _put_right(one: Candidate, sentence: Sentence, new: re.Match[str]) -> Candidate:
+def _put_right(one: Commitment, sentence: Utterance, new: re.Match[str]) -> Commitment:
     old = _old_figure(one.text, new)
     if old is None:
         return one
     text = one.text[: old.start("number")] + new["number"] + one.text[old.end("number") :]
-    sources = tuple(sorted({*one.sources, sentence.message}))
-    return replace(one, text=text, reading=read(text), sources=sources)
+    sources = (*one.sources, Source(sentence.message, "corrected"))
+    return replace(
+        one,
+        text=text,
+        reading=read(text),
+        sources=sources,
+        acts=(*one.acts, "correction"),
+        state="corrected",
+    )

@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
-from pipelines.requirements.extraction.state import Candidate, Sentence
+from pipelines.requirements.extraction.state import Commitment, Utterance
 from pipelines.requirements.lexicon import roles, signal, words
-from pipelines.requirements.text import content_words, plain, sentences, strip_openers, tokens
+from pipelines.requirements.text import content_words, plain, spans, strip_openers, tokens
 from pipelines.types import Message
 
 RECAP_OVERLAP = 0.6
@@ -22,26 +22,29 @@ _OFFERS = re.compile(r"do (?:you|they|we) (?:want|need)|what (?:about|if)|how ab
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
 
 
-def read_sentences(messages: Sequence[Message]) -> list[Sentence]:
-    found: list[Sentence] = []
+def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
+    found: list[Utterance] = []
     for message in messages:
         role = message.role.strip().lower()
         if role in roles("silent"):
             continue
         found += [
-            Sentence(
+            Utterance(
                 message=message.index,
-                text=text,
-                asked=role in roles("asking"),
-                question=text.rstrip("\"') ").endswith("?"),
+                text=span.text,
+                side="analyst" if role in roles("asking") else "client",
+                question=span.text.rstrip("\"') ").endswith("?"),
                 first=at == 0,
+                start=span.start,
+                end=span.end,
+                speaker=message.speaker,
             )
-            for at, text in enumerate(sentences(message.content))
+            for at, span in enumerate(spans(message.content))
         ]
     return found
 
 
-def question_before(spoken: Sequence[Sentence], sentence: Sentence) -> Sentence | None:
+def question_before(spoken: Sequence[Utterance], sentence: Utterance) -> Utterance | None:
     """What the speaker was asked: the last sentence of the other side just before this message."""
     at = bisect_left(spoken, sentence.message, key=_message)
     if not at or not spoken[at - 1].asked:
@@ -50,7 +53,7 @@ def question_before(spoken: Sequence[Sentence], sentence: Sentence) -> Sentence 
     return next((one for one in reversed(asked) if one.question), asked[-1])
 
 
-def answer_after(spoken: Sequence[Sentence], asked: Sentence) -> list[Sentence]:
+def answer_after(spoken: Sequence[Utterance], asked: Utterance) -> list[Utterance]:
     """The next message, if it comes from the side with wishes."""
     at = bisect_right(spoken, asked.message, key=_message)
     if at == len(spoken) or spoken[at].asked:
@@ -58,24 +61,24 @@ def answer_after(spoken: Sequence[Sentence], asked: Sentence) -> list[Sentence]:
     return _of_message(spoken, spoken[at].message)
 
 
-def _of_message(spoken: Sequence[Sentence], message: int) -> list[Sentence]:
+def _of_message(spoken: Sequence[Utterance], message: int) -> list[Utterance]:
     """The sentences are in the order of their messages."""
     start = bisect_left(spoken, message, key=_message)
     return list(spoken[start : bisect_right(spoken, message, key=_message)])
 
 
-def _message(sentence: Sentence) -> int:
+def _message(sentence: Utterance) -> int:
     return sentence.message
 
 
-def accepts(answer: Sequence[Sentence]) -> bool:
+def accepts(answer: Sequence[Utterance]) -> bool:
     """The answer says yes and puts no wording of its own in the proposal's place."""
     if not answer or not signal("accept").match(answer[0].text):
         return False
     return bool(signal("bare").match(answer[0].text)) or len(tokens(own_words(answer[0].text))) <= 2
 
 
-def takes_up(answer: Sequence[Sentence]) -> bool:
+def takes_up(answer: Sequence[Utterance]) -> bool:
     """The answer begins with yes, whatever follows."""
     return bool(answer) and bool(signal("accept").match(answer[0].text))
 
@@ -88,7 +91,7 @@ def own_words(text: str) -> str:
     return strip_openers(plain(rest).lstrip(" ,.!-"))
 
 
-def proposes(sentence: Sentence) -> bool:
+def proposes(sentence: Utterance) -> bool:
     """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
     cue = find_cue(sentence.text)
     if not sentence.question:
@@ -101,16 +104,16 @@ def proposes(sentence: Sentence) -> bool:
     return asks_for_yes(text) or len(tokens(text)) <= SHORT_OFFER
 
 
-def is_recap(text: str, earlier: Iterable[Sentence]) -> bool:
+def is_recap(text: str, earlier: Iterable[Utterance]) -> bool:
     """It repeats what was said before."""
     about = content_words(text)
     said = set().union(*(content_words(one.text) for one in earlier))
     return bool(about) and len(about & said) / len(about) >= RECAP_OVERLAP
 
 
-def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Candidate]:
+def withdrawn_by(sentence: Utterance, candidates: Sequence[Commitment]) -> list[Commitment]:
     """The wishes that a sentence takes back: the ones it names, else the one just before."""
-    earlier = [one for one in candidates if max(one.sources) <= sentence.message]
+    earlier = [one for one in candidates if max(one.messages) <= sentence.message]
     earlier = [one for one in earlier if one.sentence is not sentence]
     said = signal("withdraw").search(sentence.text)
     if said is None or not earlier:
@@ -124,7 +127,7 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
     return earlier[-1:] if _POINTS_BACK.search(sentence.text) and len(about) <= 4 else []
 
 
-def _overlap(about: set[str], candidate: Candidate) -> float:
+def _overlap(about: set[str], candidate: Commitment) -> float:
     wanted = _named_in(candidate.text)
     return len(about & wanted) / max(1, min(len(about), len(wanted)))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipelines.requirements.extraction import choices
 from pipelines.requirements.extraction.discourse import own_words
-from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
+from pipelines.requirements.extraction.state import Commitment, Criterion, Reading, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import strip_openers, tokens
 
@@ -52,8 +52,8 @@ def features(
     text: str,
     reading: Reading,
     *,
-    sentence: Sentence,
-    question: Sentence | None,
+    sentence: Utterance,
+    question: Utterance | None,
     proposal: bool = False,
 ) -> dict[str, float]:
     own, plainly = own_words(text), strip_openers(text)
@@ -79,7 +79,7 @@ def features(
     return found
 
 
-def _place(sentence: Sentence, question: Sentence | None) -> dict[str, float]:
+def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:
     fact = question is not None and sentence.first and bool(signal("now").search(question.text))
     wish = question is not None and not fact and bool(signal("wanted").search(question.text))
     return {
@@ -91,7 +91,7 @@ def _place(sentence: Sentence, question: Sentence | None) -> dict[str, float]:
     }
 
 
-def match_features(candidate: Candidate) -> dict[str, float]:
+def match_features(candidate: Commitment) -> dict[str, float]:
     """What decides whether the wording will come close to the one that a person chooses."""
     reading = candidate.reading
     plainly = reading.cue is None
@@ -104,7 +104,7 @@ def match_features(candidate: Candidate) -> dict[str, float]:
     } | _criterion_match(candidate)
 
 
-def _criterion_match(candidate: Candidate) -> dict[str, float]:
+def _criterion_match(candidate: Commitment) -> dict[str, float]:
     one = candidate.criterion
     if one is None:
         return {}
@@ -118,7 +118,7 @@ def _criterion_match(candidate: Candidate) -> dict[str, float]:
 
 
 def criterion_features(
-    one: Criterion, *, sentence: Sentence, question: Sentence | None
+    one: Criterion, *, sentence: Utterance, question: Utterance | None
 ) -> dict[str, float]:
     """What speaks for somebody choosing by what was named; clauses have none of these."""
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -15,17 +16,23 @@ from pipelines.requirements.extraction import (
 from pipelines.requirements.extraction.clauses import as_statement, clauses, read
 from pipelines.requirements.extraction.features import (
     KEEP,
-    MATCH,
     features,
-    match_features,
     probability,
 )
-from pipelines.requirements.extraction.state import Candidate, ExtractionState, Sentence
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Context,
+    Ending,
+    ExtractionState,
+    Source,
+    Unworded,
+    Utterance,
+)
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.lexicon import signal
-from pipelines.requirements.text import content_words, plain, strip_openers, tokens, upper_first
+from pipelines.requirements.text import content_words, plain, strip_openers, tokens
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
-from pipelines.types import Encoder
+from pipelines.types import Case, Encoder
 
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
 WEAK_SHAPES = {"fragment", "state"}
@@ -44,22 +51,21 @@ def read_talk(state: ExtractionState) -> ExtractionState:
     return {"sentences": discourse.read_sentences(state["case"].messages)}
 
 
-def detect(state: ExtractionState) -> ExtractionState:
+def _put_forward(case: Case, spoken: list[Utterance]) -> list[Commitment]:
     """Every clause of somebody with wishes, and every proposal that was taken up."""
-    spoken = state["sentences"]
-    noun = choices.chosen(state["case"], spoken)
+    noun = choices.chosen(case, spoken)
     if noun:
-        return {"candidates": choosing.candidates(state["case"], spoken, noun)}
-    found: list[Candidate] = []
+        return choosing.candidates(case, spoken, noun)
+    found: list[Commitment] = []
     for sentence in spoken:
         if sentence.asked:
             found += _proposal(sentence, spoken)
         else:
             found += _statements(sentence, spoken)
-    return {"candidates": found}
+    return found
 
 
-def _statements(sentence: Sentence, spoken: list[Sentence]) -> list[Candidate]:
+def _statements(sentence: Utterance, spoken: list[Utterance]) -> list[Commitment]:
     question = discourse.question_before(spoken, sentence)
     parts = [part for part in clauses(sentence.text) if tokens(part)]
     found = [
@@ -75,36 +81,37 @@ def _statements(sentence: Sentence, spoken: list[Sentence]) -> list[Candidate]:
     ]
 
 
-def _sources(sentence: Sentence, question: Sentence | None) -> tuple[int, ...]:
+def _sources(sentence: Utterance, question: Utterance | None) -> tuple[Source, ...]:
     """An answer that begins with yes leans on what was put forward before it."""
     taken = sentence.first and discourse.takes_up([sentence])
     if question and taken and not question.question and discourse.proposes(question):
-        return (question.message, sentence.message)
-    return (sentence.message,)
+        return (Source(question.message, "proposed"), Source(sentence.message, "accepted"))
+    return (Source(sentence.message, "stated"),)
 
 
 def _candidate(
     text: str,
-    sentence: Sentence,
-    question: Sentence | None,
+    sentence: Utterance,
+    question: Utterance | None,
     *,
-    sources: tuple[int, ...],
+    sources: tuple[Source, ...],
     first: bool,
-) -> Candidate:
+) -> Commitment:
     said = discourse.own_words(text) if first and sentence.first else text
     reading = read(said or text)
     place = sentence if first else replace(sentence, first=False)
-    return Candidate(
+    return Commitment(
         sentence=sentence,
         text=strip_openers(said or text),
         reading=reading,
         question=question if place.first else None,
         sources=sources,
+        acts=("statement",),
         features=features(text, reading, sentence=place, question=question),
     )
 
 
-def _proposal(asked: Sentence, spoken: list[Sentence]) -> list[Candidate]:
+def _proposal(asked: Utterance, spoken: list[Utterance]) -> list[Commitment]:
     answer = discourse.answer_after(spoken, asked)
     if not (discourse.accepts(answer) and discourse.proposes(asked)):
         return []
@@ -113,12 +120,16 @@ def _proposal(asked: Sentence, spoken: list[Sentence]) -> list[Candidate]:
         return []
     reading = read(as_statement(asked.text) if asked.question else asked.text)
     return [
-        Candidate(
+        Commitment(
             sentence=asked,
             text=strip_openers(asked.text),
             reading=reading,
             question=None,
-            sources=(asked.message, answer[0].message),
+            sources=(
+                Source(asked.message, "proposed"),
+                Source(answer[0].message, "accepted"),
+            ),
+            acts=("proposal", "acceptance"),
             features=features(asked.text, reading, sentence=asked, question=None, proposal=True)
             | {"asks back": 0.0},
         )
@@ -126,20 +137,27 @@ def _proposal(asked: Sentence, spoken: list[Sentence]) -> list[Candidate]:
 
 
 def settle(state: ExtractionState) -> ExtractionState:
-    """Leave out what is taken back later, and put right what is corrected."""
-    candidates = state["candidates"]
-    gone: set[int] = set()
+    """What was put forward, and how each of it stands at the end."""
+    candidates = _put_forward(state["case"], state["sentences"])
+    gone: dict[int, Ending] = {}
     for sentence in state["sentences"]:
         if not sentence.asked:
-            gone |= {id(one) for one in discourse.withdrawn_by(sentence, candidates)}
+            ending = Ending("withdrawn", sentence.message, sentence.text)
+            for one in discourse.withdrawn_by(sentence, candidates):
+                gone.setdefault(id(one), ending)
     standing = [one for one in candidates if id(one) not in gone]
-    return {"standing": corrections.corrected(state["sentences"], standing)}
+    withdrawn = [
+        replace(one, state="withdrawn", ended_by=gone[id(one)])
+        for one in candidates
+        if id(one) in gone
+    ]
+    return {"commitments": [*corrections.corrected(state["sentences"], standing), *withdrawn]}
 
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Keep what the model takes for a requirement; fold mere additions into what they add to."""
-    kept: list[Candidate] = []
-    for candidate in state["standing"]:
+    kept: list[Commitment] = []
+    for candidate in (one for one in state["commitments"] if one.wanted):
         likely = probability(KEEP, candidate.features)
         if likely < deps.min_keep:
             continue
@@ -150,7 +168,7 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     return {"kept": kept}
 
 
-def _only_adds(candidate: Candidate, previous: Candidate) -> bool:
+def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     """A bare phrase right after a wish of the same message says more of that wish."""
     same = candidate.sentence.message == previous.sentence.message
     weak = candidate.reading.cue is None and candidate.reading.shape in WEAK_SHAPES
@@ -158,52 +176,18 @@ def _only_adds(candidate: Candidate, previous: Candidate) -> bool:
 
 
 def word(state: ExtractionState) -> ExtractionState:
-    """Give each candidate its fields."""
+    """Give each commitment its fields."""
     drafts: list[Requirement] = []
-    before = ""
-    for candidate in state["kept"]:
-        drafts.append(_draft(candidate, state["sentences"], before))
-        before = drafts[-1]["action"]
-    return {"drafts": drafts}
-
-
-def _draft(candidate: Candidate, said: list[Sentence], previous: str) -> Requirement:
-    before = [one.text for one in said if one.message <= max(candidate.sources)]
-    actor = wording.actor_of(candidate, before[: _upto(candidate, said)])
-    action = wording.with_object(wording.action_of(candidate), previous)
-    full = " ".join([candidate.text, action, *candidate.details])
-    return {
-        "title": wording.title_of(candidate, action),
-        # Whatever somebody chooses by is something that can be searched for: a function.
-        "type": wording.FUNCTIONAL if candidate.criterion else wording.type_of(full),
-        "actor": actor,
-        "action": action,
-        "condition": upper_first(candidate.reading.condition or "") or None,
-        "acceptance_criteria": wording.criteria_of(candidate, actor=actor, action=action),
-        "priority": wording.priority_of(full, candidate.reading),
-        "source_messages": sorted(set(candidate.sources)),
-        "rationale": _rationale(candidate),
-        "confidence": round(probability(MATCH, match_features(candidate)), 4),
-    }
-
-
-def _upto(candidate: Candidate, said: list[Sentence]) -> int:
-    """How many sentences were spoken before the candidate's own one."""
-    return next((at for at, one in enumerate(said) if one is candidate.sentence), len(said))
-
-
-def _rationale(candidate: Candidate) -> str:
-    where = candidate.sentence.message
-    reading = candidate.reading
-    if candidate.sentence.asked:
-        return f"Proposed in message {where} and accepted in message {max(candidate.sources)}"
-    if reading.cue:
-        return f"Stated with “{reading.cue}” in message {where}"
-    if candidate.question:
-        return f"Answer in message {where} to the question in message {candidate.question.message}"
-    return (
-        f"Stated as {'an order' if reading.shape == 'imperative' else 'a rule'} in message {where}"
-    )
+    unworded: Counter[str] = Counter()
+    said = tuple(state["sentences"])
+    for commitment in state["kept"]:
+        context = Context(state["case"].domain, said, drafts[-1] if drafts else None)
+        worded = wording.worded(commitment, context)
+        if isinstance(worded, Unworded):
+            unworded[worded.reason] += 1
+        else:
+            drafts.append(worded)
+    return {"drafts": drafts, "unworded": unworded}
 
 
 def finish(state: ExtractionState, deps: Deps) -> ExtractionState:

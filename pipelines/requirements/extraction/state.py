@@ -1,23 +1,61 @@
-"""What flows between the steps. Each key is written by exactly one step."""
+"""What flows between the steps of extraction. Each key is written by exactly one step."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from pipelines.requirements.labels import Requirement
 from pipelines.types import Case
 
+Side = Literal["analyst", "client"]
+"""Who speaks: somebody who asks, or somebody who wants the software."""
+
+Act = Literal[
+    "proposal",
+    "request",
+    "statement",
+    "question",
+    "answer",
+    "acceptance",
+    "partial_acceptance",
+    "correction",
+    "refusal",
+    "withdrawal",
+    "recap",
+    "clarification",
+    "small_talk",
+]
+
+SourceAct = Literal["stated", "proposed", "accepted", "corrected", "repeated"]
+
+Standing = Literal["standing", "refused", "withdrawn", "corrected", "open"]
+"""How a commitment stands at the end of the talk. A corrected one holds, in its new words; only
+``standing`` and ``corrected`` count as wanted, ``open`` was never answered."""
+
+EndReason = Literal["refused", "withdrawn", "replaced", "unanswered"]
+
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Utterance:
+    """A sentence or list item of a message, at its place."""
+
     message: int
     text: str
-    asked: bool
-    """Said by the one who asks (an analyst), not by one who has wishes."""
+    side: Side
     question: bool
     first: bool
     """The first sentence of its message, where an answer would be."""
+    start: int = 0
+    end: int = 0
+    """Its place in the message's text, in characters."""
+    speaker: str = ""
+    acts: tuple[Act, ...] = ()
+
+    @property
+    def asked(self) -> bool:
+        return self.side == "analyst"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +94,81 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A requirement in the making."""
+class Source:
+    """A message that a commitment rests on, and what was done with it there."""
 
-    sentence: Sentence
+    message: int
+    act: SourceAct
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a commitment no longer stands, and the words that ended it."""
+
+    reason: EndReason
+    message: int
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """What somebody said that may count as wanted, and what became of it.
+
+    Said by the client, or by the analyst and then accepted, refused or left open.
+    """
+
+    sentence: Utterance
+    """The sentence as it was said; who said it, and where."""
     text: str
+    """The words as they hold at the end, without what only keeps the talk going."""
     reading: Reading
-    question: Sentence | None
-    sources: tuple[int, ...]
+    question: Utterance | None
+    """What it answers."""
+    sources: tuple[Source, ...]
+    acts: tuple[Act, ...] = ()
+    """By which acts it came to stand, in their order: proposal and acceptance, or a statement."""
+    state: Standing = "standing"
+    ended_by: Ending | None = None
     actor: str = "System"
     details: tuple[str, ...] = ()
-    """Further sentences that only add to this one."""
+    """Further sentences that only add to it."""
     features: dict[str, float] = field(default_factory=dict)
+    """What speaks for and against it, for its confidence."""
     keep: float = 0.0
     criterion: Criterion | None = None
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        return tuple(sorted({source.message for source in self.sources}))
+
+    @property
+    def wanted(self) -> bool:
+        return self.state in {"standing", "corrected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the wording of a commitment may look at besides its own words."""
+
+    domain: str
+    said: tuple[Utterance, ...]
+    """Everything said, in order."""
+    before: Requirement | None = None
+    """The requirement worded just before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unworded:
+    """A commitment of which no requirement could be made, not even a quotation."""
+
+    reason: str
 
 
 class ExtractionState(TypedDict, total=False):
     case: Case  # input
-    sentences: list[Sentence]  # read
-    candidates: list[Candidate]  # detect
-    standing: list[Candidate]  # settle: without what was withdrawn
-    kept: list[Candidate]  # select
+    sentences: list[Utterance]  # read
+    commitments: list[Commitment]  # settle: all of them, each with how it stands at the end
+    kept: list[Commitment]  # select: wanted, and likely a requirement
     drafts: list[Requirement]  # word
+    unworded: Counter[str]  # word: how many were left out, by reason
     requirements: list[Requirement]  # finish

@@ -8,7 +8,9 @@ import re
 from pipelines.requirements.extraction import criteria_wording, measures
 from pipelines.requirements.extraction.actors import people, resolve
 from pipelines.requirements.extraction.clauses import finite
-from pipelines.requirements.extraction.state import Candidate, Reading
+from pipelines.requirements.extraction.features import MATCH, match_features, probability
+from pipelines.requirements.extraction.state import Commitment, Context, Reading, Unworded
+from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import load, mapping, signal, type_words, words
 from pipelines.requirements.text import (
     base,
@@ -56,7 +58,46 @@ def topic(question: str) -> str:
     return _EMPTY_TAIL.sub("", plain(rest))
 
 
-def action_of(candidate: Candidate) -> str:
+def worded(commitment: Commitment, context: Context) -> Requirement | Unworded:
+    """The requirement that a commitment makes, or why it makes none."""
+    own = commitment.sentence
+    earlier = [
+        one.text for one in context.said if (one.message, one.start) < (own.message, own.start)
+    ]
+    actor = actor_of(commitment, earlier)
+    before = context.before["action"] if context.before else ""
+    action = with_object(action_of(commitment), before)
+    full = " ".join([commitment.text, action, *commitment.details])
+    return {
+        "title": title_of(commitment, action),
+        # Whatever somebody chooses by is something that can be searched for: a function.
+        "type": FUNCTIONAL if commitment.criterion else type_of(full),
+        "actor": actor,
+        "action": action,
+        "condition": upper_first(commitment.reading.condition or "") or None,
+        "acceptance_criteria": criteria_of(commitment, actor=actor, action=action),
+        "priority": priority_of(full, commitment.reading),
+        "source_messages": list(commitment.messages),
+        "rationale": rationale_of(commitment),
+        "confidence": round(probability(MATCH, match_features(commitment)), 4),
+    }
+
+
+def rationale_of(commitment: Commitment) -> str:
+    where = commitment.sentence.message
+    reading = commitment.reading
+    if commitment.sentence.asked:
+        return f"Proposed in message {where} and accepted in message {max(commitment.messages)}"
+    if reading.cue:
+        return f"Stated with “{reading.cue}” in message {where}"
+    if commitment.question:
+        return f"Answer in message {where} to the question in message {commitment.question.message}"
+    return (
+        f"Stated as {'an order' if reading.shape == 'imperative' else 'a rule'} in message {where}"
+    )
+
+
+def action_of(candidate: Commitment) -> str:
     if candidate.criterion:
         return criteria_wording.action_of(candidate.criterion)[:ACTION_CHARACTERS]
     reading = candidate.reading
@@ -84,7 +125,7 @@ def _given(thing: str) -> str:
     return f"{next(fitting, 'provide')} {lower_first(thing)}"
 
 
-def _answered(candidate: Candidate) -> str:
+def _answered(candidate: Commitment) -> str:
     """A bare answer ("only the branch head") together with what was asked."""
     own = lower_first(candidate.reading.predicate)
     about = topic(candidate.question.text) if candidate.question else ""
@@ -98,7 +139,7 @@ def _answered(candidate: Candidate) -> str:
     return _given(own)
 
 
-def title_of(candidate: Candidate, action: str) -> str:
+def title_of(candidate: Commitment, action: str) -> str:
     if candidate.criterion:
         return criteria_wording.title_of(candidate.criterion)
     spoken = tokens(re.split(r"[,;:]\s", action)[0])
@@ -137,7 +178,7 @@ def _capitals(spoken: list[str]) -> str:
     return " ".join(upper_first(word) for word in spoken)
 
 
-def criteria_of(candidate: Candidate, *, actor: str, action: str) -> list[str]:
+def criteria_of(candidate: Commitment, *, actor: str, action: str) -> list[str]:
     """Checks from the amounts and conditions of the talk; always at least two."""
     said = " ".join([candidate.text, *candidate.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in candidate.details]
@@ -154,7 +195,7 @@ def criteria_of(candidate: Candidate, *, actor: str, action: str) -> list[str]:
     return unique if len(unique) <= MOST_CRITERIA else [*unique[: MOST_CRITERIA - 1], unique[-2]]
 
 
-def actor_of(candidate: Candidate, earlier: list[str]) -> str:
+def actor_of(candidate: Commitment, earlier: list[str]) -> str:
     reading = candidate.reading
     if candidate.criterion:
         return candidate.actor
