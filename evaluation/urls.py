@@ -126,7 +126,7 @@ urlpatterns = [
     path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(
-        "runs/<int:run_pk>/cases/<int:pk>/document.md",
+        "runs/<int:run_pk>/cases/<int:pk>/document.<str:form>",
         case_document_file,
         name="run-case-document-file",
     ),

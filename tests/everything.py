@@ -95,7 +95,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "run-case-dispute": [run.pk, case.pk],
         "run-compare-case": [run.pk, run.pk, case.pk],
         "run-case-document": [run.pk, case.pk],
-        "run-case-document-file": [run.pk, case.pk],
+        "run-case-document-file": [run.pk, case.pk, "md"],
         "experiment-file": ["csv"],
         "answer-rating": [written.code],
         "answer-rating-store": [written.code, 1],

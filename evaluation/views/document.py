@@ -17,7 +17,8 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.views.present import score_cell
 from labeling.views.markdown import render_section
-from pipelines.requirements.document.markdown import NUMBER, whole
+from pipelines.requirements.document.files import FORMS
+from pipelines.requirements.document.markdown import NUMBER
 from pipelines.requirements.labels import Document
 
 
@@ -39,16 +40,17 @@ def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
 
 
 @require_GET
-def case_document_file(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
-    """The same as one Markdown file, with the conversation at its end."""
+def case_document_file(request: HttpRequest, run_pk: int, pk: int, form: str) -> HttpResponse:
+    """The same as one file, with the conversation at its end."""
     case = _case(request, run_pk, pk)
     document = document_of(case)
-    if document is None:
-        raise Http404("No document was written for this case.")
+    if document is None or form not in FORMS:
+        raise Http404("No such file was written for this case.")
     messages = adapters.to_case(case, gold_layer(case.run.release.layer)).messages
-    response = HttpResponse(whole(document, messages), content_type="text/markdown; charset=utf-8")
+    content_type, write = FORMS[form]
+    response = HttpResponse(write(document, messages), content_type=content_type)
     name = slugify(case.case_id) or f"case-{case.pk}"
-    response["Content-Disposition"] = f'attachment; filename="{name}.md"'
+    response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     return response
 
 

@@ -62,12 +62,14 @@ def counted(count: int, singular: str, plural: str) -> str:
     return f"{count} {singular if count == 1 else plural}"
 
 
-def whole(document: Document, messages: Sequence[Message]) -> str:
+def write(document: Document, messages: Sequence[Message]) -> str:
     """The document as one text, with the conversation at its end, to which its links lead."""
     parts = [f"# {plain(document['title'])}"]
-    for number, section in enumerate(document["sections"], start=1):
-        body = section["body"] or "*Nothing was said about this.*"
-        parts += [f"## {number}. {plain(section['title'])}", body]
+    shown = [section for section in document["sections"] if section["body"].strip()]
+    for number, section in enumerate(shown, start=1):
+        parts += [f"## {number}. {plain(section['title'])}", section["body"].strip()]
+    if left_out := silent(document):
+        parts.append(f"*{plain(left_out)}*")
     parts.append(f"## {CONVERSATION}")
     for message in messages:
         parts += [
@@ -75,3 +77,9 @@ def whole(document: Document, messages: Sequence[Message]) -> str:
             f"**{plain(message.speaker)}:** {plain(message.content)}",
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def silent(document: Document) -> str:
+    """One line for all sections about which nothing was said; empty if there is none."""
+    titles = [section["title"] for section in document["sections"] if not section["body"].strip()]
+    return f"Nothing was said about: {', '.join(titles)}." if titles else ""

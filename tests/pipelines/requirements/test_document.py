@@ -1,14 +1,22 @@
 """The requirements document: its sections, its links, and words that stay words."""
 
 import html
+import re
+from html.parser import HTMLParser
+from io import BytesIO
 
 import pytest
+from docx import Document as WordDocument
+from docx.oxml.ns import qn
 from markdown_it import MarkdownIt
 
 from evaluation.metrics.document import SECTIONS as REQUIRED
 from evaluation.metrics.document import score_document
 from evaluation.metrics.items import Counts
-from pipelines.requirements.document.markdown import plain, whole
+from pipelines.requirements.document import docx as docx_file
+from pipelines.requirements.document import html as html_file
+from pipelines.requirements.document import markdown
+from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS, Findings, write
 from pipelines.types import Case, Message
 
@@ -241,16 +249,134 @@ def test_it_makes_no_element_anywhere_in_the_document(attack):
             [ISSUE | {"message": said, "suggested_fix": said}],
             messages=(message(0, said, said), message(1, said, said)),
         )
-        text = whole(document, (message(0, said, said),))
+        text = markdown.write(document, (message(0, said, said),))
         return [t.type for t in MarkdownIt("commonmark").enable("table").parse(text)]
 
     assert elements(texts, attack) == elements(clean, "x")
 
 
 def test_the_whole_text_ends_with_the_conversation_that_its_links_lead_to():
-    text = whole(written([stated(source_messages=[1])]), (message(0), message(1, "By e-mail")))
+    text = markdown.write(
+        written([stated(source_messages=[1])]), (message(0), message(1, "By e-mail"))
+    )
 
     assert "[1](#message-1)" in text
     assert text.index("### Message 1") > text.index("## Conversation")
     assert "**user:** By e-mail" in text
-    assert "*Nothing was said about this.*" in text
+    assert "*Nothing was said about: Non-functional requirements, Data model, " in text
+
+
+# --- one file ---
+
+
+def elements_of(page):
+    """Every element of a page, with the names of its attributes."""
+    elements = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            elements.append((tag, sorted(name for name, _ in attrs)))
+
+    Reader().feed(page)
+    return elements
+
+
+def attacked(attack):
+    fields = dict.fromkeys(("title", "actor", "action", "condition", "priority"), attack)
+    fields |= {"acceptance_criteria": [attack, attack]}
+    issue = ISSUE | {"message": attack, "suggested_fix": attack}
+    case = Case("c1", attack, (message(0, attack, attack),))
+    inferences = [inferred(**fields, rationale=attack)]
+    return write(Findings(case, [stated(**fields)], inferences, [issue])), case.messages
+
+
+NO_TEXT = ["</style><b>", "\x00\x08\ud800 \uffff", "\u202eabc"]
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, *NO_TEXT])
+def test_no_words_make_an_element_of_the_page(attack):
+    page, harmless = (html_file.write(*attacked(words)) for words in (attack, "x"))
+
+    assert elements_of(page) == elements_of(harmless)
+
+
+def test_no_words_make_a_part_of_the_word_file():
+    file, harmless = (
+        WordDocument(BytesIO(docx_file.write(*attacked(words))))
+        for words in ("\n".join([*ATTACKS, *NO_TEXT]), "x")
+    )
+
+    styles = [[p.style.name for p in each.paragraphs] for each in (file, harmless)]
+    assert styles[0] == styles[1]
+    assert len(file.tables) == len(harmless.tables)
+
+
+def test_a_page_fetches_nothing_and_every_link_in_it_leads_somewhere():
+    page = html_file.write(written([stated()], [inferred(triggered_by=["REQ-001", "gone"])]), TALK)
+
+    links = re.findall(r'href="([^"]*)"', page)
+    assert {"#message-0", "#req-001", "#section-1"} <= set(links)
+    assert all(f'id="{link[1:]}"' in page for link in links)
+    assert not re.search(r"(?:src|url)\s*[=(]", page)
+
+
+def test_what_another_pipeline_wrote_gets_no_links_but_safe_ones():
+    body = "[a](javascript:alert(1)) [b](#no) [c](//evil.example) [d](https://a.example) ![e](x)"
+    document = {"title": "RD", "sections": [{"id": '"><b', "title": "<b>", "body": body}]}
+
+    page = html_file.write(document, ())
+
+    assert re.findall(r'href="([^"]*)"', page) == [
+        "#section-1",
+        "#conversation",
+        "https://a.example",
+    ]
+    assert "<b>" not in page
+
+
+def test_a_word_file_has_headings_tables_and_a_bookmark_for_every_link():
+    made = docx_file.write(written([stated(source_messages=[1])], [inferred()], [ISSUE]), TALK)
+
+    word = WordDocument(BytesIO(made))
+    body = word.element.body
+    targets = {one.get(qn("w:name")) for one in body.iter(qn("w:bookmarkStart"))}
+    anchors = {one.get(qn("w:anchor")) for one in body.iter(qn("w:hyperlink"))}
+    ids = [one.get(qn("w:id")) for one in body.iter(qn("w:bookmarkStart"))]
+    assert {"message_1", "req_001"} <= anchors <= targets
+    assert len(ids) == len(set(ids))
+    assert [p.text for p in word.paragraphs if p.style.name == "Heading 1"][-1] == "Conversation"
+    assert word.tables[0].rows[0].cells[0].text
+    assert word.core_properties.author == ""
+
+
+def test_lists_of_others_keep_their_numbers_and_their_depth():
+    listed = "3. three\n4. four\n   - below\n\n> said\n\n```\ncode\n```"
+    body = f"{listed}\n\n| a | b |\n| --- | --- |\n| c | d |"
+    document = {"title": "RD", "sections": [{"id": "x", "title": "X", "body": body}]}
+
+    word = WordDocument(BytesIO(docx_file.write(document, ())))
+
+    shown = [(p.style.name, p.text) for p in word.paragraphs[2:7]]
+    assert shown == [
+        ("Normal", "3. three"),
+        ("Normal", "4. four"),
+        ("List Bullet 2", "below"),
+        ("Quote", "said"),
+        ("Normal", "code"),
+    ]
+    assert [cell.text for row in word.tables[0].rows for cell in row.cells] == ["a", "b", "c", "d"]
+
+
+def test_what_is_written_from_right_to_left_begins_on_the_right():
+    talk = (message(0, "أريد قائمة", "علي"), message(1, "1. Yes"))
+    document = written([stated(title="قائمة")], messages=talk)
+
+    assert '<p class="said" dir="auto">' in html_file.write(document, talk)
+    word = WordDocument(BytesIO(docx_file.write(document, talk)))
+    turned = {
+        p.text
+        for p in word.paragraphs
+        if p._p.pPr is not None and p._p.pPr.find(qn("w:bidi")) is not None
+    }
+    assert "أريد قائمة" in turned
+    assert "1. Yes" not in turned

@@ -1,0 +1,316 @@
+"""The document as a Word file: headings, tables, and links to bookmarks of what they lead to."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from markdown_it.token import Token
+
+from pipelines.requirements.document.markdown import CONVERSATION, silent
+from pipelines.requirements.document.parsed import sections_of
+from pipelines.requirements.labels import Document
+from pipelines.types import Message
+
+if TYPE_CHECKING:
+    from docx.document import Document as WordDocument
+    from docx.table import _Cell
+    from docx.text.paragraph import Paragraph
+
+LINK_COLOUR = "1F5BB5"
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NAME = re.compile(r"\W")
+BULLET = "•"
+MOST_NESTED = 3  # styles of lists that the template has
+
+
+def write(document: Document, messages: Sequence[Message]) -> bytes:
+    """A .docx. The conversation stands at its end, each message with a bookmark."""
+    from docx import Document as new
+
+    word = new()
+    _describe(word, document)
+    writer = _Writer(word)
+    writer.heading(document["title"], level=0)
+    for number, section in enumerate(sections_of(document, messages), start=1):
+        writer.heading(f"{number}. {section.title}", level=1)
+        writer.blocks(section.tokens)
+    if left_out := silent(document):
+        writer.paragraph(left_out, italic=True)
+    writer.heading(CONVERSATION, level=1)
+    for message in messages:
+        writer.message(message)
+    file = io.BytesIO()
+    word.save(file)
+    return file.getvalue()
+
+
+def _describe(word: WordDocument, document: Document) -> None:
+    """What a word processor shows as the file's properties, instead of the template's."""
+    about = word.core_properties
+    about.title = clean(document["title"])[:255]
+    about.author = about.comments = about.last_modified_by = ""
+
+
+def clean(text: str) -> str:
+    """Without characters that XML cannot hold."""
+    return _NOT_XML.sub("", text)
+
+
+def bookmark_name(anchor: str) -> str:
+    """``message-3`` as a name of a bookmark, which has no hyphens."""
+    return _NAME.sub("_", anchor)
+
+
+def is_right_to_left(text: str) -> bool:
+    """By the first letter that has a direction, as ``dir="auto"`` decides."""
+    for letter in text:
+        direction = unicodedata.bidirectional(letter)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    code: bool = False
+    href: str = ""
+
+
+class _Place:
+    """The lists and quotations that are open."""
+
+    def __init__(self) -> None:
+        self.lists: list[int | None] = []
+        """Of each its next number, none of one with bullets."""
+        self.quoted = 0
+        self._item = ""
+
+    def pass_by(self, token: Token) -> None:
+        if token.type == "bullet_list_open":
+            self.lists.append(None)
+        elif token.type == "ordered_list_open":
+            self.lists.append(int(token.attrs.get("start", 1)))
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            self.lists.pop()
+        elif token.type == "list_item_open":
+            number = self.lists[-1]
+            self._item = BULLET if number is None else f"{number}."
+            self.lists[-1] = None if number is None else number + 1
+        elif token.type in ("blockquote_open", "blockquote_close"):
+            self.quoted += token.nesting
+
+    def take_item(self) -> str:
+        """What an item begins with; once, before its first paragraph."""
+        item, self._item = self._item, ""
+        return item
+
+
+class _Writer:
+    def __init__(self, word: WordDocument) -> None:
+        self._word = word
+        self._bookmarks = 0
+
+    def heading(self, text: str, *, level: int) -> None:
+        self._turned(self._word.add_heading(clean(text), level))
+
+    def paragraph(self, text: str, *, italic: bool = False) -> None:
+        paragraph = self._word.add_paragraph()
+        paragraph.add_run(clean(text)).italic = italic
+        self._turned(paragraph)
+
+    def message(self, message: Message) -> None:
+        head = self._word.add_paragraph()
+        head.paragraph_format.keep_with_next = True
+        head.paragraph_format.space_after = 0
+        head.add_run(f"{message.index}  ")
+        head.add_run(clean(message.speaker)).bold = True
+        self._bookmark(head, f"message-{message.index}")
+        self._turned(head)
+        self.paragraph(message.content)
+
+    def blocks(self, tokens: Sequence[Token]) -> None:
+        """Top to bottom."""
+        place = _Place()
+        table: list[Token] = []
+        for at, token in enumerate(tokens):
+            if token.type == "table_close":
+                self._table(table)
+                table = []
+            elif table or token.type == "table_open":
+                table.append(token)
+            elif token.type == "inline" and tokens[at - 1].type == "heading_open":
+                self._heading(tokens[at - 1], token)
+            elif token.type == "inline":
+                self._text(token, place)
+            elif token.type in ("fence", "code_block"):
+                paragraph = self._word.add_paragraph()
+                self._run(paragraph, token.content.rstrip("\n"), _Look(code=True))
+            else:
+                place.pass_by(token)
+
+    def _heading(self, opening: Token, inline: Token) -> None:
+        level = min(max(int(opening.tag[1]) - 1, 2), 9)
+        paragraph = self._word.add_heading("", level)
+        self._inline(paragraph, inline)
+        if "id" in opening.attrs:
+            self._bookmark(paragraph, str(opening.attrs["id"]))
+        self._turned(paragraph)
+
+    def _text(self, inline: Token, place: _Place) -> None:
+        from docx.shared import Cm
+
+        depth, item = len(place.lists), place.take_item()
+        nested = min(depth, MOST_NESTED)
+        style = "Quote" if place.quoted else "Normal"
+        if item == BULLET:
+            style = "List Bullet" if nested < 2 else f"List Bullet {nested}"
+        paragraph = self._word.add_paragraph(style=style)
+        if depth and item != BULLET:  # a number of its own: Word's would go on from list to list
+            paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
+            if item:
+                paragraph.add_run(f"{item} ")
+        self._inline(paragraph, inline)
+        self._turned(paragraph)
+
+    def _table(self, tokens: Sequence[Token]) -> None:
+        rows: list[list[Token]] = []
+        for at, token in enumerate(tokens):
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                rows[-1].append(tokens[at + 1])
+        columns = max(map(len, rows), default=0)
+        if not columns:
+            return
+        table = self._word.add_table(rows=len(rows), cols=columns, style="Table Grid")
+        for number, (row, cells) in enumerate(zip(table.rows, rows, strict=True)):
+            if number == 0:
+                self._repeat(row)
+            for cell, inline in zip(row.cells, cells, strict=False):
+                self._cell(cell, inline, bold=number == 0)
+        self._word.add_paragraph()
+
+    def _cell(self, cell: _Cell, inline: Token, *, bold: bool) -> None:
+        (paragraph,) = cell.paragraphs
+        self._inline(paragraph, inline, _Look(bold=bold))
+        self._turned(paragraph)
+
+    def _inline(self, paragraph: Paragraph, inline: Token, look: _Look = _Look()) -> None:
+        for text, shown in _runs(inline.children or [], look):
+            self._run(paragraph, text, shown)
+
+    def _run(self, paragraph: Paragraph, text: str, look: _Look) -> None:
+        from docx.shared import RGBColor
+
+        run = paragraph.add_run(clean(text))
+        run.bold, run.italic = look.bold or None, look.italic or None
+        run.font.strike = look.struck or None
+        if look.code:
+            run.font.name = "Courier New"
+        if look.href:
+            run.font.underline = True
+            run.font.color.rgb = RGBColor.from_string(LINK_COLOUR)
+            self._link(paragraph, run._r, look.href)
+
+    def _link(self, paragraph: Paragraph, run: Any, href: str) -> None:
+        from docx.opc.constants import RELATIONSHIP_TYPE
+        from docx.oxml import OxmlElement
+        from docx.oxml.ns import qn
+
+        link = OxmlElement("w:hyperlink")
+        if href.startswith("#"):
+            link.set(qn("w:anchor"), bookmark_name(href[1:]))
+        else:
+            part = paragraph.part.relate_to(
+                clean(href), RELATIONSHIP_TYPE.HYPERLINK, is_external=True
+            )
+            link.set(qn("r:id"), part)
+        paragraph._p.append(link)
+        link.append(run)
+
+    def _bookmark(self, paragraph: Paragraph, anchor: str) -> None:
+        """Around the paragraph's text. Ids are unique in the file."""
+        from docx.oxml import OxmlElement
+        from docx.oxml.ns import qn
+
+        start, end = OxmlElement("w:bookmarkStart"), OxmlElement("w:bookmarkEnd")
+        for mark in (start, end):
+            mark.set(qn("w:id"), str(self._bookmarks))
+        start.set(qn("w:name"), bookmark_name(anchor))
+        self._bookmarks += 1
+        place = 1 if paragraph._p.pPr is not None else 0
+        paragraph._p.insert(place, start)
+        paragraph._p.append(end)
+
+    def _repeat(self, row: Any) -> None:
+        """The head of a table, on every page that it goes on to."""
+        from docx.oxml import OxmlElement
+
+        row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+
+    def _turned(self, paragraph: Paragraph) -> None:
+        """What is written from right to left begins on the right."""
+        from docx.oxml import OxmlElement
+
+        if not is_right_to_left(paragraph.text):
+            return
+        paragraph._p.get_or_add_pPr().insert_element_before(OxmlElement("w:bidi"), *_AFTER_BIDI)
+        for run in paragraph.runs:
+            run.font.rtl = True
+
+
+_AFTER_BIDI = (
+    "w:adjustRightInd",
+    "w:snapToGrid",
+    "w:spacing",
+    "w:ind",
+    "w:contextualSpacing",
+    "w:mirrorIndents",
+    "w:suppressOverlap",
+    "w:jc",
+    "w:textDirection",
+    "w:textAlignment",
+    "w:textboxTightWrap",
+    "w:outlineLvl",
+    "w:divId",
+    "w:cnfStyle",
+    "w:rPr",
+    "w:sectPr",
+    "w:pPrChange",
+)
+"""The order of a paragraph's properties is part of the format."""
+
+
+def _runs(children: Sequence[Token], look: _Look) -> Iterator[tuple[str, _Look]]:
+    """Pieces of text with their look; what is not text changes the look of what follows."""
+    outside: list[_Look] = []
+    for token in children:
+        if token.nesting == 1:
+            outside.append(look)
+            look = _changed(look, token)
+        elif token.nesting == -1:
+            look = outside.pop()
+        elif token.type in ("softbreak", "hardbreak"):
+            yield (" " if token.type == "softbreak" else "\n"), look
+        elif token.content:
+            yield token.content, replace(look, code=look.code or token.type == "code_inline")
+
+
+def _changed(look: _Look, opening: Token) -> _Look:
+    if opening.type == "strong_open":
+        return replace(look, bold=True)
+    if opening.type == "em_open":
+        return replace(look, italic=True)
+    if opening.type == "s_open":
+        return replace(look, struck=True)
+    if opening.type == "link_open":
+        return replace(look, href=str(opening.attrs["href"]))
+    return look
