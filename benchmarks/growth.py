@@ -194,7 +194,10 @@ def measure(folder: Path, size: int, only: str, skip: str) -> None:
     from django.core.management import call_command
     from django.db import connections
 
+    from labeling.services import planner
+
     call_command("migrate", verbosity=0)  # the database may be older than the code
+    planner.keep_up()  # as a worker does, after migrations too
     lead = warm_up()
     connections.close_all()
     for name, command in commands(work, size).items():

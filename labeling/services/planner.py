@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import time
 
+from django.apps import apps
 from django.db import connection
-from django.db.models import Model
 
-from labeling.models import Annotation, Assignment, Conversation, Event, Merge
-
-WATCHED = (Conversation, Assignment, Annotation, Merge, Event)
 SMALL = 1000
 """Rows: of fewer, no index makes a difference."""
 GROWTH = 4
@@ -37,7 +34,7 @@ def keep_up() -> None:
     if connection.vendor != "sqlite" or time.monotonic() < _next:
         return
     _next = time.monotonic() + EVERY_SECONDS
-    highest = {model._meta.db_table: _highest(model) for model in WATCHED}
+    highest = _highest()
     known = _known()
     if any(
         key >= SMALL and key > GROWTH * max(known.get(table, 0), _counted.get(table, 0))
@@ -49,10 +46,17 @@ def keep_up() -> None:
         _counted.update(highest)
 
 
-def _highest(model: type[Model]) -> int:
+def _highest() -> dict[str, int]:
+    """Of each table that counts its rows; a table's last key is read without its other rows."""
+    tables = [
+        model._meta.db_table
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.auto_field and model._meta.managed
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT COALESCE(MAX(rowid), 0) FROM {model._meta.db_table}")
-        return int(cursor.fetchone()[0])
+        highest = (f"SELECT '{table}', COALESCE(MAX(rowid), 0) FROM {table}" for table in tables)
+        cursor.execute(" UNION ALL ".join(highest))
+        return dict(cursor.fetchall())
 
 
 def _known() -> dict[str, int]:
