@@ -13,6 +13,7 @@ from pipelines.requirements.extraction import nodes
 from pipelines.requirements.inference.local import infer
 from pipelines.requirements.labels import Document, Issue, Notes, Requirement
 from pipelines.requirements.local import trace
+from pipelines.requirements.validation import reading
 from pipelines.requirements.validation.local import validate
 from pipelines.types import Case, Encoder
 
@@ -76,9 +77,13 @@ class LocalAnalyst:
 
     def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
         issues = validate(
-            requirements, encoder=self._encoder, conflict_above=self._config.conflict_above
+            requirements,
+            messages=case.messages,
+            encoder=self._encoder,
+            conflict_above=self._config.conflict_above,
         )
-        return Labelled(issues, {"of": len(requirements)})
+        unusable = len(reading.unusable(requirements))
+        return Labelled(issues, {"of": len(requirements), "unusable": unusable})
 
     def write(self, findings: Findings) -> Written:
         return Written(sections.write(findings), {})

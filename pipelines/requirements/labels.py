@@ -78,6 +78,8 @@ class Notes(_From, Spending, total=False):
     kept: int
     unworded: dict[str, int]
     of: int
+    unusable: int
+    """Requirements of which nobody could build or test anything."""
     unplaced: int
     unknown_ids: int
     kinds: dict[str, int]

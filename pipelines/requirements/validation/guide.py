@@ -86,11 +86,11 @@ def _of(requirement: Requirement) -> Iterator[_Remark]:
     if actor and (has_several_actors(actor) or any(wording.missing_actor(requirement))):
         yield "actor", "one_actor", actor
     action = field_text(requirement, "action")
-    modal = wording.pattern("modals").search(_main_clause(action))
+    modal = wording.pattern("modals").search(wording.main_clause(action))
     if modal:
         yield "action", "modal", modal[0]
     yield from _vague(requirement)
-    verbs = wording.actions_in(_main_clause(action))
+    verbs = wording.actions_in(wording.main_clause(action))
     if len(verbs) > 1:
         yield "action", "two_actions", ", ".join(verbs)
     confidence = requirement.get("confidence")
@@ -101,7 +101,7 @@ def _of(requirement: Requirement) -> Iterator[_Remark]:
 
 def _vague(requirement: Requirement) -> Iterator[_Remark]:
     """What validation says of the words themselves; that something is missing a form says."""
-    clause = _main_clause(field_text(requirement, "action"))
+    clause = wording.main_clause(field_text(requirement, "action"))
     for rule in (wording.ambiguous_verbs, wording.too_broad, wording.untestable):
         for issue in rule(requirement):
             span = issue["span"]
@@ -128,7 +128,7 @@ def is_noun_phrase(title: str) -> bool:
     >>> is_noun_phrase("The system should be fast"), is_noun_phrase("Export the list")
     (False, False)
     """
-    words = [word.lower() for word in _WORD.findall(_main_clause(title))]
+    words = [word.lower() for word in _WORD.findall(wording.main_clause(title))]
     if not words:
         return True
     if title.endswith((".", "!", "?")) and not title.endswith("etc."):
@@ -139,7 +139,7 @@ def is_noun_phrase(title: str) -> bool:
     follows = wording.pattern("determiners").fullmatch(second)
     if wording.pattern("orders").fullmatch(first) or (base(first) == first and follows):
         return False
-    return not wording.pattern("finite").search(_main_clause(title))
+    return not wording.pattern("finite").search(wording.main_clause(title))
 
 
 def _is_topic(word: str) -> bool:
@@ -160,12 +160,6 @@ def has_several_actors(actor: str) -> bool:
     parts = [part.split() for part in _ACTORS.split(actor) if part]
     shares_head = len(parts) == 2 and len(parts[0]) == 1 and len(parts[1]) > 1
     return len(parts) > 1 and not shares_head
-
-
-def _main_clause(text: str) -> str:
-    """The text before a clause that only describes: "Show those who could not come"."""
-    clause = wording.pattern("clauses").search(text)
-    return text[: clause.start()] if clause else text
 
 
 def _repeats(requirements: Sequence[Requirement]) -> list[list[_Remark]]:

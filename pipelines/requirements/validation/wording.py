@@ -42,7 +42,7 @@ def ambiguous_verbs(requirement: Requirement) -> Iterator[Issue]:
 
 def missing_actor(requirement: Requirement) -> Iterator[Issue]:
     actor = field_text(requirement, "actor").strip()
-    if _no_actor().fullmatch(actor):
+    if _no_actor().fullmatch(actor) or pattern("filler").search(actor):
         yield issue(
             requirement,
             "missing_actor",
@@ -53,9 +53,12 @@ def missing_actor(requirement: Requirement) -> Iterator[Issue]:
 
 
 def too_broad(requirement: Requirement) -> Iterator[Issue]:
-    """No limit is set, or several requirements are put into one."""
+    """No limit is set, or several requirements are put into one.
+
+    What only describes sets no limit either, but need not: "the warehouse that has everything".
+    """
     action = field_text(requirement, "action")
-    unlimited = pattern("too_broad").search(action)
+    unlimited = pattern("too_broad").search(main_clause(action))
     if unlimited:
         yield issue(
             requirement,
@@ -65,12 +68,14 @@ def too_broad(requirement: Requirement) -> Iterator[Issue]:
             fix="List what is meant",
             place=unlimited.span(),
         )
-    elif len(_verbs_in(action)) >= MANY_VERBS:
+        return
+    verbs = _verbs_in(action) if len(_verbs_in(action)) >= MANY_VERBS else _two_actions(action)
+    if verbs:
         yield issue(
             requirement,
             "too_broad",
             "action",
-            message=f"It asks for several things at once: {', '.join(_verbs_in(action))}",
+            message=f"It asks for several things at once: {', '.join(verbs)}",
             fix="Make a requirement of each",
         )
 
@@ -118,6 +123,31 @@ def _verbs_in(action: str) -> list[str]:
     firsts = [part.split()[0].lower() for part in _JOINED.split(action) if part.split()]
     bare = [_NO_LETTER.sub("", word) for word in firsts]
     return [word for word in bare if base(word) == word]
+
+
+def _two_actions(action: str) -> list[str]:
+    """The verbs of an action that asks for two things, each with an object of its own.
+
+    Examples
+    --------
+    >>> _two_actions("Print the invoice and call the driver")
+    ['print', 'call']
+    >>> _two_actions("Take a photo and send it"), _two_actions("Search and filter flats")
+    ([], [])
+    """
+    clause = main_clause(action)
+    parts = [part.lower().split() for part in _JOINED.split(clause) if part.split()]
+    have_objects = all(
+        len(part) > 1 and not pattern("pointing").match(" ".join(part[1:])) for part in parts
+    )
+    verbs = actions_in(clause) if have_objects else []
+    return verbs if len(verbs) > 1 else []
+
+
+def main_clause(text: str) -> str:
+    """The text before a clause that only describes: "Show those who could not come"."""
+    clause = pattern("clauses").search(text)
+    return text[: clause.start()] if clause else text
 
 
 def actions_in(action: str) -> list[str]:
