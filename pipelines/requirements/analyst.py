@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pipelines.requirements.config import AgentConfig
-from pipelines.requirements.document import sections
+from pipelines.requirements.document import sections, talk
 from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.inference.local import infer
@@ -68,8 +68,9 @@ class LocalAnalyst:
     def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         labels = infer(
             requirements,
-            domain=case.domain,
+            refused=[one.text for one in talk.of(case).ended],
             encoder=self._encoder,
+            trigger_above=self._config.min_keep,
             infer_above=self._config.infer_above,
             stated_above=self._config.stated_above,
         )

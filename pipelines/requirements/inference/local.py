@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipelines.requirements.inference.rules import Rule, rule_base
+from pipelines.requirements.inference.rules import Rule, RuleBase, rule_base
 from pipelines.requirements.labels import Requirement, field_text, name_of, text_of
 from pipelines.types import Encoder
 
 SURER = 0.1
-"""What a fitting domain, or a second requirement that sets the rule off, adds to confidence."""
+"""What a second requirement that sets the rule off adds to confidence."""
 MOST_CONFIDENCE = 0.95
 READ = ("title", "action", "condition")
+SAID = (*READ, "acceptance_criteria")
+"""Where a need may be stated already."""
 
 
 class Fired(NamedTuple):
@@ -26,65 +28,104 @@ class Fired(NamedTuple):
 def infer(
     requirements: Sequence[Requirement],
     *,
-    domain: str,
+    refused: Sequence[str] = (),
     encoder: Encoder | None,
+    trigger_above: float,
     infer_above: float,
     stated_above: float,
 ) -> list[Requirement]:
     """What follows from the requirements, the surest first.
 
-    What a stated requirement says already is left out, whether by the rule's own words or because
-    its text is more similar than ``stated_above``.
+    Parameters
+    ----------
+    requirements
+        Those stated. One below ``trigger_above`` sets nothing off.
+    refused
+        What was refused or taken back in the talk: it is not inferred again.
+    infer_above
+        The least confidence of what is inferred. It never exceeds that of the surest requirement
+        from which it follows.
+    stated_above
+        What is more similar than this to what was stated or refused is left out.
     """
-    sure = [rule for rule in fire(requirements, domain=domain) if rule.confidence >= infer_above]
-    new = _unstated(sure, requirements, encoder, stated_above)
+    sure = [
+        rule
+        for rule in fire(requirements, refused=refused, trigger_above=trigger_above)
+        if rule.confidence >= infer_above
+    ]
+    said = [*map(text_of, requirements), *refused]
+    new = _unstated(sure, said, encoder, stated_above)
     new.sort(key=lambda fired: -fired.confidence)
     return [_inferred(fired, number) for number, fired in enumerate(new, start=1)]
 
 
-def fire(requirements: Sequence[Requirement], *, domain: str) -> list[Fired]:
-    """Every rule that holds here, in the order of the rule base."""
+def fire(
+    requirements: Sequence[Requirement],
+    *,
+    refused: Sequence[str] = (),
+    trigger_above: float = 0.0,
+) -> list[Fired]:
+    """Every rule that holds here, in the order of the rule base, once with all its triggers."""
     base = rule_base()
-    texts = [" ".join(field_text(stated, name) for name in READ) for stated in requirements]
-    touched = [base.touched(text) for text in texts]
-    all_touched = set().union(*touched) if touched else set()
-    domains = base.domains_of(domain) or base.domains_of(" ".join(texts))
-    fired = []
+    spoken_of = _spoken_of(base, requirements, refused)
+    touched = [
+        (stated, base.touched(_text(stated, READ)))
+        for stated in requirements
+        if confidence_of(stated) >= trigger_above
+    ]
+    setting_off = {
+        rule.id: [stated for stated, about in touched if about & set(rule.touches)]
+        for rule in base.rules
+        if not spoken_of & set(rule.unless)
+    }
     for rule in base.rules:
-        triggers = [
-            name_of(stated)
-            for stated, about in zip(requirements, touched, strict=True)
-            if about & set(rule.touches)
-        ]
-        if triggers and not all_touched & set(rule.unless) and _holds_in(rule, domains):
-            fired.append(Fired(rule, triggers, _confidence(rule, triggers, domains)))
-    return fired
+        if setting_off.get(rule.id):
+            for covered in rule.covers:
+                setting_off[rule.id] += setting_off.pop(covered, [])
+    return [
+        _fired(rule, requirements, setting_off[rule.id])
+        for rule in base.rules
+        if setting_off.get(rule.id)
+    ]
 
 
-def _holds_in(rule: Rule, domains: set[str]) -> bool:
-    return not rule.domains or bool(domains & set(rule.domains))
+def confidence_of(requirement: Requirement) -> float:
+    """1 of one that says none: people wrote it."""
+    confidence = requirement.get("confidence")
+    return 1.0 if confidence is None else confidence
 
 
-def _confidence(rule: Rule, triggers: Sequence[str], domains: set[str]) -> float:
-    surer = SURER * (bool(domains & set(rule.more_likely)) + (len(triggers) > 1))
-    return round(min(MOST_CONFIDENCE, rule.confidence + surer), 2)
+def _spoken_of(
+    base: RuleBase, requirements: Sequence[Requirement], refused: Sequence[str]
+) -> set[str]:
+    texts = [*(_text(stated, SAID) for stated in requirements), *refused]
+    return set().union(*map(base.spoken_of, texts))
+
+
+def _text(requirement: Requirement, fields: Sequence[str]) -> str:
+    return ". ".join(field_text(requirement, name) for name in fields)
+
+
+def _fired(rule: Rule, requirements: Sequence[Requirement], by: Sequence[Requirement]) -> Fired:
+    names = {name_of(stated) for stated in by}
+    triggers = [name for stated in requirements if (name := name_of(stated)) in names]
+    own = min(MOST_CONFIDENCE, rule.confidence + SURER * (len(triggers) > 1))
+    return Fired(rule, triggers, round(min(own, max(map(confidence_of, by))), 4))
 
 
 def _unstated(
-    fired: list[Fired],
-    requirements: Sequence[Requirement],
-    encoder: Encoder | None,
-    stated_above: float,
+    fired: list[Fired], said: Sequence[str], encoder: Encoder | None, stated_above: float
 ) -> list[Fired]:
-    if encoder is None or not fired or not requirements:
+    if encoder is None or not fired or not said:
         return fired
     texts = [f"{rule.title} {rule.action}" for rule, _, _ in fired]
-    vectors = encoder.encode([*texts, *map(text_of, requirements)])
+    vectors = encoder.encode([*texts, *said])
     nearest = (vectors[: len(fired)] @ vectors[len(fired) :].T).max(axis=1)
     return [rule for rule, near in zip(fired, nearest, strict=True) if near <= stated_above]
 
 
 def _inferred(fired: Fired, number: int) -> Requirement:
+    """Without criteria: nobody has said by what it is tested, so its rationale asks."""
     rule = fired.rule
     return {
         "id": f"INF-{number:03d}",
@@ -93,11 +134,11 @@ def _inferred(fired: Fired, number: int) -> Requirement:
         "actor": rule.actor,
         "action": rule.action,
         "condition": None,
-        "acceptance_criteria": list(rule.acceptance_criteria),
+        "acceptance_criteria": [],
         "priority": rule.priority,
         "inference_type": rule.inference_type,
         "triggered_by": fired.triggers,
         "necessity": rule.necessity,
-        "rationale": rule.rationale,
+        "rationale": f"{rule.rationale} To be asked: {rule.ask}",
         "confidence": fired.confidence,
     }

@@ -11,6 +11,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 FILE = Path(__file__).parent / "rules.yaml"
+_DENIED = re.compile(
+    r"(?<!\w)(?:no|not|never|without|cannot|can't|don't|doesn't|needn't|instead of|rather than)"
+    r"(?:[^\w.,;]+\w+){0,3}[^\w.,;]*\Z",
+    re.I,
+)
+"""A denial at most three words before."""
 
 
 class Rule(BaseModel):
@@ -21,18 +27,18 @@ class Rule(BaseModel):
     id: str
     touches: tuple[str, ...] = Field(min_length=1)
     unless: tuple[str, ...] = ()
-    domains: tuple[str, ...] = ()
-    """Where alone it holds; everywhere if none is named."""
-    more_likely: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    """Rules whose need is part of this one's: where both hold, this one stands for both."""
     title: str
     type: Literal["functional", "non-functional", "security", "data", "interface", "constraint"]
     inference_type: Literal["security", "performance", "scalability", "compliance", "usability"]
     actor: str
     action: str
-    acceptance_criteria: tuple[str, ...] = Field(min_length=2)
     priority: Literal["must", "should", "could"]
     necessity: Literal["necessary", "recommended", "optional"]
     rationale: str
+    ask: str = Field(pattern=r"\?$")
+    """What nobody has said and somebody has to find out; the rule itself names no figure."""
     confidence: float = Field(ge=0, le=1)
 
 
@@ -40,21 +46,25 @@ class RuleBase(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     touches: dict[str, re.Pattern[str]]
-    domains: dict[str, re.Pattern[str]]
     rules: tuple[Rule, ...]
 
     def touched(self, text: str) -> set[str]:
-        return {name for name, pattern in self.touches.items() if pattern.search(text)}
+        """What the text asks for. What it only denies ("without a login") it does not."""
+        return {
+            name
+            for name, pattern in self.touches.items()
+            if any(not _DENIED.search(text, 0, match.start()) for match in pattern.finditer(text))
+        }
 
-    def domains_of(self, text: str) -> set[str]:
-        return {name for name, pattern in self.domains.items() if pattern.search(text)}
+    def spoken_of(self, text: str) -> set[str]:
+        """What the text speaks of, whether it asks for it or not."""
+        return {name for name, pattern in self.touches.items() if pattern.search(text)}
 
 
 @cache
 def rule_base() -> RuleBase:
     read: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    for kind in ("touches", "domains"):
-        read[kind] = {name: _words(patterns) for name, patterns in read[kind].items()}
+    read["touches"] = {name: _words(patterns) for name, patterns in read["touches"].items()}
     base = RuleBase.model_validate(read)
     _check(base)
     return base
@@ -65,8 +75,9 @@ def _words(patterns: list[str]) -> re.Pattern[str]:
 
 
 def _check(base: RuleBase) -> None:
+    ids = {rule.id for rule in base.rules}
     for rule in base.rules:
         unknown = {*rule.touches, *rule.unless} - base.touches.keys()
-        unknown |= {*rule.domains, *rule.more_likely} - base.domains.keys()
+        unknown |= {*rule.covers} - ids
         if unknown:
             raise ValueError(f"rules.yaml: rule {rule.id} names {sorted(unknown)}, unknown there")
