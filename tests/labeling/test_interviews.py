@@ -1,4 +1,4 @@
-"""The labels of thirty interviews: whole, by two people and a third, and without what was said."""
+"""Labels kept with the project: whole, by two people and a third, and without what was said."""
 
 from __future__ import annotations
 
@@ -18,8 +18,15 @@ from labeling.models import GoldRelease
 from labeling.services import vectors
 from tests.fakes import WordOverlap
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "interviews"
-LINES = [json.loads(line) for line in (FOLDER / "labels.jsonl").read_text("utf-8").splitlines()]
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FOLDER = FIXTURES / "interviews"
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "labels.jsonl").read_text("utf-8").splitlines()]
+
+
+LINES = lines_of(FOLDER)
 DATA = Path(os.environ.get("ASSAY_CHAT_DATA", FOLDER.parents[2] / "shared" / "data"))
 SOURCE = DATA / "interviews.jsonl"
 SAID_IN_A_ROW = 12  # words: fewer are how anybody would put it
@@ -45,12 +52,24 @@ def test_every_interview_has_two_answers_and_a_half():
         assert "messages" not in line
 
 
-def test_nothing_of_what_was_said_stands_in_the_labels(source):
+def test_a_reading_is_by_two_and_decided_by_a_third():
+    lines = lines_of(FIXTURES / "reading")
+    assert len(lines) == 32
+    for line in lines:
+        assert [answer["annotator"] for answer in line["answers"]] == ["reader-a", "reader-b"]
+        assert {one["decided_by"] for one in line.get("decisions", [])} <= {"reader-c"}
+        assert "messages" not in line
+
+
+@pytest.mark.parametrize("folder", ["interviews", "reading"])
+def test_nothing_of_what_was_said_stands_in_the_labels(source, folder):
+    files = [source, *(DATA / "transcripts").glob("*.jsonl")]
     said = {
         one["id"]: words(one["messages"])
-        for one in map(json.loads, source.read_text("utf-8").splitlines())
+        for path in files
+        for one in map(json.loads, path.read_text("utf-8").splitlines())
     }
-    for line in LINES:
+    for line in lines_of(FIXTURES / folder):
         label = words(line).split()
         runs = zip(*(label[start:] for start in range(SAID_IN_A_ROW)), strict=False)
         assert [run for run in map(" ".join, runs) if run in said[line["id"]]] == []
