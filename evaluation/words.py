@@ -707,6 +707,8 @@ CONFIGURATIONS: dict[str, Text] = {
     "config.not_yaml": _("{file} is not YAML: {said}."),
     "config.not_yaml_here": _("not YAML: {said}."),
     "config.slash_in_name": _("it names a folder, so it must not hold a slash"),
+    "config.two_prompts": _("“faithfulness_prompt” and “judge_prompts.faithfulness” are the same"),
+    "config.unreadable": "{why:.}",
     "config.unknown_dataset": _("There is no data set “{dataset}”. {hint}"),
     "config.unknown_format": _("There is no format “{format}”. {hint}"),
     "config.too_deep": _("{file} is nested too deeply."),

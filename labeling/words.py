@@ -586,6 +586,28 @@ WORDS: dict[str, Text] = {
     "file.too_deep": _("nested too deeply"),
     "import.problem": _("{place}: {why}; nothing was stored"),
     "import.note": "{place}: {why}",
+    "place.sample": _("a sample"),
+    "sample.left_out": _("{path} is left out, because there is no place for it: {value}"),
+    "sample.message_twice": _("{path} names a message twice: it counts once"),
+    "sample.no_annotator": _(
+        "it does not say who labelled it: add “annotator”, or use --annotator NAME"
+    ),
+    "sample.no_labels": _("it holds no labels; they are under {names}"),
+    "sample.renamed": _("{path} “{old}” is {new} here"),
+    "sample.too_many_labels": _("more than {most} labels of one layer"),
+    "sample.two_sections": _("the same labels are under {names}"),
+    "sample.unknown_label": _("{path} names “{name}”, which no label before it is called"),
+    "sample.which_requirement": _(
+        "{path} names no requirement, and “{words}” is in {fitting} of them: add “requirement”"
+    ),
+    "sample.words_elsewhere": _("{path} is left out, because the field does not hold “{words}”"),
+    "sample.words_twice": _("{path} is in the field more than once: the first is taken"),
+    "yaml.holds_itself": _("the value holds itself"),
+    "yaml.key_is_no_text": _("a key must be text"),
+    "yaml.not_yaml": _("not valid YAML: {said}"),
+    "yaml.number_too_large": _("the number is too large"),
+    "yaml.too_much": _("more than {most} values, or a text is repeated too often"),
+    "yaml.unknown_tag": _("values of the type {tag} cannot be read"),
     "import.gets_split": _("had no split and is {split} from now on"),
     "import.inherits_split": _("is {split}: it is the same conversation as {same}"),
     "import.copy": _("{same} ({split})"),

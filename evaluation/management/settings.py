@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import CommandError
+
+from evaluation.services.launch import config_files
+from labeling.words import in_english
 
 NOT_USABLE = 2
 
@@ -16,14 +18,11 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+        settings = config_files.read_settings(path)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}.", returncode=NOT_USABLE) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        first = str(error).splitlines()[0]
-        raise CommandError(f"{path} is no YAML: {first}.", returncode=NOT_USABLE) from error
-    except RecursionError as error:
-        raise CommandError(f"{path} is nested too deeply.", returncode=NOT_USABLE) from error
+    except config_files.ConfigRefused as error:
+        raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
     if settings is not None and not isinstance(settings, dict):
         raise CommandError(f"{path} must hold settings as “name: value”.", returncode=NOT_USABLE)
     return settings or {}

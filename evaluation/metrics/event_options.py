@@ -13,6 +13,13 @@ class WrongOption(FileFault):
     """A setting that does not exist, or a value that it cannot have."""
 
 
+SPECIFICATION = "2.0"
+"""The published specification of these metrics, which names them and their settings as we do.
+
+It stays readable when a later version of our metrics computes something else otherwise; where we
+depart from it today is in ``templates/docs/departures.md``.
+"""
+
 OptionsByGroup = dict[str, dict[str, str | float | bool]]
 """The settings as a configuration file nests them."""
 

@@ -65,7 +65,7 @@ class ImportOut(serializers.Serializer[Any]):
     notes = serializers.SerializerMethodField()
 
     def get_notes(self, report: conversations.ImportReport) -> list[str]:
-        return [in_english(note) for note in report.notes]
+        return [in_english(note) for note in [*report.losses, *report.notes]]
 
 
 class ConversationsView(APIView):

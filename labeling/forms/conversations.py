@@ -49,6 +49,7 @@ class ConversationFilter(forms.Form):
 TITLES = {
     AUTO: _("Guess it"),
     "native": _("Native"),
+    "sample": _("Samples (JSON, YAML)"),
     "openai": _("OpenAI chat (JSON, JSONL)"),
     "sharegpt": _("ShareGPT (JSON, JSONL)"),
     "csv": _("CSV, a message a row"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from labeling.forms.uploads import UploadForm
+from labeling.forms.uploads import TITLES, UploadForm
 
 
 class LabelUploadForm(UploadForm):
@@ -11,6 +11,7 @@ class LabelUploadForm(UploadForm):
 
     command = "import_labels"
 
+    format = forms.ChoiceField(choices=[*TITLES.items(), ("sample", _("Samples (JSON, YAML)"))])
     create_annotators = forms.BooleanField(
         label=_("Make inactive accounts for people who are not in the project"), required=False
     )

@@ -26,6 +26,7 @@ PAGES = {
     "adjudication": "Adjudication and review",
     "gold": "Gold",
     "formats": "Formats",
+    "departures": "Departures",
     "pipelines": "Pipelines",
     "models": "Language models",
     "layers": "Memory layers",

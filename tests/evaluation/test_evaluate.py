@@ -66,7 +66,7 @@ def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("a: [", "is no YAML"),
+        ("a: [", "settings.yaml:1: not YAML"),
         ("- 1", "must hold settings"),
         ("confidense: 1", "Did you mean"),
         ("a: " + "[" * 5000 + "]" * 5000, "settings.yaml is nested too deeply"),

@@ -207,7 +207,7 @@ def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -
         size=asked.size,
         repetitions=by.repetitions,
         evaluate_answers=by.evaluate_answers,
-        judge_prompts=by.judge_prompts,
+        judge_prompts=by.prompts,
         budget_cost=by.budget,
         budget_tokens=by.budget_tokens,
         seed=content.seed,

@@ -6,26 +6,37 @@ A file is checked as a whole; each problem is reported with its line.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.yaml_files import Place, YamlFault, compose
 
 FORMATS = {"json": "results.json", "csv": "cases.csv", "predictions": "predictions.jsonl"}
 """What can be written about a run, and as which file."""
 
-Place = tuple[str | int, ...]
-"""Keys and positions on the way to a value."""
+DOTTED = re.compile(r"(metrics|protocol)\.([a-z_.]+)")
+"""A setting with its section in its name, as the metric specification writes it."""
+ASSIGNED = re.compile(r"([A-Za-z_][\w.]*)[ \t]*=[ \t]*")
+"""``metrics.cot.enabled=true``: a file may hold a setting a line."""
 
 
 class ConfigRefused(RuleError):
@@ -59,8 +70,22 @@ class Agent(_Part):
     repetitions: int = 1
     evaluate_answers: bool = False
     judge_prompts: dict[str, str] = {}
+    faithfulness_prompt: str | None = None
+    """The same as ``faithfulness`` under ``judge_prompts``."""
     budget: float | None = None
     budget_tokens: int | None = None
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> Self:
+        if self.faithfulness_prompt is not None and "faithfulness" in self.judge_prompts:
+            raise PydanticCustomError("config.two_prompts", "config.two_prompts")
+        return self
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Of judges, by kind."""
+        named = self.faithfulness_prompt
+        return self.judge_prompts | ({} if named is None else {"faithfulness": named})
 
 
 class Reporting(_Part):
@@ -129,6 +154,11 @@ class ConfigFile:
         }
 
 
+def read_settings(path: Path) -> Any:
+    """What a file of settings alone holds."""
+    return _parsed(path, path.read_bytes())[0]
+
+
 def read(path: Path) -> ConfigFile:
     raw = path.read_bytes()
     document, lines = _parsed(path, raw)
@@ -157,21 +187,63 @@ def nearest(word: str, known: Mapping[str, Any] | list[str]) -> Fact:
 
 def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
     """The document, and the line of each of its values."""
+    raw = _as_mapping(raw)
     try:
-        node = yaml.compose(raw.decode(), Loader=yaml.SafeLoader)
-        lines = dict(_lines_of(path, node)) if node else {}
-        return yaml.safe_load(raw), lines
-    except UnicodeDecodeError as error:
-        raise ConfigRefused(Fact("config.not_utf8", file=path.name)) from error
-    except yaml.MarkedYAMLError as error:
+        nodes = compose(raw)
+        lines = dict(_lines_of(path, nodes[0])) if nodes else {}
+        return _unfolded(path, yaml.safe_load(raw), lines), lines
+    except YamlFault as fault:
+        raise ConfigRefused(_why(path, fault)) from fault
+    except yaml.MarkedYAMLError as error:  # a second document, a date that is none
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         why = Fact("config.not_yaml_here", said=error.problem or "")
         raise ConfigRefused(_at(path, line, why)) from error
-    except RecursionError as error:
-        raise ConfigRefused(Fact("config.too_deep", file=path.name)) from error
     except (yaml.YAMLError, ValueError) as error:
         message = str(error).splitlines()[0]
         raise ConfigRefused(Fact("config.not_yaml", file=path.name, said=message)) from error
+
+
+def _why(path: Path, fault: YamlFault) -> Fact:
+    match fault.fact.code:
+        case "file.not_utf8":
+            return Fact("config.not_utf8", file=path.name)
+        case "file.too_deep":
+            return Fact("config.too_deep", file=path.name)
+        case "yaml.not_yaml":
+            said = fault.fact.values["said"]
+            if fault.line is None:
+                return Fact("config.not_yaml", file=path.name, said=said)
+            return _at(path, fault.line, Fact("config.not_yaml_here", said=said))
+    return _at(path, fault.line or 1, Fact("config.unreadable", why=fault.fact))
+
+
+def _as_mapping(raw: bytes) -> bytes:
+    """Lines of ``name=value`` as YAML, each where it was; anything else as it is."""
+    try:
+        lines = raw.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        return raw  # said by who reads it
+    said = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not said or not all(map(ASSIGNED.match, said)):
+        return raw
+    return "\n".join(ASSIGNED.sub(r"\1: ", line, count=1) for line in lines).encode()
+
+
+def _unfolded(path: Path, document: Any, lines: dict[Place, int]) -> Any:
+    """``metrics.cot.enabled`` at the top as ``cot.enabled`` under ``metrics``."""
+    if not isinstance(document, dict):
+        return document
+    for key in [key for key in document if isinstance(key, str)]:
+        match = DOTTED.fullmatch(key)
+        if match is None or not isinstance(document.get(match[1], {}), dict):
+            continue
+        section = document.setdefault(match[1], {})
+        if match[2] in section:
+            fault = Fact("config.key_twice", key=key)
+            raise ConfigRefused(_at(path, lines[(key,)], fault))
+        section[match[2]] = document.pop(key)
+        lines[match[1], match[2]] = lines[(key,)]
+    return document
 
 
 def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:

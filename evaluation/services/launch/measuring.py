@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.event_options import OptionsByGroup, WrongOption, read_options
+from evaluation.metrics.event_options import (
+    SPECIFICATION,
+    OptionsByGroup,
+    WrongOption,
+    read_options,
+)
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 
-VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
+VERSIONS = {"metrics": (METRICS_VERSION, SPECIFICATION), "protocol": (PROTOCOL_VERSION,)}
+"""What a file may name: our own version, logged with each run, and a specification that it follows.
+"""
 
 
 class MetricsRefused(RuleError):
@@ -44,10 +51,10 @@ def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> Metric
 
 
 def check_version(what: str, asked: Any) -> None:
-    """A file may say by which version it is to be measured; there is one, and it is logged."""
+    """A file may say by which version it is to be measured: “2.0”, or “v2.0” as titles say it."""
     known = VERSIONS[what]
-    if asked is not None and str(asked) != known:
-        raise MetricsRefused("metrics.other_version", what=what, asked=str(asked), known=known)
+    if asked is not None and str(asked).removeprefix("v") not in known:
+        raise MetricsRefused("metrics.other_version", what=what, asked=str(asked), known=known[0])
 
 
 def event_schema(release: GoldRelease) -> dict[str, list[str]]:

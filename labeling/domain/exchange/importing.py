@@ -96,6 +96,8 @@ class Record:
     generator: str = ""
     left_out: int = 0
     """Messages of the file that are not among the turns: without text, or of nobody who speaks."""
+    notes: tuple[Fact, ...] = ()
+    """What else the file says, for which there is no place."""
 
     @property
     def fingerprint(self) -> Fingerprint:

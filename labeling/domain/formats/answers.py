@@ -74,6 +74,20 @@ class LineFault(NamedTuple):
     reason: Fact
 
 
+class FileNote(NamedTuple):
+    """What was converted or left out of a file that says more than there is a place for."""
+
+    line: int
+    why: Fact
+
+
+class Unnamed(NamedTuple):
+    """What a file of labels may leave unsaid: which conversation they are about, and whose."""
+
+    conversation: str = ""
+    annotator: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class FileAnswer:
     """One annotator's answer to one conversation, as files hold it.
@@ -132,6 +146,7 @@ class FileConversation:
     generator: str = ""
     position: int = field(default=0, compare=False)
     decisions: tuple[FileDecision, ...] = ()
+    notes: tuple[FileNote, ...] = ()
 
     @property
     def written_by(self) -> Origin:

@@ -37,7 +37,7 @@ PARTS: Mapping[str, str] = {
 
 
 def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
-    for entry in _documents(stream):
+    for entry in documents(stream):
         if isinstance(entry, LineFault):
             yield Problem(entry.line, entry.reason)
             continue
@@ -48,12 +48,13 @@ def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
             yield Problem(line, fault.fact)
 
 
-def _documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
+def documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
     """The conversations of any of the three forms, with the line on which each begins."""
     start = head_of(stream).removeprefix(BOM_UTF8).lstrip()
     if start.startswith(b"["):
         return json_list(stream, limit=MAX_BYTES)
-    if start.split(b"\n", 1)[0].strip() == b"{":  # over several lines, so it is one object
+    line, ending, _ = start.partition(b"\n")
+    if ending and line.rstrip()[-1:] in b"{[,:":  # over several lines, so it is one object
         return _one(stream)
     return json_lines(stream, limit=MAX_BYTES)
 

@@ -17,7 +17,7 @@ from labeling.domain.exchange.importing import (
     read_native,
     record_of,
 )
-from labeling.domain.formats import chatlogs, doccano, labelstudio, speech, tables
+from labeling.domain.formats import chatlogs, doccano, labelstudio, samples, speech, tables
 from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
 from labeling.domain.formats.talks import (
     MACHINES,
@@ -85,14 +85,21 @@ def _as_they_say(reader: Callable[[BinaryIO], Read]) -> Reader:
     """A format that names ids and roles itself."""
 
     def read(stream: BinaryIO, _name: str, how: HowToRead) -> Read:
-        entries = reader(stream)
-        return with_roles(entries, how) if how.roles or how.names is not None else entries
+        return _with_roles(reader(stream), how)
 
     return read
 
 
+def _with_roles(entries: Read, how: HowToRead) -> Read:
+    return with_roles(entries, how) if how.roles or how.names is not None else entries
+
+
 def _talks(reader: Callable[..., Iterator[Talk | Problem]]) -> Reader:
     return lambda stream, name, how: records(reader(stream, name=name, how=how), how)
+
+
+def _samples(stream: BinaryIO, name: str, how: HowToRead) -> Read:
+    return _with_roles(samples.read_conversations(stream, name=name), how)
 
 
 def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
@@ -102,6 +109,7 @@ def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Pr
 AUTO = "auto"
 READERS: dict[str, Reader] = {
     "native": _as_they_say(read_native),
+    "sample": _samples,
     "openai": _talks(_chats),
     "sharegpt": _talks(_chats),
     "csv": _talks(tables.read_csv),
@@ -159,6 +167,8 @@ def guess_format(name: str, head: bytes) -> str:
     'sharegpt'
     >>> guess_format("a.json", b'[{"messages": [{"role": "user", "content": "Hi"}]}]')
     'openai'
+    >>> guess_format("a.json", b'{"domain": "d", "conversation": [{"role": "user"}]}')
+    'sample'
     """
     text = head.removeprefix(BOM_UTF8).lstrip()
     if text.startswith(b"PAR1"):
@@ -166,6 +176,8 @@ def guess_format(name: str, head: bytes) -> str:
     if text.startswith(b"WEBVTT"):
         return "vtt"
     ending = PurePath(name).suffix.casefold()
+    if ending in samples.YAML_ENDINGS:
+        return "sample"
     if ending in BY_ENDING:
         return BY_ENDING[ending]
     if text[:1] in (b"{", b"["):
@@ -183,6 +195,8 @@ def _guess_json(first: object, text: bytes) -> str:
         return "doccano"
     if not chatlogs.is_document(first):
         return "native"
+    if samples.is_conversation(first):
+        return "sample"
     if not isinstance(first.get("messages"), list):
         return "sharegpt"
     is_native = first.keys() <= {*CONVERSATION_KEYS, *PASSED_OVER} and "id" in first

@@ -122,7 +122,7 @@ class Command(BaseCommand):
                 f"Splits: {len(report.inherited)} inherited from the same conversation, "
                 f"{len(report.given)} given to stored conversations"
             )
-        for note in report.notes:
+        for note in [*report.losses, *report.notes]:
             self.stdout.write(f"  {in_english(note)}")
         if len(report.notes) < len(report.inherited) + len(report.given):
             self.stdout.write("  …")

@@ -7,15 +7,18 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from labeling.domain.formats.answers import Unnamed
 from labeling.management import refusals
 from labeling.management.arguments import project_named
 from labeling.services.exchange import label_imports
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
     help = (
         "Store answers of several annotators from files, and what was decided about them: all of "
-        "it or nothing. What is stored already is left alone."
+        "it or nothing. What is stored already is left alone. Of samples, what is converted or "
+        "left out is named with its line."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,6 +36,19 @@ class Command(BaseCommand):
             metavar="TEXT",
             help="why the labels count although no calibration round has passed",
         )
+        parser.add_argument(
+            "--conversation",
+            default="",
+            metavar="ID",
+            help="of samples: what they are about, if they do not say it (default: the name of "
+            "the file)",
+        )
+        parser.add_argument(
+            "--annotator",
+            default="",
+            metavar="NAME",
+            help="of samples: who labelled them, if they do not say it",
+        )
         parser.add_argument("--dry-run", action="store_true", help="check and report only")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,6 +61,7 @@ class Command(BaseCommand):
                 dry_run=options["dry_run"],
                 create_annotators=options["create_annotators"],
                 reason=options["reason"],
+                unnamed=Unnamed(options["conversation"], options["annotator"]),
             )
         self._say(report, dry_run=options["dry_run"])
 
@@ -61,6 +78,8 @@ class Command(BaseCommand):
             self.stdout.write(f"By {', '.join(report.annotators)}.")
         if report.created:
             self.stdout.write(f"New inactive accounts: {', '.join(report.created)}.")
+        for loss in report.losses:
+            self.stdout.write(f"  {in_english(loss)}")
         if dry_run and report.needs_reason:
             self.stdout.write("No calibration round has passed: --reason will be needed.")
         if dry_run:

@@ -36,6 +36,7 @@ ATTEMPTS = 5
 """Of decisions, while others keep coming in: only what is inserted first takes long."""
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
+MAX_LOSSES = 10_000
 ADVISORY_LOCK = 4711002
 
 
@@ -82,6 +83,8 @@ class ImportReport:
     inherited: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     notes: list[Fact] = field(default_factory=list)
+    losses: list[Fact] = field(default_factory=list)
+    """What files say for which there is no place, with file and line."""
 
     @property
     def has_changes(self) -> bool:
@@ -89,7 +92,8 @@ class ImportReport:
 
     def as_json(self) -> dict[str, Any]:
         """For the audit log."""
-        return {name: value for name, value in asdict(self).items() if name != "notes"}
+        left_out = ("notes", "losses")
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
 class _RecordPlace(NamedTuple):
@@ -248,6 +252,7 @@ class Importing:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
         self._how, self._left_out = how, 0
+        self._losses: list[Fact] = []
         self.actor, self._proposed = actor, proposed
         self._names: list[str] = []
         self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
@@ -288,6 +293,9 @@ class Importing:
             self._faults.append((place, reason))
             return
         self._left_out += record.left_out
+        for why in record.notes:
+            if len(self._losses) < MAX_LOSSES:
+                self._losses.append(Fact("import.note", place=place.shown, why=why))
         self._batch.append((place, record))
         self._characters += record.size
         if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
@@ -309,6 +317,7 @@ class Importing:
         Writes nothing, and may be repeated. ``stay_alive`` tells others who wait for the caller.
         """
         self.report, self._refusals = ImportReport(left_out=self._left_out), []
+        self.report.losses = list(self._losses)
         self._staged.forget_decisions()
         if len(self._faults) < MAX_PROBLEMS:
             for batch in self._staged.entries(BATCH_CONVERSATIONS):

@@ -6,7 +6,7 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import IO, Any, BinaryIO, NamedTuple
@@ -21,7 +21,7 @@ from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
-from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats import doccano, labelstudio, native, sample_labels
 from labeling.domain.formats.answers import (
     SUBMITTED,
     FileAnswer,
@@ -29,6 +29,7 @@ from labeling.domain.formats.answers import (
     FileDecision,
     LineFault,
     ReadLine,
+    Unnamed,
     without_empty_layers,
 )
 from labeling.domain.gold.release import item_sha256
@@ -46,16 +47,29 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.services import events, pending, projects, standing
-from labeling.services.exchange.conversations import MAX_PROBLEMS, ImportRefused
+from labeling.services.exchange.conversations import MAX_LOSSES, MAX_PROBLEMS, ImportRefused
 from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.label_rounds import ImportedRounds
 from labeling.services.settling import adjudications
 from labeling.services.work import rounds
 
-READERS: dict[str, Callable[[BinaryIO], Iterator[ReadLine]]] = {
-    "native": native.read,
-    "labelstudio": labelstudio.read,
-    "doccano": doccano.read,
+Reader = Callable[[BinaryIO, str, Unnamed], Iterator[ReadLine]]
+
+
+def _as_it_says(read: Callable[[BinaryIO], Iterator[ReadLine]]) -> Reader:
+    """A format that names its conversations and its annotators itself."""
+    return lambda stream, _name, _unnamed: read(stream)
+
+
+def _samples(stream: BinaryIO, name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
+    return sample_labels.read(stream, name=name, unnamed=unnamed)
+
+
+READERS: dict[str, Reader] = {
+    "native": _as_it_says(native.read),
+    "labelstudio": _as_it_says(labelstudio.read),
+    "doccano": _as_it_says(doccano.read),
+    "sample": _samples,
 }
 BATCH = 200  # conversations in memory at a time
 
@@ -83,6 +97,8 @@ class LabelReport:
     annotators: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     needs_reason: bool = False
+    losses: list[Fact] = field(default_factory=list)
+    """What was converted or left out, with file and line."""
 
     @property
     def is_new(self) -> bool:
@@ -93,9 +109,12 @@ class _FilePlace(NamedTuple):
     file: str
     line: int | None
 
+    @property
+    def shown(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
     def says(self, reason: Fact) -> Fact:
-        where = f"{self.file}:{self.line}" if self.line else self.file
-        return Fact("import.problem", place=where, why=reason)
+        return Fact("import.problem", place=self.shown, why=reason)
 
 
 def import_labels(
@@ -107,17 +126,19 @@ def import_labels(
     create_annotators: bool = False,
     reason: str = "",
     by: User | None = None,
+    unnamed: Unnamed | None = None,
 ) -> LabelReport:
     """Store the answers of files that the project does not have yet, in separate closed rounds.
 
     An answer that the same annotator already has with the same labels is left alone. ``reason`` is
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
+    ``unnamed`` says of samples whose labels they are, where their files do not.
     """
     if format not in READERS:
         raise UnknownFormat("export.unknown_format", format=format, formats=list(READERS))
     with tempfile.TemporaryFile() as file:
         entries = _Entries(file)
-        entries.read(files, READERS[format])
+        entries.read(files, READERS[format], unnamed or Unnamed())
         with transaction.atomic():
             project = projects.lock(project)
             if not project.guidelines.exists():
@@ -150,13 +171,14 @@ class _Entries:
     def read(
         self,
         files: Iterable[tuple[str, BinaryIO]],
-        reader: Callable[[BinaryIO], Iterator[ReadLine]],
+        reader: Reader,
+        unnamed: Unnamed,
     ) -> None:
         """Ends early when there are too many problems."""
         faults = 0
         for name, stream in files:
             self.names.append(name)
-            for entry in reader(stream):
+            for entry in reader(stream, name, unnamed):
                 entry = self._keep(name, entry)
                 if isinstance(entry, LineFault):
                     faults += 1
@@ -261,6 +283,7 @@ class _LabelImport:
         if conversation is None:
             raise EntryRefused("labels.not_in_project")
         check_text(labelled, known.texts[conversation.pk])
+        self._note(place, labelled)
         for answer in labelled.answers:
             try:
                 self._answer(conversation, answer, known)
@@ -273,9 +296,16 @@ class _LabelImport:
                 )
                 self.problems.append((place, why))
 
+    def _note(self, place: _FilePlace, labelled: FileConversation) -> None:
+        for line, why in labelled.notes:
+            if len(self.report.losses) < MAX_LOSSES:
+                where = place._replace(line=line).shown
+                self.report.losses.append(Fact("import.note", place=where, why=why))
+
     def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
         self.report.read += 1
         annotator = self.people.named(answer.annotator)
+        answer = _in_layers(answer, self.project.layers)
         content = content_of(answer)
         seen = (conversation.pk, annotator.pk, content)
         if seen in self._seen or content in known.contents.get(seen[:2], ()):
@@ -429,6 +459,21 @@ def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
         raise EntryRefused("labels.other_messages")
 
 
+def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:
+    """Silence about layers that the project does not have means nothing.
+
+    “Nothing here” is said of the whole, so where it is silent about a layer it is not said.
+    """
+    unanswered = tuple(layer for layer in answer.unanswered if layer in layers)
+    return replace(answer, unanswered=unanswered, empty=answer.empty and not unanswered)
+
+
+def _says_nothing(answer: FileAnswer, layers: Sequence[str]) -> bool:
+    """Whether it states that nothing is there, of all layers or of some."""
+    has_labels = any(answer.payload.values())
+    return answer.empty or (not has_labels and 0 < len(answer.unanswered) < len(layers))
+
+
 def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> Payload:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
@@ -441,7 +486,7 @@ def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> 
         layers=project.layers,
         message_count=len(texts),
         complete=answer.status == SUBMITTED,
-        empty=answer.empty,
+        empty=_says_nothing(answer, project.layers),
         messages=texts,
         event_schema=project.event_schema,
         open_fields=project.open_fields,

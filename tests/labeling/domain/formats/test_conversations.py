@@ -25,7 +25,7 @@ from labeling.domain.formats.talks import HowToRead, time_in
 pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
 SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
-NEW = ("openai", "sharegpt", "csv", "tsv", "parquet", "transcript", "vtt", "srt")
+NEW = ("sample", "openai", "sharegpt", "csv", "tsv", "parquet", "transcript", "vtt", "srt")
 
 
 def records(
@@ -59,7 +59,9 @@ EXAMPLES = dict(examples())
 
 @pytest.mark.parametrize("format", EXAMPLES)
 def test_each_example_of_the_docs_is_the_same_conversation(format):
-    ending = {"openai": "jsonl", "sharegpt": "json", "transcript": "txt"}.get(format, format)
+    ending = {"sample": "json", "openai": "jsonl", "sharegpt": "json", "transcript": "txt"}.get(
+        format, format
+    )
 
     [record] = records(EXAMPLES[format], name=f"talk.{ending}")  # guessed by name and content
 
