@@ -103,7 +103,7 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     if "model" in means.values():
         if tools.model is None:
             raise NoModel("pipeline.node_needs_model")
-        analysts["model"] = ModelAnalyst(tools.model)
+        analysts["model"] = ModelAnalyst(tools.model, config)
     return RequirementsAgent(config, Team(**{node: analysts[by] for node, by in means.items()}))
 
 

@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
 from pipelines.requirements.analyst import Analyst
-from pipelines.requirements.config import AgentConfig
+from pipelines.requirements.config import AgentConfig, PartsConfig
 from pipelines.requirements.labels import Requirement, Step
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.requirements.nodes import Deps, RequirementsState, step_of
@@ -51,8 +49,8 @@ class RequirementsAgent:
         return output | {"model": _model_of(end["steps"])}
 
 
-class RequirementsModelConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class RequirementsModelConfig(PartsConfig):
+    """How a long conversation is divided."""
 
 
 class RequirementsModel:
@@ -62,7 +60,7 @@ class RequirementsModel:
         if model is None:
             raise NoModel("pipeline.needs_model", pipeline=self.name)
         self.config: Config = config.model_dump(mode="json")
-        self._analyst = ModelAnalyst(model)
+        self._analyst = ModelAnalyst(model, config)
 
     @property
     def version(self) -> str:
@@ -75,7 +73,7 @@ class RequirementsModel:
 
 
 def _version() -> str:
-    return f"1+{fingerprint(Path(__file__).parent, *prompting.READING)}"
+    return f"2+{fingerprint(Path(__file__).parent, *prompting.READING)}"
 
 
 def _model_of(steps: Sequence[Step]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.requirements.local import LocalConfig
 
@@ -20,7 +20,25 @@ def _own(node: str) -> Any:
     return Field(default=AS_ABOVE, description=f"By what {node} works, if not as above.")
 
 
-class AgentConfig(LocalConfig):
+class PartsConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    part_characters: int = Field(
+        default=12_000,
+        ge=1_000,
+        le=1_000_000,
+        description="The most characters that a language model reads at once; a longer "
+        "conversation is read in parts.",
+    )
+    overlap_messages: int = Field(
+        default=6,
+        ge=0,
+        le=50,
+        description="Messages of a part that the next part begins with.",
+    )
+
+
+class AgentConfig(LocalConfig, PartsConfig):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     implementation: Means = Field(

@@ -83,6 +83,9 @@ class Notes(_From, Spending, total=False):
     unplaced: int
     unknown_ids: int
     kinds: dict[str, int]
+    parts: int
+    changes: dict[str, int]
+    """By a later part: repeated, corrected, withdrawn, refused; and proposals without a yes."""
     prompt: str
     model: str
 

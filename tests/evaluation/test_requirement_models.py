@@ -29,7 +29,7 @@ TEXTS = {key: requirement(1)[key] for key in ("title", "type", "actor", "action"
 TEXTS |= {"acceptance_criteria": ["It opens", "It closes"], "priority": "must"}
 TEXTS |= {"rationale": "Message 0 asks for it", "confidence": 0.8}
 REPLIES: dict[str, Any] = {
-    "requirements": [TEXTS | {"source_messages": [0]}],
+    "requirements": [TEXTS | {"source_messages": [0], "how": "stated", "accepted_in": None}],
     "inferred_requirements": [
         TEXTS | {"inference_type": "security", "triggered_by": ["R1"], "necessity": "necessary"}
     ],
@@ -52,7 +52,10 @@ def reply(body: dict[str, Any]) -> str:
     """What the node wants that asks, known by the schema that it sends."""
     schema = body["response_format"]["json_schema"]["schema"]
     key = next(iter(schema["properties"]))
-    return json.dumps({key: REPLIES[key]} if key in REPLIES else dict.fromkeys(PROSE, "Prose."))
+    if key not in REPLIES:
+        return json.dumps(dict.fromkeys(PROSE, "Prose."))
+    nothing = {name: [] for name in schema["properties"]}
+    return json.dumps(nothing | {key: REPLIES[key]})
 
 
 def fenced(body: dict[str, Any]) -> str:
@@ -178,7 +181,9 @@ def test_so_it_is_at_every_node_of_the_agent(
     good = others[0].output
     assert good is not None
     assert [step["node"] for step in good["steps"]] == list(nodes)
-    assert {step["prompt"] for step in good["steps"]} == {f"{node}.v1" for node in nodes}
+    assert {step["prompt"] for step in good["steps"]} == {
+        "extraction.v2" if node == "extraction" else f"{node}.v1" for node in nodes
+    }
     if not error_class:
         assert first.output is not None
         assert first.output["steps"][before]["retries"] == more
@@ -281,7 +286,7 @@ def test_the_prompts_stand_in_the_run_by_their_hashes(
     asking = launch(pipeline="requirements-model")
 
     assert set(asking.spec.prompts) == {
-        *("extraction.v1", "inference.v1", "validation.v1", "document.v1"),
+        *("extraction.v2", "inference.v1", "validation.v1", "document.v1"),
     }
     assert all(len(sha256) == 64 for sha256 in asking.spec.prompts.values())
     assert launch(pipeline="requirements-agent").spec.prompts == {}

@@ -1,4 +1,5 @@
-"""``ModelAnalyst``: each node asks a language model once, and fails if the reply doesn't fit.
+"""``ModelAnalyst``: each node asks a language model once, extraction once for each part of a long
+conversation, and fails if a reply doesn't fit.
 
 If a reply cannot be used, the model is asked again with the reason, see ``pipelines.chat``. If
 the second reply doesn't fit either, the case fails; nothing is guessed in its place.
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from pipelines.llm import ChatModel, Metered
 from pipelines.prompting import read
 from pipelines.requirements.analyst import Labelled, Written
+from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import Findings
@@ -27,11 +29,13 @@ from pipelines.requirements.labels import (
     name_of,
 )
 from pipelines.requirements.model import schemas
+from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.requirements.model.schemas import NARRATED, Schema
-from pipelines.types import Case
+from pipelines.types import Case, Message
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 SHOWN = ("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority")
+STOOD = (*SHOWN[:6], "source_messages")
 IN_PROSE = ("id", "title", "actor", "action", "condition")
 OF_ISSUES = ("requirement", "issue_type", "message")
 NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
@@ -45,27 +49,34 @@ class ModelReply(NamedTuple):
 
 
 class ModelAnalyst:
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, parts: PartsConfig | None = None) -> None:
         self._model = model
+        self._parts = parts or PartsConfig()
 
     def extract(self, case: Case) -> Labelled[Requirement]:
         if not case.messages:
             return Labelled([], {})
-        schema = schemas.extraction(len(case.messages))
-        data, notes = self._ask(
-            "extraction.v1", schema, domain=case.domain, messages=_messages(case)
-        )
-        labels = [
-            _requirement(
-                f"REQ-{number:03d}",
-                {
-                    **_asked_for(reply, schema, "requirements"),
-                    "source_messages": sorted(set(reply["source_messages"])),
-                },
+        meter = Metered(self._model)
+        parts = parts_of(case.messages, self._parts)
+        standing = Standing(case.messages)
+        notes: Notes = {}
+        for part in parts:
+            schema = schemas.extraction(part[0].index, part[-1].index, list(standing.by_ref))
+            data, notes = self._ask(
+                "extraction.v2",
+                schema,
+                meter,
+                domain=case.domain,
+                standing=[{"ref": ref} | _only(of, STOOD) for ref, of in standing.by_ref.items()],
+                messages=_messages(part),
             )
-            for number, reply in enumerate(data["requirements"], start=1)
+            added = [_asked_for(reply, schema, "requirements") for reply in data["requirements"]]
+            standing.take(added, data["changes"])
+        labels = [
+            _requirement(f"REQ-{number:03d}", label)
+            for number, label in enumerate(standing.by_ref.values(), start=1)
         ]
-        return Labelled(labels, notes)
+        return Labelled(labels, {**notes, "parts": len(parts), "changes": dict(standing.changes)})
 
     def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         if not requirements:
@@ -111,7 +122,7 @@ class ModelAnalyst:
             "document.v1",
             schemas.document(),
             domain=findings.case.domain,
-            messages=_messages(findings.case),
+            messages=_messages(self._cited(findings)),
             requirements=[_only(label, IN_PROSE) for label in findings.requirements],
             inferred=[_only(label, IN_PROSE) for label in findings.inferred],
             issues=[_only(label, OF_ISSUES) for label in findings.issues],
@@ -119,8 +130,19 @@ class ModelAnalyst:
         document = _narrated(sections.write(findings), data)
         return Written(document, {**notes, "unknown_ids": _unknown_ids(data, findings)})
 
-    def _ask(self, prompt: str, schema: Schema, **values: Any) -> ModelReply:
-        meter = Metered(self._model)
+    def _cited(self, findings: Findings) -> Sequence[Message]:
+        """Of a conversation that is too long for one part, the messages that count."""
+        messages = findings.case.messages
+        if len(parts_of(messages, self._parts)) == 1:
+            return messages
+        cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
+        return [message for message in messages if message.index in cited]
+
+    def _ask(
+        self, prompt: str, schema: Schema, meter: Metered | None = None, **values: Any
+    ) -> ModelReply:
+        """A meter that is passed counts the requests before too."""
+        meter = meter or Metered(self._model)
         reply = meter.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
         asked: Notes = {"prompt": prompt, "model": reply.model or self._model.id}
         return ModelReply(reply.data, {**asked, **meter.as_json()})
@@ -133,7 +155,7 @@ class ShownMessage(TypedDict):
     text: str
 
 
-def _messages(case: Case) -> list[ShownMessage]:
+def _messages(messages: Iterable[Message]) -> list[ShownMessage]:
     return [
         {
             "id": message.index,
@@ -141,7 +163,7 @@ def _messages(case: Case) -> list[ShownMessage]:
             "speaker": message.speaker,
             "text": message.content,
         }
-        for message in case.messages
+        for message in messages
     ]
 
 

@@ -30,15 +30,36 @@ ISSUE_FIELDS = (*FIELDS, "type", "priority", "source_messages")
 NARRATED = ("overview", "stakeholders", "use_cases", "data_model", "edge_cases")
 """The sections of a document that have prose before what is listed in them."""
 
+HOW = ("stated", "proposed", "summed_up")
+CHANGES = ("repeated", "corrected", "withdrawn", "refused")
+
+NONE: Schema = {"type": "array", "maxItems": 0}
 TEXT: Schema = {"type": "string", "pattern": r"\S"}
 OPEN_TEXT: Schema = {"type": ["string", "null"]}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def extraction(messages: int) -> Schema:
-    position = {"type": "integer", "minimum": 0, "maximum": messages - 1}
-    sources = {"type": "array", "items": position, "minItems": 1}
-    return _list_of("requirements", _text_fields() | {"source_messages": sources})
+def extraction(first: int, last: int, refs: Sequence[str]) -> Schema:
+    """Of the messages ``first`` to ``last``; ``refs`` are the handles of what stands already."""
+    position = {"type": "integer", "minimum": first, "maximum": last}
+    positions = {"type": "array", "items": position, "minItems": 1}
+    added = {
+        "source_messages": positions,
+        "how": _one_of(HOW),
+        "accepted_in": {**position, "type": ["integer", "null"]},
+    }
+    changed = {
+        "ref": _one_of(refs),
+        "change": _one_of(CHANGES),
+        "messages": positions,
+        "title": OPEN_TEXT,
+        "action": OPEN_TEXT,
+        "condition": OPEN_TEXT,
+        "acceptance_criteria": {"type": "array", "items": TEXT},
+    }
+    changes = {"type": "array", "items": _object(changed)} if refs else {**NONE}
+    lists = _list_of("requirements", _text_fields() | added)["properties"] | {"changes": changes}
+    return _object(lists)
 
 
 def inference(refs: Sequence[str]) -> Schema:

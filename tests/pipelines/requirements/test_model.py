@@ -38,11 +38,21 @@ COMMON = {
     "rationale": "Message 1 says so",
     "confidence": 0.9,
 }
-STATED = COMMON | {"source_messages": [1, 0, 1]}
+READ = COMMON | {"source_messages": [1, 0, 1]}
+STATED = READ | {"how": "stated", "accepted_in": None}
 FOLLOWS = COMMON | {
     "inference_type": "security",
     "triggered_by": ["R1", "R1"],
     "necessity": "necessary",
+}
+WITHDRAWN = {
+    "ref": "S1",
+    "change": "withdrawn",
+    "messages": [1],
+    "title": None,
+    "action": None,
+    "condition": None,
+    "acceptance_criteria": [],
 }
 FLAW = {
     "requirement": "R1",
@@ -89,6 +99,7 @@ class Dictated:
         self.schemas.append(schema)
         key = next(iter(schema["properties"]))
         data = PROSE if key == "title" else {key: self.replies[key]}
+        data |= {"changes": []} if "changes" in schema["properties"] else {}
         assert schema_problem(data, schema) == ""
         return Reply("", data, Usage(100, 10, 0.5), model="dictated-1", retries=1)
 
@@ -114,7 +125,8 @@ def test_every_node_takes_what_the_model_says_and_counts_what_it_cost() -> None:
         *("extraction", "inference", "validation", "document"),
     ]
     for step in output["steps"]:
-        assert step["prompt"] == f"{step['node']}.v1"
+        version = 2 if step["node"] == "extraction" else 1
+        assert step["prompt"] == f"{step['node']}.v{version}"
         assert (step["calls"], step["retries"], step["cost"]) == (1, 1, 0.5)
         assert (step["prompt_tokens"], step["completion_tokens"]) == (100, 10)
         assert step["seconds"] >= 0
@@ -156,6 +168,8 @@ def test_what_people_said_is_marked_as_data_and_cannot_leave_its_place() -> None
         ("requirements", STATED | {"source_messages": []}),
         ("requirements", STATED | {"title": "  "}),
         ("requirements", STATED | {"priority": "high"}),
+        ("requirements", STATED | {"accepted_in": 2}),
+        ("changes", WITHDRAWN),
         ("inferred_requirements", FOLLOWS | {"triggered_by": ["R2"]}),
         ("issues", FLAW | {"requirement": "R2"}),
         ("issues", FLAW | {"field": "uid"}),
@@ -167,7 +181,9 @@ def test_what_the_model_was_not_shown_does_not_fit_the_schema(key: str, wrong: A
 
     schema = next(schema for schema in model.schemas if key in schema["properties"])
 
-    assert schema_problem({key: [wrong]}, schema) != ""
+    whole = {name: [] for name in schema["properties"]}
+    assert schema_problem(whole, schema) == ""
+    assert schema_problem(whole | {key: [wrong]}, schema) != ""
 
 
 @pytest.mark.parametrize("words", [None, "Bob Jones"])
@@ -235,8 +251,9 @@ def test_a_model_may_say_exactly_what_people_may() -> None:
     assert set(schemas.SEVERITIES) == set(labels.SEVERITIES)
     assert set(schemas.ISSUE_FIELDS) == set(labels.REQUIREMENT_FIELDS)
     named = {"id", *Label.model_fields}
-    asked = [schemas.extraction(1), schemas.inference(["R1"]), schemas.validation(["R1"])]
+    asked = [schemas.extraction(0, 1, []), schemas.inference(["R1"]), schemas.validation(["R1"])]
+    of_acts = {"how", "accepted_in"}
     for schema, label in zip(asked, (Requirement, InferredRequirement, Issue), strict=True):
-        (rows,) = schema["properties"].values()
+        rows, *_ = schema["properties"].values()
         fields = {"span" if name == "words" else name for name in rows["items"]["properties"]}
-        assert fields == set(label.model_fields) - named
+        assert fields - of_acts == set(label.model_fields) - named

@@ -1,0 +1,169 @@
+"""A long conversation by a language model: its parts, and what later parts do to earlier ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pipelines.llm import ChatMessage, Reply, Usage
+from pipelines.parsing import schema_problem
+from pipelines.registry import build
+from pipelines.requirements.config import PartsConfig
+from pipelines.requirements.model.parts import parts_of
+from pipelines.types import Case, Message, Output
+
+pytestmark = pytest.mark.one_database
+
+
+def talk(*texts: str) -> tuple[Message, ...]:
+    """Analyst and client by turns; the analyst begins."""
+    roles = ("analyst", "user")
+    return tuple(Message(at, roles[at % 2], "", text) for at, text in enumerate(texts))
+
+
+def cut(sizes: Sequence[int], *, most: int = 1000, overlap: int = 2) -> list[tuple[int, int]]:
+    """First and last message of each part."""
+    messages = talk(*("x" * size for size in sizes))
+    config = PartsConfig(part_characters=most, overlap_messages=overlap)
+    return [(part[0].index, part[-1].index) for part in parts_of(messages, config)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "parts"),
+    [
+        ([], []),
+        ([5000], [(0, 0)]),
+        ([100] * 10, [(0, 9)]),
+        ([100] * 11, [(0, 9), (8, 10)]),
+        ([100] * 20, [(0, 9), (8, 17), (16, 19)]),
+        ([5000, 5000, 10], [(0, 0), (1, 1), (2, 2)]),
+        ([300] * 6, [(0, 2), (2, 4), (4, 5)]),
+    ],
+)
+def test_parts_overlap_and_every_message_is_read(
+    sizes: list[int], parts: list[tuple[int, int]]
+) -> None:
+    assert cut(sizes) == parts
+
+
+def test_without_overlap_each_message_is_read_once() -> None:
+    assert cut([100] * 25, overlap=0) == [(0, 9), (10, 19), (20, 24)]
+
+
+def added(action: str, *sources: int, how: str = "stated", accepted_in: int | None = None) -> Any:
+    return {
+        "title": "A wish",
+        "type": "functional",
+        "actor": "Customer",
+        "action": action,
+        "condition": None,
+        "acceptance_criteria": ["It opens"],
+        "priority": "must",
+        "rationale": "They said so",
+        "confidence": 0.9,
+        "source_messages": list(sources),
+        "how": how,
+        "accepted_in": accepted_in,
+    }
+
+
+def changed(ref: str, change: str, message: int, **values: Any) -> Any:
+    nothing = {"title": None, "action": None, "condition": None, "acceptance_criteria": []}
+    return {"ref": ref, "change": change, "messages": [message], **nothing, **values}
+
+
+class Scripted:
+    """A language model that replies to one part after the other."""
+
+    id = "test/scripted"
+
+    def __init__(self, *replies: dict[str, Any]) -> None:
+        self.replies = list(replies)
+        self.shown: list[dict[str, Any]] = []
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        user = messages[-1].content
+        standing = user.split("Standing, as a JSON list: ")[1].split("\n")[0]
+        said = user.split("<conversation>")[1].split("</conversation>")[0]
+        self.shown.append({"standing": json.loads(standing), "messages": json.loads(said)})
+        data = {"requirements": [], "changes": []} | self.replies.pop(0)
+        assert schema is not None
+        assert schema_problem(data, schema) == ""
+        return Reply("", data, Usage(100, 10, 0.5), model="scripted-1")
+
+
+def read(model: Scripted, *texts: str) -> Output:
+    config = {"part_characters": 1000, "overlap_messages": 1}
+    case = Case(case_id="c", domain="d", messages=talk(*texts), task="extraction")
+    return build("requirements-model", config, model=model).run(case)
+
+
+LONG = ("x" * 300,) * 9  # four parts: 0-2, 2-4, 4-6 and 6-8
+
+
+def test_a_later_part_repeats_corrects_and_ends_what_stood_before_it() -> None:
+    model = Scripted(
+        {"requirements": [added("Log in", 1), added("Log out", 1), added("Pay", 1)]},
+        {"changes": [changed("S1", "repeated", 2), changed("S2", "withdrawn", 2)]},
+        {"changes": [changed("S3", "corrected", 5, action="Pay in cash")]},
+        {"requirements": [added("Print", 7)], "changes": [changed("S1", "repeated", 7)]},
+    )
+
+    output = read(model, *LONG)
+
+    assert [(of["id"], of["action"], of["source_messages"]) for of in output["requirements"]] == [
+        ("REQ-001", "Log in", [1, 2, 7]),
+        ("REQ-002", "Pay in cash", [1, 5]),
+        ("REQ-003", "Print", [7]),
+    ]
+    (step,) = output["steps"]
+    assert step["changes"] == {"repeated": 2, "withdrawn": 1, "corrected": 1}
+    assert (step["parts"], step["calls"], step["prompt_tokens"], step["cost"]) == (4, 4, 400, 2.0)
+
+
+def test_each_part_is_shown_what_stands_and_its_own_messages() -> None:
+    model = Scripted({"requirements": [added("Log in", 1)]}, {}, {}, {})
+
+    read(model, *LONG)
+
+    assert [[row["id"] for row in part["messages"]] for part in model.shown] == [
+        *([0, 1, 2], [2, 3, 4], [4, 5, 6], [6, 7, 8]),
+    ]
+    assert model.shown[0]["standing"] == []
+    ((stood,), *_) = (part["standing"] for part in model.shown[1:])
+    assert (stood["ref"], stood["action"], stood["source_messages"]) == ("S1", "Log in", [1])
+
+
+def test_what_is_said_twice_in_an_overlap_is_one_requirement() -> None:
+    model = Scripted(
+        {"requirements": [added("Log in", 1)]}, {"requirements": [added("log  in", 2)]}, {}, {}
+    )
+
+    (requirement,) = read(model, *LONG)["requirements"]
+
+    assert requirement["source_messages"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("accepted_in", "sources"), [(1, [0, 1]), (None, None), (0, None)], ids=["yes", "no", "own"]
+)
+def test_what_an_analyst_proposes_counts_with_the_clients_yes(
+    accepted_in: int | None, sources: list[int] | None
+) -> None:
+    wish = added("Log in", 0, how="proposed", accepted_in=accepted_in)
+
+    output = read(Scripted({"requirements": [wish]}), "Log in?", "Yes")
+
+    assert [of["source_messages"] for of in output["requirements"]] == (
+        [sources] if sources else []
+    )
+    assert output["steps"][0]["changes"] == ({} if sources else {"unaccepted": 1})
