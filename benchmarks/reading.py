@@ -15,8 +15,11 @@ frozen from them, and pipelines are measured on it, next to
 
 Printed are, for each transcript and for the interviews together, recall and precision twice: by
 the product's matcher, which wants the same type and actor and nearly the same words, and by what a
-reader would call found (``--found`` and ``--near``). Under OUT are a page for each source with
-what it has beside the reading, its outputs, and the sheet for blind judges with its key.
+reader would call found (``--near``, ``--found``): about the same thing, however it is worded.
+
+Under OUT are a page for each source with what it has beside the reading, its outputs, the texts as
+they were imported, and the sheet for blind judges (``reading`` is gold there) with its key. A judge
+fills in a copy of ``verdicts.csv`` without the key; ``--judged`` prints shares and agreement.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ from labeling.domain.matching.matching import (
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.uncertainty import Estimate, ratio
 
-READING = Path(__file__).parents[1] / "fixtures" / "reading"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+READING = FIXTURES / "reading"
+GUIDELINES = FIXTURES / "interviews" / "guidelines.md"
 INTERVIEWS, TRANSCRIPTS = "interviews", "transcripts"
 NEAR = 0.5
 """Two requirements that cite a common message are the same to a reader if their texts are more
@@ -248,21 +253,25 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from (json.loads(line) for line in lines if line.strip())
 
 
-def frozen(folder: Path, data: Path) -> Reading:
+def write_texts(path: Path, data: Path) -> list[dict[str, Any]]:
+    """The conversations as they are imported, each with its split; returns what was written."""
+    splits = {row["id"]: row["split"] for row in _lines(READING / "labels.jsonl")}
+    digests = json.loads((READING / "texts.json").read_text("utf-8"))
+    documents = [row | {"split": splits[row["id"]]} for row in texts(data, digests)]
+    rows = (json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
+    path.write_text("".join(rows), "utf-8")
+    return documents
+
+
+def frozen(chosen: Path, data: Path) -> Reading:
     """Import texts and reading by the commands that a lead would use, and freeze."""
     from django.core.management import call_command
 
     from labeling.models import GoldRelease
 
-    splits = {row["id"]: row["split"] for row in _lines(READING / "labels.jsonl")}
-    documents = texts(data, json.loads((READING / "texts.json").read_text("utf-8")))
-    chosen = folder / "conversations.jsonl"
-    with chosen.open("w", encoding="utf-8") as lines:
-        for document in documents:
-            split = splits[document["id"]]
-            lines.write(json.dumps(document | {"split": split}, ensure_ascii=False) + "\n")
+    documents = write_texts(chosen, data)
     call_command("import_conversations", chosen, project="reading", verbosity=0)
-    call_command("add_guidelines", READING / "guidelines.md", project="reading", verbosity=0)
+    call_command("add_guidelines", GUIDELINES, project="reading", verbosity=0)
     call_command(
         "import_labels",
         READING / "labels.jsonl",
@@ -404,7 +413,10 @@ def main() -> None:
         settle(folder)
         from labeling.services import vectors
 
-        reading = frozen(Path(folder), data)
+        if options.output_dir:
+            options.output_dir.mkdir(parents=True, exist_ok=True)
+        chosen = (options.output_dir or Path(folder)) / "conversations.jsonl"
+        reading = frozen(chosen, data)
         ruler = vectors.ruler()
         sources: dict[str, Outputs] = {name: run(name, reading.talks) for name in options.pipeline}
         sources |= {name: earlier(Path(path)) for name, path in options.also}
@@ -434,7 +446,6 @@ def main() -> None:
     }
     print("\n".join(table(rows)))
     if options.output_dir:
-        options.output_dir.mkdir(parents=True, exist_ok=True)
         for source, each in compared.items():
             (options.output_dir / f"{source}.md").write_text(page(source, each.values()), "utf-8")
             write_outputs(options.output_dir / f"{source}.jsonl", sources[source])
