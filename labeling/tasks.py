@@ -10,13 +10,12 @@ from labeling.models import GoldRelease, Project
 from labeling.services import audit_chain, near_duplicates, pending, processing
 from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
+from labeling.services.turns import takes_long
 from labeling.services.webhooks import sending
-
-TURN_SECONDS = 5.0
-"""How long answers are processed before what else waits in the queue has its turn."""
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+@takes_long
 def freeze_gold(request_id: int) -> None:
     from labeling.services.vectors import ruler
 
@@ -24,11 +23,13 @@ def freeze_gold(request_id: int) -> None:
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: it reads, and keeps what came of it
+@takes_long
 def verify_gold(release_id: int) -> None:
     verification.check(GoldRelease.objects.get(pk=release_id))
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+@takes_long
 def lint_gold(request_id: int) -> None:
     from labeling.services.vectors import ruler
 
@@ -40,8 +41,7 @@ def process_answers(project_id: int) -> None:
     from labeling.services.vectors import ruler
 
     pending.gather()
-    project = Project.objects.get(pk=project_id)
-    if not processing.process(project, ruler=ruler, seconds=TURN_SECONDS):
+    if processing.take_turn(Project.objects.get(pk=project_id), ruler=ruler):
         pending.go_on(project_id)
 
 

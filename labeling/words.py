@@ -278,6 +278,9 @@ WORDS: dict[str, Text] = {
         "Making the release stood still for too long and was given up; freeze again."
     ),
     "gold.frozen_meanwhile": _("Somebody else has frozen this meanwhile."),
+    "gold.freeze_under_way": _(
+        "Another freeze of this project is under way: try again when it is done."
+    ),
     "gold.not_merged_yet": _("Some answers are not merged yet; try again in a moment."),
     "gold.freeze_broke_off": _("The freeze broke off; the worker's log says why."),
     "gold.name_taken": _("“{name}” is the name of {slug}'s {layer} gold: choose another."),

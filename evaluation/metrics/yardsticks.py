@@ -93,6 +93,8 @@ class Yardsticks(TypedDict, total=False):
     no_people: StoredFact
     skill: Skill
     no_skill: StoredFact
+    awaited: list[str]
+    """Floors that are measured after the run was scored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ STATUS = {
     "already_submitted": 409,
     "answers_changed": 409,
     "blind": 409,
+    "freeze_under_way": 409,
     "gate_locked": 409,
     "layer_stays": 409,
     "layer_was_used": 409,

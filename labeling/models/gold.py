@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -36,8 +36,16 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         return self.exclude(header__contains='"generated":')
 
     def with_size(self) -> GoldReleaseQuerySet:
-        """Adds ``n_items`` and loads the project with it."""
-        return self.select_related("project").annotate(n_items=models.Count("items"))
+        """Adds ``n_items`` and loads the project with it.
+
+        In a query of its own: grouped with its items, a release would be read, with all of its
+        documents, as often as it has items.
+        """
+        items = GoldItem.objects.filter(release=models.OuterRef("pk")).order_by()
+        number = items.values("release").annotate(n=models.Count("pk")).values("n")
+        return self.select_related("project").annotate(
+            n_items=Coalesce(models.Subquery(number), 0)
+        )
 
 
 class GoldRelease(models.Model):

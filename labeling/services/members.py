@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from labeling.domain.errors import RuleError
 from labeling.models import Membership, Project
-from labeling.services import events
+from labeling.services import events, transactions
 from labeling.services.projects import keep_a_lead
 from labeling.services.work import handovers
 from labeling.services.work.handovers import HandedOn
@@ -28,7 +27,7 @@ class RoleHeld(RuleError):
     code = "role_held"
 
 
-@transaction.atomic
+@transactions.atomic
 def add_member(*, project: Project, username: str, role: str, by: User) -> Membership:
     """Give somebody a role. Giving it again changes nothing.
 
@@ -46,7 +45,7 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
     return membership
 
 
-@transaction.atomic
+@transactions.atomic
 def change_role(*, membership: Membership, role: str, by: User, to: User | None = None) -> HandedOn:
     """Give a member another role instead of this one. The same again changes nothing.
 
@@ -75,7 +74,7 @@ def change_role(*, membership: Membership, role: str, by: User, to: User | None 
     return follow(project, user, by=by, to=to)
 
 
-@transaction.atomic
+@transactions.atomic
 def remove_member(*, membership: Membership, by: User, to: User | None = None) -> HandedOn:
     """Take a role away. What the person has labelled stays theirs, with their name.
 
@@ -96,7 +95,7 @@ def remove_member(*, membership: Membership, by: User, to: User | None = None) -
     return follow(project, membership.user, by=by, to=to)
 
 
-@transaction.atomic
+@transactions.atomic
 def follow(project: Project, user: User, *, by: User | None, to: User | None = None) -> HandedOn:
     """After a change of roles: hand on what somebody can no longer do, or give it back."""
     if not project.memberships.filter(user=user, role=ANNOTATOR).exists():

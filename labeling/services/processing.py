@@ -17,29 +17,42 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import PendingUpdate, Project, Round
 from labeling.services.agreement import measurements
 from labeling.services.agreement.answers import Selection
+from labeling.services.alone import alone
 from labeling.services.settling import merges
 from labeling.services.work import rounds
 
+TURN_SECONDS = 5.0
+"""How long answers are processed before what else waits in the queue has its turn."""
 
-def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> bool:
-    """Catch up with what is pending in the project, in batches; False if some of it is left.
+AT_ONCE = 100
+"""Updates in one batch, of some two seconds: none begins after the end of a turn."""
 
-    No batch begins after ``seconds``: where people answer as fast as a worker merges, it would
-    never come to anything else.
+
+def take_turn(project: Project, *, ruler: Callable[[], Ruler]) -> bool:
+    """Catch up for some seconds; whether something is left to go on with.
+
+    Where people answer as fast as a worker merges, it would never come to anything else. One
+    worker at a time: another would compute the same.
     """
+    with alone(f"process {project.pk}") as mine:
+        if mine:
+            process(project, ruler=ruler, seconds=TURN_SECONDS)
+    return mine and project.pending_updates.exists()  # also what came in at the very end
+
+
+def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> None:
+    """Catch up with what is pending in the project, in batches; none begins after ``seconds``."""
     end = None if seconds is None else monotonic() + seconds
     waiting = project.pending_updates.select_related("round__project").order_by("pk")
-    while updates := list(waiting[: merges.FEW]):
-        catch_up(
-            project,
-            ruler=ruler,
-            conversations=_conversations(updates),
-            measure={update.round for update in updates if update.round},
-        )
-        PendingUpdate.objects.filter(pk__in=[update.pk for update in updates]).delete()
+    while updates := list(waiting[:AT_ONCE]):
+        measure = {update.round for update in updates if update.round}
+        same = project.pending_updates.filter(round__in=measure)  # asked for in a later batch
+        done = [*(update.pk for update in updates), *same.values_list("pk", flat=True)]
+        conversations = _conversations(updates)
+        catch_up(project, ruler=ruler, conversations=conversations, measure=measure)
+        PendingUpdate.objects.filter(pk__in=done).delete()
         if end is not None and monotonic() >= end:
-            return not waiting.exists()
-    return True
+            return
 
 
 def catch_up(

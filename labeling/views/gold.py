@@ -44,14 +44,14 @@ from labeling.services.exchange.export import (
 from labeling.services.exchange.native_files import export_lines, proof_text
 from labeling.services.gold import corrections, gold_requests, looks, verification
 from labeling.services.gold.gold import proposed
-from labeling.services.gold.gold_requests import ASKED, OUTCOMES
+from labeling.services.gold.gold_requests import OUTCOMES
 from labeling.services.gold.looks import Sight
 from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized, who_labelled
 from labeling.views.looks import address
-from labeling.views.paging import page_of, part_of
+from labeling.views.paging import Page, page_of, part_of
 from labeling.views.tables import zipped
 from labeling.words import is_fact, words
 
@@ -95,13 +95,28 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
     form = FreezeForm(project, request.POST)
     if form.is_valid():
         try:
-            gold_requests.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            asked = gold_requests.request_freeze(
+                project=project,
+                by=request.user,  # type: ignore[arg-type]
+                **form.cleaned_data,
+            )
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
-            messages.success(request, _("A worker is freezing the release; it appears here."))
+            messages.success(request, _what_happens(asked))
             return redirect("gold", project.slug)
     return _gold_page(request, project, form, status=400)
+
+
+def _what_happens(asked: gold_requests.Asked) -> str:
+    if asked.joined:
+        return _(
+            "This freeze was asked for already and is under way, so it is one freeze. Freeze again "
+            "when it is done, for what has come in since."
+        )
+    if asked.after:
+        return _("Another freeze of this project is under way; a worker makes yours after it.")
+    return _("A worker is freezing the release; it appears here.")
 
 
 MOST_TO_SETTLE = 2000
@@ -309,21 +324,17 @@ def readiness(project: Project) -> Readiness:
 
 
 def _requests(project: Project) -> dict[str, Any]:
-    """The request that has no outcome yet, and the newest outcomes in words."""
-    asked = Event.objects.filter(project=project, verb=ASKED).first()
+    """The requests that have no outcome yet, and the newest outcomes in words."""
     outcomes = list(
         Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
     )
-    answer = asked and next((outcome for outcome in outcomes if _answers(outcome, asked)), None)
+    waiting = gold_requests.waiting(project)
+    newest = None if waiting or not outcomes else outcomes[0]
     return {
-        "waiting": None if answer else asked,
-        "refused": answer if answer and answer.verb == OUTCOMES[1] else None,
+        "waiting": waiting,
+        "refused": newest if newest and newest.verb == OUTCOMES[1] else None,
         "outcomes": activity.lines(outcomes),
     }
-
-
-def _answers(outcome: Event, asked: Event) -> bool:
-    return outcome.pk > asked.pk and outcome.data.get("request", asked.pk) == asked.pk
 
 
 def _release_page(
@@ -354,7 +365,7 @@ def _release_page(
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
-        "left_out": part_of(_left_out(release), start=request.GET.get("left")),
+        "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),
@@ -387,10 +398,10 @@ def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
     return {**row, "title": Fact(f"lint_kind.{row['kind']}"), "why": why, "by": by}
 
 
-def _left_out(release: GoldRelease) -> list[ShownLeftOut]:
+def _left_out(page: Page) -> Page:
     """The conversations with their reasons, which are texts in releases of older versions."""
-    rows: list[LeftOutRow] = release.left_out
-    return [
+    rows: list[LeftOutRow] = page.rows
+    shown: list[ShownLeftOut] = [
         {
             **row,
             "can_be_decided": not is_fact(row["reason"])
@@ -398,6 +409,7 @@ def _left_out(release: GoldRelease) -> list[ShownLeftOut]:
         }
         for row in rows
     ]
+    return page._replace(rows=shown)
 
 
 def _run_url(release: GoldRelease) -> str:

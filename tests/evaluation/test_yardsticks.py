@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation import tasks
 from evaluation.layers import GOLD_LAYERS
 from evaluation.management import summary
 from evaluation.metrics.metric import Metric, Share
@@ -164,6 +165,34 @@ def test_a_release_gets_its_floors_by_itself_and_once(project: Project) -> None:
     assert (floors["nothing"]["mean"], floors["nothing"]["n"]) == (0.0, 2)
     assert floors["nothing"]["ci_high"] > 0
     assert Run.objects.count() == 1  # no run was launched for them
+
+
+def test_a_run_on_a_large_release_waits_for_no_floor_but_that_of_skill(
+    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    release = answer(project, [1, 2], [1, 2], [1])
+    told: list[int] = []
+    monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
+    monkeypatch.setattr(yardsticks._messages, "send_again", told.append)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        run = run_on(release)
+    before = of(run, "requirement_recall")
+
+    assert (set(before["floors"]), before["awaited"]) == ({"nothing"}, ["everything"])
+    told.clear()
+    yardsticks.measure_release(release.pk)
+    yardsticks.wake_unattended()
+    assert told == [release.pk]  # the run still waits, whoever measured them
+
+    tasks.measure_floors(release.pk)
+
+    after = of(run, "requirement_recall")
+    assert set(after.pop("floors")) == {"nothing", "everything"}
+    assert {name for name in before if name not in after} == {"floors", "awaited"}
+    assert all(before[name] == row for name, row in after.items())
+    yardsticks.wake_unattended()
+    assert told == [release.pk]
 
 
 def test_a_worker_is_told_of_a_release_without_floors_until_it_has_them(

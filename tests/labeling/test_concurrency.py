@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from io import BytesIO
+from threading import Barrier, BrokenBarrierError
 from threading import Event as Signal
 from time import sleep
 from typing import Any
@@ -35,7 +38,7 @@ from labeling.models import (
     Round,
     counting,
 )
-from labeling.services import standing
+from labeling.services import standing, transactions
 from labeling.services.exchange import label_imports
 from labeling.services.gold import gold
 from labeling.services.quality import (
@@ -44,7 +47,7 @@ from labeling.services.quality import (
     qualification,
 )
 from labeling.services.settling import merges, settling
-from labeling.services.work import annotations, assignments, rounds
+from labeling.services.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap
@@ -125,6 +128,51 @@ def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(
     )
 
     assert taken.result() is None
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
+    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transactions, "TIMES", 1)
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    pause = Pause(monkeypatch, standing, "hold")
+
+    moved, draft = both(
+        lambda: handovers.move_open_work(project=project, person=ana, by=ben, to=ben),
+        pause,
+        lambda: annotations.save_draft(mine, save(1)),
+    )
+
+    assert moved.result() == (1, 0)
+    assert draft.result().status == "draft"  # its place is gone, it is kept
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_a_transaction_that_was_ended_for_another_is_carried_out_again(
+    project: Project, people: dict[str, User]
+) -> None:
+    met = Barrier(2)
+
+    @transactions.atomic
+    def rename(first: str, second: str) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL deadlock_timeout = '20ms'")
+        User.objects.filter(username=first).update(last_name=second)
+        with suppress(BrokenBarrierError):  # nobody else comes the second time
+            met.wait(1)
+        User.objects.filter(username=second).update(first_name=first)
+
+    with ThreadPoolExecutor(2) as threads:
+        done = [
+            threads.submit(closing, partial(rename, *names))
+            for names in (("ana", "ben"), ("ben", "ana"))
+        ]
+
+    assert [each.result() for each in done] == [None, None]
+    names = User.objects.filter(username__in=["ana", "ben"]).order_by("username")
+    assert list(names.values_list("first_name", "last_name")) == [("ben", "ben"), ("ana", "ana")]
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")

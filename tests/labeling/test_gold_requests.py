@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from labeling.services import wakeups
 from labeling.services.gold import gold, gold_requests
 from labeling.views.gold import _requests
 from tests import factories
+from tests.concurrency import closing
 from tests.fakes import WordOverlap
 
 
@@ -104,7 +107,7 @@ def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, 
 
     refusal = Event.objects.get(verb="gold.freeze_refused")
     assert refusal.data["message"]["code"] == "gold.nothing_changed"
-    assert (refusal.data["request"], _requests(project)["waiting"]) == (second.pk, third)
+    assert (refusal.data["request"], _requests(project)["waiting"]) == (second.pk, [third])
 
 
 def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,3 +120,61 @@ def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.Monke
         work(asked)
 
     assert not gold_requests.is_answered(asked)
+
+
+# --- one at a time ------------------------------------------------------------------------------
+
+
+def test_who_asks_for_the_same_joins_and_another_release_waits(
+    asked: Event, project: Project, rita: User, sent: list[Any]
+) -> None:
+    def ask(name: str) -> gold_requests.Asked:
+        return gold_requests.request_freeze(
+            project=project, layer="extraction", name=name, message="Again", by=rita
+        )
+
+    assert ask("own") == (asked, True, None)
+    other = ask("two")
+    assert (other.joined, other.after) == (False, asked)
+    assert gold_requests.waiting(project) == [asked, other.request]
+
+    sent.clear()
+    gold_requests.answer(other.request.pk, ruler=lambda: Ruler(WordOverlap()))
+
+    assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]  # in their order
+    assert sent == [("labeling.tasks.freeze_gold", [other.request.pk])]
+    assert not ask("own").joined  # it is done
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
+    project: Project, rita: User, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.answer_all(factories.open_full(project, 1))
+    factories.work(project)
+    ruler = Ruler(WordOverlap())
+    first = gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
+    made = gold._freeze
+
+    def with_others(*given: Any) -> GoldRelease:
+        second = gold_requests.request_freeze(
+            project=project, layer="extraction", name="two", by=rita
+        )
+        with ThreadPoolExecutor(1) as other:
+            other.submit(closing, lambda: work(second.request)).result()
+            command = partial(gold.freeze, project=project, layer="extraction", ruler=ruler)
+            with pytest.raises(gold.UnderWay):
+                other.submit(closing, command).result()
+        return made(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gold, "_freeze", with_others)
+        work(first.request)
+
+    assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]
+    [second] = gold_requests.waiting(project)
+    assert sent[-1] == ("labeling.tasks.freeze_gold", [second.pk])
+
+    work(second)  # what the first one held is free
+
+    assert gold_requests.is_answered(second)

@@ -98,6 +98,23 @@ def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
             _store_aggregates(scorer.aggregates())
 
 
+def add_floors(release_id: int) -> None:
+    """Put floors that were measured since next to the figures of runs that wait for them."""
+    waiting = yardsticks.awaiting().filter(run__release=release_id)
+    runs = Run.objects.filter(pk__in=waiting.values("run")).select_related("release")
+    for run in runs.order_by("pk"):
+        if run.scored_at is None or not is_current(run):
+            for row in waiting.filter(run=run):  # it has to be scored again first, and waits then
+                del row.yardsticks["awaited"]
+                row.save(update_fields=["yardsticks"])
+            continue
+        aggregates = _Scorer(run).aggregates()
+        with transaction.atomic():
+            same = Run.objects.filter(pk=run.pk, scored_at=run.scored_at).select_for_update()
+            if same.exists():
+                _store_aggregates(aggregates)
+
+
 def is_current(run: Run) -> bool:
     """Whether its figures are of the metrics in force; else it has to be scored again first."""
     return bool(run.spec.metrics == _measures(run)["metrics"])

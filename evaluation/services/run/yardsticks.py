@@ -4,19 +4,23 @@ Floors are the trivial pipelines that the layer declares; people are scored agai
 without their own labels. Both depend on gold and on how it is measured, not on any run: a run
 reads them when it is scored, and stores next to its figures what follows. Cases of the test split
 are among them; nothing but figures of a run on that split is ever shown.
+
+A run waits for people and for the floor that skill is counted from. On a large release a worker
+measures the others afterwards, because all texts have to be encoded for them, and puts them next to
+the figures of runs that wait for them (decision 108).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, Context, Example, GoldLayer, Part, gold_layer
@@ -27,7 +31,7 @@ from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure
 from evaluation.metrics.yardsticks import ByPerson, Cases, Measured, Yardsticks
-from evaluation.models import CaseRun, Run, RunSpec, Yardstick, YardstickCase
+from evaluation.models import Aggregate, CaseRun, Run, RunSpec, Yardstick, YardstickCase
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
 from evaluation.services.stores import FileStore
@@ -60,6 +64,8 @@ OF_PIPELINES = frozenset(
 
 PEOPLE = ""
 MOST_BUDGET = 500
+AT_ONCE = 500
+"""Items of a release up to which a run waits for all floors, for some seconds."""
 BATCH = 200
 
 StoredShare = list[float]
@@ -115,25 +121,51 @@ def ensure(run: Run, ruler: Ruler) -> None:
 
     A run is worth its scores without them, so a failure is logged and shown as missing.
     """
-    _ensure(frame_of(run, ruler), budget_of(run))
+    frame, budget = frame_of(run, ruler), budget_of(run)
+    later = _later(frame, budget)
+    _ensure(frame, budget, without=later)
+    if later:
+        transaction.on_commit(partial(_messages.send_again, run.release_id), robust=True)
+
+
+def _later(frame: Frame, budget: int) -> list[str]:
+    """The floors that are not measured yet, and that nobody has to wait for."""
+    layer = frame.layer
+    if _takes_budget(layer) or frame.release.items.count() <= AT_ONCE:
+        return []
+    if frame.settings_sha256 != _usual(frame.release).settings_sha256:
+        return []  # no worker would measure these by itself
+    known = set(frame.stored().values_list("pipeline", "config_sha256"))
+    configs = configs_of(layer, budget)
+    return [name for name in layer.floors[1:] if (name, spec.sha256_of(configs[name])) not in known]
 
 
 def measure_release(release_id: int, *, progress: Callable[[], None] | None = None) -> None:
     """The same for a release without any run, as one that is launched now would be measured."""
     release = GoldRelease.objects.select_related("project").get(pk=release_id)
-    run = Run(release=release)
-    described = spec.describe(run, measuring.describe(release, {}), {})
-    _ensure(Frame(release, Context(vectors.ruler(), described)), BUDGET)
+    _ensure(_usual(release), BUDGET)
+
+
+def _usual(release: GoldRelease) -> Frame:
+    """How a run that is launched now, and changes no setting, would be measured."""
+    described = spec.describe(Run(release=release), measuring.describe(release, {}), {})
+    return Frame(release, Context(vectors.ruler(), described))
+
+
+def awaiting() -> QuerySet[Aggregate]:
+    """Figures whose run was scored before these floors were measured."""
+    return Aggregate.objects.filter(yardsticks__has_key="awaited").order_by()
 
 
 def wake_unattended() -> None:
-    """Tell a worker of the newest release that has no floors, one after the other."""
+    """Tell a worker of the newest release that has no floors, or runs that wait for them."""
     without = [
         Q(layer=layer.name)
         & ~Exists(Yardstick.objects.filter(release=OuterRef("pk"), pipeline=layer.floors[-1]))
         for layer in GOLD_LAYERS.values()
     ]
-    waiting = GoldRelease.objects.filter(reduce(or_, without)).order_by("-pk")
+    wanted = Q(pk__in=awaiting().values("run__release"))
+    waiting = GoldRelease.objects.filter(reduce(or_, without) | wanted).order_by("-pk")
     for pk in waiting.values_list("pk", flat=True)[:1]:
         _messages.send_again(pk)
 
@@ -167,7 +199,7 @@ def _takes_budget(layer: GoldLayer) -> bool:
 # --- computing them -------------------------------------------------------------------------------
 
 
-def _ensure(frame: Frame, budget: int) -> None:
+def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None:
     """One after the other, each stored when it is done: what a killed process did is kept.
 
     People come first: floors are scored against the same gold as they are.
@@ -175,7 +207,8 @@ def _ensure(frame: Frame, budget: int) -> None:
     if frame.layer.by_people:
         _ensure_one(frame, PEOPLE, {})
     for name, config in configs_of(frame.layer, budget).items():
-        _ensure_one(frame, name, config)
+        if name not in without:
+            _ensure_one(frame, name, config)
 
 
 def _ensure_one(frame: Frame, pipeline: str, config: Mapping[str, Any]) -> None:
@@ -359,6 +392,7 @@ class Standing:
             if row.config_sha256 == hashes[row.pipeline] and row.failure is None
         }
         self._by_pipeline = {name: newest[name] for name in names if name in newest}
+        self._awaited = _later(self._frame, budget_of(run))
         self._gold_without: dict[CaseKey, dict[str, Any]] = {}
 
     def read_gold_without(self, items: Iterable[int]) -> None:
@@ -393,10 +427,14 @@ class Standing:
     ) -> dict[str, Yardsticks]:
         """What is stored next to the figure of each metric."""
         frame = Cases([each.cluster for each in scored], [not each.example.gold for each in scored])
-        return {
+        beside = {
             metric.id: self._of_metric(metric, frame, keys, scored, by_person)
             for metric in self._frame.metrics
         }
+        if self._awaited:
+            for row in beside.values():
+                row["awaited"] = self._awaited
+        return beside
 
     def _of_metric(
         self,

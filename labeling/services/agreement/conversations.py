@@ -15,7 +15,6 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar, cast
 
-from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
@@ -41,6 +40,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.layers import Judged
 from labeling.models import Conversation, ConversationAgreement, Round
+from labeling.services import transactions
 from labeling.services.agreement import answers
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.projects import synonyms_of
@@ -171,7 +171,7 @@ def _parts(keys: Sequence[int]) -> Iterator[Sequence[int]]:
     return (keys[start : start + size] for start in range(0, len(keys), size))
 
 
-@transaction.atomic
+@transactions.atomic
 def _store(
     measured: Round,
     layer: str,

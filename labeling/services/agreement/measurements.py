@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 
-from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import AgreementFigures
@@ -15,7 +14,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.models import AnnotationRevision, Assignment, Measurement, Round
-from labeling.services import pending
+from labeling.services import pending, transactions
 from labeling.services.agreement import agreement, conversations
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.work import assignments, rounds
@@ -98,7 +97,7 @@ def _measured(measured: Round, layer: str, selection: Selection) -> Measurement:
     )
 
 
-@transaction.atomic
+@transactions.atomic
 def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
     """Store what was measured. A calibration round closes only if its answers are still these."""
     locked = assignments.lock(measured)

@@ -33,6 +33,7 @@ from labeling.domain.targets import END_TO_END, stages_of, target_layers
 from labeling.models import GoldRelease, Guideline, Project, Round
 from labeling.services import audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
+from labeling.services.alone import alone
 from labeling.services.gold import lint, publishing, releases
 from labeling.services.gold.basis import Basis
 from labeling.services.gold.staging import FrozenItem, StagedItems
@@ -67,6 +68,12 @@ class NotWanted(RuleError):
     """Somebody else has made the release in the meantime."""
 
     code = "not_wanted"
+
+
+class UnderWay(RuleError):
+    """Another freeze of the project has not ended yet."""
+
+    code = "freeze_under_way"
 
 
 class UnknownRelease(RuleError):
@@ -159,6 +166,7 @@ def freeze(
     them. So is what lint finds, unless it was accepted; ``waive`` accepts all findings of a kind,
     by kind, with the reason.
     The version by meaning follows from what has changed; ``at_least`` can only raise it.
+    One freeze of a project at a time: another is refused as long as it takes.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. Nothing is computed while anything is locked: what is missing or
     out of date is computed before, what changes meanwhile is made again, and what changes at the
@@ -169,15 +177,24 @@ def freeze(
     chosen = Chosen(
         project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
     )
+    with alone(f"freeze {project.pk}") as mine:
+        if not mine:
+            raise UnderWay("gold.freeze_under_way")
+        if not is_wanted():
+            raise NotWanted("gold.frozen_meanwhile")
+        return _freeze_alone(chosen, ruler, is_wanted)
+
+
+def _freeze_alone(chosen: Chosen, ruler: Ruler, is_wanted: Callable[[], bool]) -> GoldRelease:
     publishing.sweep()
     for _ in range(ATTEMPTS):
-        with StagedItems() as items, Basis(project) as basis:
+        with StagedItems() as items, Basis(chosen.project) as basis:
             try:
                 release = _freeze(chosen, ruler, is_wanted, items, basis)
             except _MadeInVain:
                 continue
             except lint.LintOpen as refused:
-                lint.store(project, layer, refused.findings, by=by)
+                lint.store(chosen.project, chosen.layer, refused.findings, by=chosen.by)
                 raise
         publishing.finish(release.pk)
         audit_chain.link_events()

@@ -2,6 +2,9 @@
 
 The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
 reason. A message to the worker only says where to look, so a lost one is sent again.
+
+A project is frozen by one worker at a time, in the order of the requests. Who asks for what has
+been asked for already joins that request.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -20,7 +25,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold.meaning import Level
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, Project
-from labeling.services import events
+from labeling.services import events, projects
 from labeling.services.gold import gold
 from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
@@ -33,6 +38,15 @@ GIVEN_UP_AFTER = timedelta(days=1)
 _messages = Wakeups("labeling.tasks.freeze_gold")
 
 
+class Asked(NamedTuple):
+    """A request, whether it had been made before, and what is frozen before it."""
+
+    request: Event
+    joined: bool
+    after: Event | None
+
+
+@transaction.atomic
 def request_freeze(
     *,
     project: Project,
@@ -42,32 +56,56 @@ def request_freeze(
     with_synthetic: bool = False,
     at_least: Level = "patch",
     by: User,
-) -> None:
+) -> Asked:
     """Freeze in the worker: settling compares texts, which needs the encoder."""
+    projects.lock(project)  # or two at once would not see each other
     gold.check_name(project, layer, name or project.slug)
-    asked = events.record(
-        ASKED,
-        project,
-        project=project,
-        actor=by,
-        layer=layer,
-        name=name,
-        message=message,
-        with_synthetic=with_synthetic,
-        at_least=at_least,
-    )
+    wanted = {
+        "layer": layer,
+        "name": name or project.slug,
+        "with_synthetic": with_synthetic,
+        "at_least": at_least,
+    }
+    before = waiting(project)
+    for request in before:
+        known = {**request.data, "name": request.data["name"] or project.slug}
+        if wanted.items() <= known.items():
+            return Asked(request, True, None)
+    asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
     transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
+    return Asked(asked, False, before[-1] if before else None)
+
+
+def waiting(project: Project) -> list[Event]:
+    """The requests of a project that have no outcome yet, in the order in which they are taken."""
+    return _unanswered(_lately_asked().filter(project=project))
 
 
 def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
-    """Freeze what was requested, unless it is done. Repeating it changes nothing."""
-    asked = Event.objects.select_related("project", "actor").get(pk=request_id, verb=ASKED)
-    if is_answered(asked):
+    """Freeze what was requested first in the project, unless this request is answered.
+
+    Repeating it changes nothing. Nothing is done while somebody else freezes: they go on with this.
+    """
+    message = Event.objects.select_related("project").get(pk=request_id, verb=ASKED)
+    assert message.project is not None
+    if is_answered(message):
         return
+    for asked in waiting(message.project)[:1]:
+        try:
+            _answer(asked, ruler)
+        except gold.UnderWay:
+            return  # who is at it looks, once they are done, for what is left
+    for asked in waiting(message.project)[:1]:
+        _messages.send(asked.pk)
+
+
+def _answer(asked: Event, ruler: Callable[[], Ruler]) -> None:
     try:
         _freeze(asked, ruler())
     except gold.NotWanted:
         return  # another worker has answered while this one computed
+    except gold.UnderWay:
+        raise
     except RuleError as error:
         _refuse(asked, error.fact)
     except OperationalError:  # somebody else is writing: the sweep asks again
@@ -112,11 +150,24 @@ def _refuse(asked: Event, why: Fact) -> None:
 def wake_unattended() -> list[int]:
     """Send another message for each request that has no outcome; its own may be lost."""
     now = timezone.now()
-    asked = Event.objects.filter(
+    asked = _unanswered(_lately_asked().filter(at__lt=now - timedelta(seconds=RESEND_SECONDS)))
+    first = {event.project_id: event.pk for event in reversed(asked)}
+    return [pk for pk in first.values() if _messages.send_again(pk)]
+
+
+def _unanswered(requests: QuerySet[Event]) -> list[Event]:
+    """The oldest first."""
+    asked = list(requests.select_related("project", "actor").order_by("pk"))
+    if not asked:
+        return []
+    outcomes = Event.objects.filter(verb__in=OUTCOMES, pk__gt=asked[0].pk).order_by()
+    answered = set(outcomes.values_list("data__request", flat=True))
+    return [event for event in asked if event.pk not in answered]
+
+
+def _lately_asked() -> QuerySet[Event]:
+    return Event.objects.filter(
         verb=ASKED,
-        at__gt=now - GIVEN_UP_AFTER,
-        at__lt=now - timedelta(seconds=RESEND_SECONDS),
+        at__gt=timezone.now() - GIVEN_UP_AFTER,
         data__has_key="name",  # older requests have nothing to match an outcome by
     )
-    waiting = [event.pk for event in asked.order_by("pk") if not is_answered(event)]
-    return [pk for pk in waiting if _messages.send_again(pk)]

@@ -39,7 +39,7 @@ from labeling.models import (
     Round,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import events
+from labeling.services import events, transactions
 from labeling.services.settling import corrections, settling
 from labeling.services.settling.provenance import Answers, resolved_by
 from labeling.services.standing import hold
@@ -398,7 +398,7 @@ def _merged(
     return merged
 
 
-@transaction.atomic
+@transactions.atomic
 def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> None:
     """The first merge of a conversation also records, once, that everybody has answered it."""
     wanted = [conversation.pk for conversation in merged]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
@@ -17,7 +17,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, Problem
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import events, pending, statements
+from labeling.services import events, pending, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import (
     admission,
@@ -171,15 +171,20 @@ def _write(
     Where it is not, or where it would be refused, the answer is locked and read again.
     """
     if as_opened:
-        with suppress(_Changed, RuleError), transaction.atomic():
-            return write(_as_read)
-    with suppress(_Changed), transaction.atomic():
-        return write(_lock_after_place)
-    with transaction.atomic():
-        return write(_lock_after_place)  # the first answer has just been stored by another request
+        with suppress(_Changed, RuleError):
+            return _carried_out(write, _as_read)
+    with suppress(_Changed):
+        return _carried_out(write, _lock_after_place)
+    # The first answer has just been stored by another request.
+    return _carried_out(write, _lock_after_place)
 
 
-@transaction.atomic
+@transactions.atomic
+def _carried_out(write: Callable[[_Read], Annotation], read: _Read) -> Annotation:
+    return write(read)
+
+
+@transactions.atomic
 def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     """Put the conversation aside with a reason. What was labelled so far is kept.
 
@@ -210,7 +215,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     return annotation
 
 
-@transaction.atomic
+@transactions.atomic
 def reopen(assignment: Assignment) -> Annotation:
     """Take one's own submission or skip back: it is a draft again, with the same labels.
 
@@ -259,7 +264,7 @@ def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
     return annotation
 
 
-@transaction.atomic
+@transactions.atomic
 def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     """Return a submitted answer to its annotator, as a draft, with what has to change."""
     reason = reason_in(reason)
@@ -306,7 +311,7 @@ def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User
     _store(annotation, as_it_is, kind=kind, by=by, status=Status.DRAFT, submitted_at=None)
 
 
-@transaction.atomic
+@transactions.atomic
 def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     """Make the labels of an earlier revision the newest draft. ``save`` says which page asks.
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.models import (
     Annotation,
@@ -24,7 +25,7 @@ from labeling.models import (
     counting,
 )
 from labeling.models.assignments import PUT_ASIDE
-from labeling.services import standing, statements
+from labeling.services import standing, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
 
@@ -185,7 +186,7 @@ def take(
     return None
 
 
-@transaction.atomic
+@transactions.atomic
 def _take_from(pool: Round, user: User) -> Assignment | None:
     give_back_expired(pool)  # first: whoever gives back locks an assignment, then its place
     place = _free_place(pool, user)
@@ -449,7 +450,7 @@ def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bo
     return bool(mine.update(slot=slot, lease_expires_at=lease))
 
 
-@transaction.atomic
+@transactions.atomic
 def renew(assignment: Assignment) -> bool:
     """Reserve unfinished work of an open pool for longer; False when the place is gone."""
     unfinished = Assignment.objects.with_checks().filter(
@@ -458,7 +459,7 @@ def renew(assignment: Assignment) -> bool:
     return unfinished.exists() and hold(assignment)
 
 
-@transaction.atomic
+@transactions.atomic
 def give_back(assignment: Assignment) -> bool:
     """Return a pool's place before an answer, so that somebody else gets the conversation.
 
@@ -553,6 +554,7 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     """
     round_ = assignments[0].round
     places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
+    _lock_rows(round_, assignments, to)
     standing.hold(conversation for conversation, _ in places)
     release(assignments)
     queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
@@ -575,6 +577,19 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
         unique_fields=["round", "conversation", "annotator"],
         update_fields=["slot", "position", "lease_expires_at"],
     )
+
+
+def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
+    """What is given, and what ``to`` has had of it, before the states of the conversations.
+
+    Who saves a draft locks the assignment first, and its trigger the state.
+    """
+    if not connection.features.has_select_for_update:
+        return  # SQLite has one writer at a time
+    for part in batches(given, 1000):
+        theirs = Q(annotator=to, conversation__in=[row.conversation_id for row in part])
+        rows = round_.assignments.with_checks().filter(theirs | Q(pk__in=[row.pk for row in part]))
+        list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def release(assignments: Sequence[Assignment]) -> None:

@@ -6,12 +6,11 @@ from collections import Counter
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment, Project, Round
-from labeling.services import events, pending
+from labeling.services import events, pending, transactions
 from labeling.services.work import admission, assignments, check_turns
 from labeling.services.work.annotations import send_back
 
@@ -29,7 +28,7 @@ class Moved(NamedTuple):
     taken_back: int
 
 
-@transaction.atomic
+@transactions.atomic
 def return_to(
     assignment: Assignment, *, reason: str, by: User, to: User | None = None
 ) -> Assignment:
@@ -89,7 +88,7 @@ def open_work(project: Project, person: User) -> QuerySet[Assignment]:
     return work.order_by("round", "position", "pk")
 
 
-@transaction.atomic
+@transactions.atomic
 def move_open_work(*, project: Project, person: User, by: User, to: User | None = None) -> Moved:
     """Give the open work of one person to another, or only take it back.
 
@@ -106,7 +105,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
         assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them
         total = Moved(total.moved + moved.moved, total.taken_back + moved.taken_back)
         if any(moved):
-            pending.request(project, measure=round_)
+            _measure_if_waited_for(round_)
     if any(total):
         events.record(
             "assignment.moved",
@@ -118,6 +117,13 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
             **total._asdict(),
         )
     return total
+
+
+def _measure_if_waited_for(round_: Round) -> None:
+    """A calibration round may have waited for this work alone. Others are measured when they end,
+    or when somebody looks."""
+    if round_.kind == Round.Kind.CALIBRATION:
+        pending.request(round_.project, measure=round_)
 
 
 class HandedOn(NamedTuple):
@@ -132,7 +138,7 @@ class HandedOn(NamedTuple):
         return sum(self.to.values()) + self.pool + self.left_open
 
 
-@transaction.atomic
+@transactions.atomic
 def hand_on(*, project: Project, person: User, by: User | None, to: User | None = None) -> HandedOn:
     """Hand on the open work of somebody who no longer annotates in the project.
 
@@ -160,7 +166,7 @@ def hand_on(*, project: Project, person: User, by: User | None, to: User | None 
             staying = [row for row in work if row.pk not in taken]
             assignments.release(staying)
             left_open += len(staying)
-        pending.request(project, measure=round_)
+        _measure_if_waited_for(round_)
     handed_on = HandedOn(dict(sorted(given.items())), pool, left_open)
     if handed_on.total:
         events.record(
@@ -197,7 +203,7 @@ def _shares(
     return shares
 
 
-@transaction.atomic
+@transactions.atomic
 def take_up(*, project: Project, person: User) -> int:
     """Give somebody who is back those planned conversations that nobody else has got since."""
     taken_up = 0

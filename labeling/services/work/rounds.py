@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
@@ -23,7 +22,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import events, pending, projects, standing
+from labeling.services import events, pending, projects, standing, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, assignments, check_turns, locking
 
@@ -53,7 +52,7 @@ def unplanned(project: Project) -> QuerySet[Conversation]:
     return project.conversations.filter(rounds__isnull=True)
 
 
-@transaction.atomic
+@transactions.atomic
 def open_round(
     *,
     project: Project,
@@ -111,7 +110,7 @@ def open_round(
     return opened
 
 
-@transaction.atomic
+@transactions.atomic
 def add_batch(
     to: Round,
     *,
@@ -303,7 +302,7 @@ def _measured_layers(closed: Round, figures: Mapping[str, Any]) -> list[str]:
     return [layer for layer in known if layers[layer].get("outcome") != "not_measured"]
 
 
-@transaction.atomic
+@transactions.atomic
 def close(finished: Round, *, by: Any) -> None:
     """End full labeling; open assignments can no longer be saved."""
     closed = (
