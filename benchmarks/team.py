@@ -359,7 +359,8 @@ class Day:
         counts["releases too few"] = max(0, self.options.releases - releases)
         print(
             f"  {len(kept)} answers in {seconds:.0f} s, {len(took)} requests: p50"
-            f" {took[len(took) // 2]:.0f} ms, p95 {took[int(0.95 * len(took))]:.0f} ms"
+            f" {took[len(took) // 2]:.0f} ms, p95 {took[int(0.95 * len(took))]:.0f} ms, longest"
+            f" {took[-1]:.0f} ms"
         )
         print("  done: " + ", ".join(f"{name} {n}" for name, n in sorted(self.done.items())))
         print(f"  releases of gold meanwhile: {releases}")

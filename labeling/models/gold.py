@@ -43,9 +43,7 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         """
         items = GoldItem.objects.filter(release=models.OuterRef("pk")).order_by()
         number = items.values("release").annotate(n=models.Count("pk")).values("n")
-        return self.select_related("project").annotate(
-            n_items=Coalesce(models.Subquery(number), 0)
-        )
+        return self.select_related("project").annotate(n_items=Coalesce(models.Subquery(number), 0))
 
 
 class GoldRelease(models.Model):

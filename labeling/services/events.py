@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,26 @@ from labeling.services import outbox, statements
 def record(
     verb: str, subject: Model, *, project: Project | None, actor: Any = None, **data: Any
 ) -> Event:
-    event = Event(
+    event = _event(verb, subject, project, actor, data)
+    statements.insert(event)
+    outbox.put([(event, subject)], project)
+    return event
+
+
+@transaction.atomic(savepoint=False)
+def record_each(
+    verb: str, subjects: Iterable[tuple[Model, Mapping[str, Any]]], *, project: Project
+) -> None:
+    """The same of many subjects, each with its data, in as few statements as of one."""
+    rows = [(_event(verb, subject, project, None, data), subject) for subject, data in subjects]
+    Event.objects.bulk_create([event for event, _ in rows])
+    outbox.put(rows, project)
+
+
+def _event(
+    verb: str, subject: Model, project: Project | None, actor: Any, data: Mapping[str, Any]
+) -> Event:
+    return Event(
         project=project,
         actor=actor,
         verb=verb,
@@ -23,9 +43,6 @@ def record(
         object_id=str(subject.pk),
         data=data,
     )
-    statements.insert(event)
-    outbox.put(event, subject)
-    return event
 
 
 def reason_of(verb: str, subject: Model, *, project: Project) -> str:

@@ -7,7 +7,7 @@ next sweep of any worker finds it. A message to the queue only says where to loo
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from labeling.models import (
     Comment,
     Disagreement,
     Event,
+    Project,
     Review,
     Round,
     Webhook,
@@ -36,12 +37,16 @@ TEST = "webhook.tested"
 messages = Wakeups("labeling.tasks.send_webhook")
 
 
-def put(event: Event, subject: Model) -> None:
-    """Write a delivery for every webhook that wants such events, even a paused one."""
-    if event.project_id is None or event.verb == TEST:
+def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
+    """Write a delivery for every webhook that wants such events, even a paused one.
+
+    They are of one project, each with its subject.
+    """
+    if project is None or not rows or rows[0][0].verb == TEST:
         return
-    webhooks = _WEBHOOKS.rows(event.project_id)
-    add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
+    webhooks = _WEBHOOKS.rows(project.pk)
+    for event, subject in rows:
+        add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
 
 
 _WEBHOOKS = Prepared(

@@ -43,7 +43,8 @@ def take_turn(project: Project, *, ruler: Callable[[], Ruler]) -> bool:
 def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> None:
     """Catch up with what is pending in the project, in batches; none begins after ``seconds``."""
     end = None if seconds is None else monotonic() + seconds
-    waiting = project.pending_updates.select_related("round__project").order_by("pk")
+    waiting = project.pending_updates.select_related("round__project").defer("round__agreement")
+    waiting = waiting.order_by("pk")
     while updates := list(waiting[:AT_ONCE]):
         measure = {update.round for update in updates if update.round}
         same = project.pending_updates.filter(round__in=measure)  # asked for in a later batch

@@ -328,7 +328,10 @@ def _requests(project: Project) -> dict[str, Any]:
     outcomes = list(
         Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
     )
-    waiting = gold_requests.waiting(project)
+    others = [outcome.pk for outcome in outcomes if "request" not in outcome.data]  # of a command
+    waiting = [
+        asked for asked in gold_requests.waiting(project) if asked.pk > max(others, default=0)
+    ]
     newest = None if waiting or not outcomes else outcomes[0]
     return {
         "waiting": waiting,

@@ -13,7 +13,7 @@ from labeling import tasks
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
-from labeling.services import vectors
+from labeling.services import processing, vectors
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications, merges, reviews
 from labeling.services.work import annotations
@@ -267,8 +267,8 @@ def test_a_worker_lets_other_messages_through_while_answers_keep_coming(
     sent = []
     monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
     monkeypatch.setattr(vectors, "ruler", ruler)
-    monkeypatch.setattr(tasks, "TURN_SECONDS", 0.0)
-    monkeypatch.setattr(merges, "FEW", 1)
+    monkeypatch.setattr(processing, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(processing, "AT_ONCE", 1)
     factories.answer_all(factories.open_full(project, 2))
     sent.clear()
 

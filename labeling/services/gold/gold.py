@@ -268,6 +268,9 @@ def _freeze(
     draft = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
     _refuse_nothing(settled, draft)
     _counted(chosen, items)
+    processing.catch_up(
+        project, ruler=lambda: ruler, conversations=(), measure=_measured_rounds(project)
+    )
     findings = _findings(chosen, items)
     lint.check(findings, project, chosen.layer, waive=chosen.waive)
     agreement = _agreement(project, chosen.layer)
@@ -318,12 +321,8 @@ class Ready(NamedTuple):
 def _catch_up(
     project: Project, ruler: Ruler, *, conversations: Collection[int] | None = None
 ) -> None:
-    processing.catch_up(
-        project,
-        ruler=lambda: ruler,
-        conversations=conversations,
-        measure=_measured_rounds(project),
-    )
+    """Agreement is measured later, once: it costs more than merging what has just come in."""
+    processing.catch_up(project, ruler=lambda: ruler, conversations=conversations)
 
 
 def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:

@@ -346,6 +346,8 @@ def _due(project: Project, layer: str, waiting: dict[int, Ready]) -> dict[int, R
 
 def fitting(project: Project, layers: Collection[str], *, among: Collection[int]) -> settling.Fits:
     """A test whether a stored merge of these layers is of the current answers."""
+    if not layers:
+        return lambda merge: False
     answered_now = answered(project, among=among)
     wanted = {
         (layer, pk, standing.answers_sha256)
@@ -416,14 +418,15 @@ def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> 
         unique_fields=["conversation", "layer"],
         update_fields=[*Merged.__annotations__, "made_at", "changes_seen"],
     )
-    for conversation in rows:
-        if conversation.pk not in known:
-            events.record(
-                "conversation.answered",
-                conversation,
-                project=project,
-                conversation=conversation.external_id,
-            )
+    events.record_each(
+        "conversation.answered",
+        [
+            (conversation, {"conversation": conversation.external_id})
+            for conversation in rows
+            if conversation.pk not in known
+        ],
+        project=project,
+    )
 
 
 class MergeToDecide(NamedTuple):

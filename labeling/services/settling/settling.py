@@ -198,6 +198,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         Assignment.objects.labelling()
         .with_answered()
         .select_related("annotation__guideline", "annotator", "round")
+        .defer("round__agreement", "annotation__guideline__body")  # long, and in each row
         .prefetch_related(
             Prefetch("annotation__reviews", verdicts, to_attr="verdicts"),
             Prefetch("annotator__admissions", let_in, to_attr="not_calibrated"),

@@ -97,6 +97,7 @@ _OPENED = Prepared(
         .owned_by(user)
         .filter(pk=pk)
         .select_related("round__project", "conversation", "annotation")
+        .defer("round__agreement")  # of many people it is long
         .order_by()
     )
 )

@@ -103,6 +103,7 @@ _WITH_WORK = Prepared(
                 )
             )
         )
+        .defer("agreement")
         .order_by("kind", "pk")
     )
 )
@@ -118,7 +119,7 @@ def _open_work(
         work = work.exclude(admission.not_begun_in(shut))
     if after is not None:
         work = work.exclude(pk=after.pk)
-    return work.select_related("round").order_by("position", "pk")
+    return work.select_related("round").defer("round__agreement").order_by("position", "pk")
 
 
 def _first(work: QuerySet[Assignment]) -> Assignment | None:
@@ -151,7 +152,9 @@ def _annotated_by(user: User | int) -> QuerySet[Any]:
     return Membership.objects.filter(user=user, role=role).order_by().values("project")
 
 
-_POOLS = Prepared(lambda user: _pools_of(user).select_related("project").order_by("pk"))
+_POOLS = Prepared(
+    lambda user: _pools_of(user).select_related("project").defer("agreement").order_by("pk")
+)
 
 
 def take(
@@ -233,7 +236,8 @@ def lock(round_: Round) -> Round:
 
     Who takes the next place from a pool does not wait for it: that locks the place alone.
     """
-    return Round.objects.with_checks().select_for_update(no_key=True).get(pk=round_.pk)
+    rounds = Round.objects.with_checks().defer("agreement")
+    return rounds.select_for_update(no_key=True).get(pk=round_.pk)
 
 
 def lock_place(assignment: Assignment) -> Round:
