@@ -23,6 +23,8 @@ class Requirement(TypedDict, total=False):
     type: str
     actor: str
     action: str
+    quoted: bool
+    """The action quotes what was said, for it could not be put in other words with certainty."""
     condition: str | None
     acceptance_criteria: list[str]
     priority: str

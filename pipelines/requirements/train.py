@@ -35,7 +35,8 @@ from pipelines.requirements.extraction.features import (
     WEIGHTS,
     match_features,
 )
-from pipelines.requirements.extraction.state import Commitment, ExtractionState
+from pipelines.requirements.extraction.state import Commitment, Context, ExtractionState, Unworded
+from pipelines.requirements.extraction.wording import worded
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
@@ -119,10 +120,14 @@ def matches(
 ) -> list[Example]:
     """Each extracted requirement, and whether it would count as matched."""
     state = pipeline.trace(case)
-    return [
-        Example(match_features(clause), any(_same(draft, label, encoder) for label in gold))
-        for clause, draft in zip(state["kept"], state["drafts"], strict=True)
-    ]
+    context = Context(case.domain, tuple(state["sentences"]))
+    found: list[Example] = []
+    for commitment in state["kept"]:
+        drafts = worded(commitment, context)
+        if not isinstance(drafts, Unworded):
+            right = (any(_same(draft, label, encoder) for label in gold) for draft in drafts)
+            found += [Example(match_features(commitment), correct) for correct in right]
+    return found
 
 
 def _same(draft: Mapping[str, Any], label: Mapping[str, Any], encoder: Encoder) -> bool:

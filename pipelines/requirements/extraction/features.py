@@ -41,7 +41,8 @@ MATCH_NAMES = (
     "a criterion", "a criterion told at length", "a criterion in an answer", "a quality",
 )  # fmt: skip
 _NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|third)\b",
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|"
+    r"third)\b",
     re.I,
 )
 _PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|got|took|told|\w{3,}ed)\b", re.I)

@@ -1,4 +1,4 @@
-"""Checks drafted from the amounts and conditions of the talk: sentences, or nothing."""
+"""Checks from the amounts, times, formats and conditions of the talk: sentences, or nothing."""
 
 from __future__ import annotations
 
@@ -20,6 +20,23 @@ _AMOUNT = re.compile(
     r"in less than|more than|less than|longer than|over|after|every) |"
     r"(?<![\d.,][ .,–-])(?<! to )\b)"
     rf"(?P<amount>{_COUNT} ?(?:(?P<time>{_TIME})|(?P<money>{_MONEY})|{_SIZE}))(?!\w)",
+    re.I,
+)
+_OFTEN = re.compile(
+    r"\b(?:every (?:single )?(?:morning|evening|night|day|week|month|quarter|year|hour|minute|"
+    r"monday|tuesday|wednesday|"
+    r"thursday|friday|saturday|sunday|weekend)|(?:once|twice) (?:a|per|every) (?:day|week|month|"
+    r"quarter|year|hour)"
+    r"|daily|weekly|monthly|quarterly|yearly|hourly)\b",
+    re.I,
+)
+_FORMATS = {
+    name.lower(): name
+    for name in ("PDF", "CSV", "Excel", "Word", "JSON", "XML", "HTML", "PNG", "JPEG")
+}
+_FORMAT = re.compile(
+    rf"\b(?:as|in|to|into|a|an|or|and) (?:an? )?(?P<format>{'|'.join(_FORMATS)})\b(?! (?:of|"
+    rf"for) word)",
     re.I,
 )
 _ONE = re.compile(r"(?:an?|one)\b", re.I)
@@ -52,19 +69,44 @@ def amounts(text: str) -> list[str]:
 
 
 def conditions(condition: str | None) -> list[str]:
-    """When it happens and when not, if the condition can be understood by itself.
+    """When it happens, if the condition can be understood by itself.
 
     Examples
     --------
     >>> conditions("When a book is overdue")
-    ['Happens when a book is overdue', 'Does not happen in other cases']
+    ['Happens when a book is overdue']
     >>> conditions("Above that")
     []
     """
     when = lower_first(_BEYOND.split(plain(condition or ""))[0]).rstrip(" ,.;:")
     if not _CLAUSE.match(when):
         return []
-    return [f"Happens {when}", "Does not happen in other cases"]
+    return [f"Happens {when}"]
+
+
+def times(text: str) -> list[str]:
+    """How often, by the words for it.
+
+    Examples
+    --------
+    >>> times("Send the list every Monday and a summary monthly.")
+    ['It happens every Monday', 'It happens monthly']
+    """
+    return list(
+        dict.fromkeys(f"It happens {lower_first(found[0])}" for found in _OFTEN.finditer(text))
+    )[:MOST]
+
+
+def formats(text: str) -> list[str]:
+    """The file formats that were named as such.
+
+    Examples
+    --------
+    >>> formats("Export the sales as CSV or to Excel")
+    ['The format is CSV', 'The format is Excel']
+    """
+    named = (_FORMATS[found["format"].lower()] for found in _FORMAT.finditer(text))
+    return list(dict.fromkeys(f"The format is {name}" for name in named))[:MOST]
 
 
 def _told(found: re.Match[str]) -> str:

@@ -186,7 +186,7 @@ def word(state: ExtractionState) -> ExtractionState:
         if isinstance(worded, Unworded):
             unworded[worded.reason] += 1
         else:
-            drafts.append(worded)
+            drafts.extend(worded)
     return {"drafts": drafts, "unworded": unworded}
 
 

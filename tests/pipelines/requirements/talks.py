@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from labeling.domain.schema import check_payload
 from pipelines.types import Case, Message, Pipeline
 
 Turn = tuple[str, str]
@@ -28,3 +29,19 @@ def extract(pipeline: Pipeline, *turns: Turn) -> list[dict[str, Any]]:
 
 def actions(found: list[dict[str, Any]]) -> list[str]:
     return [one["action"] for one in found]
+
+
+def lacking(found: list[dict[str, Any]], *, message_count: int) -> set[str]:
+    """What people would have to add before these labels could be submitted, by code."""
+    labels = [
+        {"uid": one["id"], **{name: value for name, value in one.items() if name != "quoted"}}
+        for one in found
+    ]
+    problems = check_payload(
+        {REQUIREMENTS: labels},
+        layers=["extraction"],
+        message_count=message_count,
+        complete=True,
+        empty=not found,
+    )
+    return {problem.fact.code for problem in problems}

@@ -161,7 +161,10 @@ def test_a_figure_put_right_later_is_the_one_that_holds(pipeline: Pipeline, put_
     [
         ("Users must see a map. They should print it later.", "Print the map later"),
         ("Staff should approve orders. They must archive them.", "Archive the orders"),
-        ("Staff should approve orders. They must sign it.", "Sign it"),
+        (
+            "Staff should approve orders. They must sign it.",
+            "“Staff should approve orders. They must sign it.”",
+        ),
     ],
 )
 def test_it_and_them_are_named_where_one_thing_fits(

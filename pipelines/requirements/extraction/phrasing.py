@@ -1,0 +1,95 @@
+"""From what was said to well-formed actions, a quotation, or nothing with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipelines.requirements.extraction import quoting, titles
+from pipelines.requirements.extraction.answers import answered
+from pipelines.requirements.extraction.building import (
+    Built,
+    Said,
+    built_clause,
+    clauses_of,
+    opened_text,
+)
+from pipelines.requirements.extraction.clauses import STRONG, find_cue
+from pipelines.requirements.extraction.speech import clean
+from pipelines.requirements.extraction.wellformed import flaw
+from pipelines.requirements.text import upper_first
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """An action with its title, or a quotation."""
+
+    action: str
+    title: str
+    subject: str = ""
+    condition: str = ""
+    quoted: bool = False
+    negative: bool = False
+    answer: bool = False
+    """Put together with the question."""
+    flaw: str = ""
+    """What was wrong with the words that were built, where they are quoted."""
+
+
+def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.NothingSaid:
+    """Every action that the sentence holds; else it is quoted, or says nothing."""
+    if quoting.nothing_said(said.text) == "only_yes_or_no":
+        return "only_yes_or_no"
+    phrases, left = _of_clauses(said)
+    if phrases:
+        return [*phrases, *_quoted_rest(left)]
+    answer = answered(said)
+    if answer and flaw(answer.action) is None:
+        return [_phrase(answer, answer=True)]
+    context = {"question": said.question, "before": said.before}
+    nothing = quoting.nothing_said(said.text, **context, asked_back=asked_back)
+    if nothing:
+        return nothing
+    quoted = quoting.quotation(said.text, **context)
+    return [_quoted(said.text, quoted, said.question, left[-1][1] if left else "not_understood")]
+
+
+def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
+    """The clauses that could be built, and the others with what is wrong with them."""
+    phrases: list[Phrase] = []
+    left: list[tuple[str, str]] = []
+    before = clean(said.before)
+    for part in clauses_of(opened_text(said.text)):
+        built = built_clause(Said(opened_text(part), said.question, before))
+        wrong = flaw(built.action) if built else "not_understood"
+        if built and wrong is None:
+            phrases.append(_phrase(built))
+        else:
+            left.append((part, wrong or "not_understood"))
+        before = part
+    return phrases, left
+
+
+def _quoted_rest(left: list[tuple[str, str]]) -> Iterator[Phrase]:
+    """Of the clauses next to those that were built, the ones that ask for something too."""
+    for part, wrong in left:
+        cue = find_cue(part)
+        wanted = wrong != "not_understood" or (cue is not None and cue.cue.strength >= STRONG)
+        if wanted and quoting.nothing_said(part) is None:
+            yield _quoted(part, quoting.quotation(part), "", wrong)
+
+
+def _phrase(built: Built, *, answer: bool = False) -> Phrase:
+    return Phrase(
+        action=built.action,
+        title=titles.title_of(built.action),
+        subject=built.subject,
+        condition=upper_first(built.condition),
+        negative=built.negative,
+        answer=answer,
+    )
+
+
+def _quoted(text: str, quoted: str, question: str, wrong: str) -> Phrase:
+    title = titles.title_of_quoted(opened_text(text), clean(question))
+    return Phrase(action=quoted, title=title, quoted=True, flaw=wrong)

@@ -1,0 +1,155 @@
+"""Pronouns: those of the speakers made neutral, and "it" replaced where that is certain."""
+
+from __future__ import annotations
+
+import re
+
+from pipelines.requirements.extraction.actors import person
+from pipelines.requirements.extraction.phrases import (
+    base_form,
+    grammar,
+    is_content,
+    is_plural,
+    is_verb,
+    third_person,
+)
+from pipelines.requirements.lexicon import actors, words
+from pipelines.requirements.text import plain, singular
+
+_OWN_CLAUSE = re.compile(
+    r"\b(?P<who>i|we|you)(?P<modal>'d|'ll|'ve|'re|'m| would| will| can| could| should| must|"
+    r" may| might| have to| need to| want to)?"
+    r"(?P<adverb>(?: (?:also|always|only|just|really|currently|usually))*) (?P<verb>[a-z]+)\b",
+    re.I,
+)
+_SELF = re.compile(r"\s*\b(?:by )?(?:myself|ourselves|yourself|yourselves)\b", re.I)
+_OBJECT = re.compile(r"\b(?:me|us|you)\b", re.I)
+_POSSESSIVE = re.compile(r"\b(?:my|our|your)(?: own)?\b", re.I)
+_MINE = re.compile(r"\b(?:mine|ours|yours)\b", re.I)
+_DEMONSTRATIVE = re.compile(r"\b(?:this|that|these|those)(?= (?P<noun>[a-z][\w-]+))", re.I)
+_FIRST_OBJECT = re.compile(
+    r"^(?P<verb>(?:never |always |automatically )?[a-z-]+(?: (?:up|out|in|off|back|only))?) "
+    r"(?P<it>it|them|this|that|these|those)(?=$|[ ,.;])(?! (?:is|are|can|should|must|will|would|"
+    r"has|have|was|were)\b)",
+    re.I,
+)
+_LATER = re.compile(r"\b(?P<it>it|its)\b(?!')", re.I)
+_NAMED = re.compile(
+    r"\b(?P<det>the|a|an|each|every|our|my|your|all|their|any|some)\s+(?P<noun>(?:(?!(?:the|an?|"
+    r"each|every|our|my|your|their)\b)[a-z][\w-]*\s+){0,3}?(?!(?:the|an?)\b)[a-z][\w-]*)"
+    r"(?=\s+(?:of|for|in|on|at|to|with|from|by|after|before|that|which|who|and|or|is|are|was|"
+    r"were|has|have|should|must|can|will|may|so|when|if|because|per|until|within|without|as)\b|"
+    r"[,.;:!?]|$)",
+    re.I,
+)
+_PLURAL = re.compile(r"\b(?P<before>[a-z]+) (?P<noun>[a-z]{3,}s)\b", re.I)
+_JOINING = frozenset({"of", "for", "with", "and", "no", "all"})
+_HAD = {
+    "have": "has",
+    "are": "is",
+    "am": "is",
+    "do": "does",
+    "were": "was",
+    "don't": "doesn't",
+    "haven't": "hasn't",
+}
+
+
+_SHORT = {"'d": "would", "'ll": "will"}
+
+
+def neutral(text: str, *, of_person: bool) -> str:
+    """Without first and second person; ``of_person``: somebody does it, with things of theirs."""
+    text = _SELF.sub("", text)
+    text = _OWN_CLAUSE.sub(_third, text)
+    text = _POSSESSIVE.sub("their" if of_person else "the", text)
+    text = _MINE.sub("theirs" if of_person else "those of the user", text)
+    text = _OBJECT.sub("the user", text)
+    text = re.sub(r"\b(?:i|we)\b", "the user", text)
+    text = re.sub(r"\bI\b", "the user", text)
+    return plain(_DEMONSTRATIVE.sub(_article, text))
+
+
+def _third(found: re.Match[str]) -> str:
+    modal, verb = (found["modal"] or "").strip().lower(), found["verb"]
+    if verb.lower() in words("prepositions") | words("determiners"):
+        return f"the user {found[0][len(found['who']) :].strip()}"
+    adverb = found["adverb"]
+    if modal in {"'re", "'m"}:
+        return f"the user is{adverb} {verb}"
+    if modal == "'ve":
+        return f"the user has{adverb} {verb}"
+    if modal in {"have to", "need to", "want to"}:
+        return f"the user {third_person(modal.split()[0])} to{adverb} {verb}"
+    if modal:
+        return f"the user {_SHORT.get(modal, modal)}{adverb} {verb}"
+    low = verb.lower()
+    if low in _HAD:
+        return f"the user{adverb} {_HAD[low]}"
+    if is_verb(low):
+        return f"the user{adverb} {third_person(low)}"
+    return f"the user{adverb} {verb}"
+
+
+def _article(found: re.Match[str]) -> str:
+    """ "This list" is the list; "that" before a clause stays."""
+    noun, word = found["noun"].lower(), found[0].lower()
+    if word == "that":
+        before = re.findall(r"[\w'-]+", found.string[: found.start()])[-1:]
+        joins = before and (
+            is_content(before[0])
+            or before[0].lower() in {"so", "such", "everything", "anything", "those"}
+        )
+        if joins or noun in words("determiners") | words("auxiliaries") | {
+            "they",
+            "it",
+            "he",
+            "she",
+        }:
+            return found[0]
+    if not is_content(noun) or noun in words("auxiliaries"):
+        return found[0]
+    return "the"
+
+
+def resolved(action: str, *, before: str) -> str:
+    """ "Delete it" with what "it" stands for, if just one thing was named that it may be."""
+    found = _FIRST_OBJECT.match(action) or _LATER.search(action)
+    if found is None or (found.re is _LATER and things_named(action[: found.start()])):
+        return action
+    low = found["it"].lower()
+    many = low in {"them", "these", "those", "their"}
+    fitting = [name for name in things_named(before) if is_plural(name) == many]
+    if len(fitting) != 1:
+        return action
+    name = f"{fitting[0]}'s" if low == "its" else fitting[0]
+    return f"{action[: found.start('it')]}{name}{action[found.end('it') :]}"
+
+
+def things_named(text: str) -> list[str]:
+    """The things that a sentence names, each once; no person, no time, not the system."""
+    names: list[str] = []
+    for found in _NAMED.finditer(plain(text)):
+        noun = found["noun"].lower()
+        spoken = noun.split()
+        if any(not is_content(word) for word in spoken) or (
+            base_form(spoken[0]) == spoken[0] and len(spoken) > 2
+        ):
+            continue
+        last = singular(spoken[-1])
+        if last in grammar("time_nouns") or noun in actors("system") or person(noun):
+            continue
+        name = f"the {noun}"
+        if name not in names:
+            names.append(name)
+    known = " ".join(names).split()
+    plain_text = plain(text)
+    for found in _PLURAL.finditer(plain_text):
+        noun, before = found["noun"].lower(), found["before"].lower()
+        last = singular(noun)
+        if noun in known or last == noun or not is_content(noun) or last in grammar("time_nouns"):
+            continue
+        if person(noun) or noun in actors("system") or not (is_verb(before) or before in _JOINING):
+            continue
+        names.append(f"the {noun}")
+    return names

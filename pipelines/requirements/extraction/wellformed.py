@@ -1,0 +1,179 @@
+"""Whether an action reads well: a verb, what it is done to, nothing dangling."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pipelines.requirements.extraction.phrases import grammar, is_content, is_verb, particles
+from pipelines.requirements.lexicon import words
+from pipelines.requirements.text import singular
+
+Flaw = Literal[
+    "empty",
+    "markup",
+    "question",
+    "too_long",
+    "no_verb",
+    "no_noun",
+    "discourse_word",
+    "first_or_second_person",
+    "dangling",
+    "unfinished",
+    "said_twice",
+]
+MOST_WORDS = 45
+_MARKUP = re.compile(r"\*\*|__|`|</?[a-z]+>|^\s*[#>*•|-]|\]\(|https?://\S+\)")
+_WORD = re.compile(r"[^\W_](?:[\w'&/.,:%-]*[\w%])?")
+_LEAD = re.compile(
+    r"(?:never|always|only|automatically|immediately|directly|first|not|manually|regularly) ", re.I
+)
+_BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am"})
+_DISCOURSE_PAIRS = re.compile(
+    r"\b(?:you know|i mean|sort of|kind of|or something|and stuff|and so on|or whatever|of course|"
+    r"to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
+    re.I,
+)
+_RELATIVE_BEFORE_THAT = re.compile(
+    r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
+)
+_CLAUSE_OF_SOMEBODY = re.compile(
+    r"\b(?:and|or|but) (?:he|she|they|it|there) (?!and\b|or\b)[a-z]", re.I
+)
+
+
+def flaw(action: str) -> Flaw | None:
+    """What is wrong with an action, or None.
+
+    Examples
+    --------
+    >>> flaw("Add notes to an order"), flaw("Provide with definitely"), flaw("Delete it")
+    (None, 'discourse_word', 'dangling')
+    """
+    text = action.strip()
+    if not text:
+        return "empty"
+    if _MARKUP.search(text):
+        return "markup"
+    if text.endswith("?"):
+        return "question"
+    spoken = _WORD.findall(text)
+    if len(spoken) > MOST_WORDS:
+        return "too_long"
+    low = [word.lower() for word in spoken]
+    if re.search(r"\b([a-z']+) \1\b", text.lower()) and not re.search(
+        r"\bthat that\b", text.lower()
+    ):
+        return "said_twice"
+    if set(low) & grammar("discourse") or _DISCOURSE_PAIRS.search(text):
+        return "discourse_word"
+    if any(re.split(r"'", word)[0] in grammar("people_pronouns") for word in low):
+        return "first_or_second_person"
+    return _of_words(text, low)
+
+
+def is_well_formed(action: str) -> bool:
+    return flaw(action) is None
+
+
+def _of_words(text: str, low: list[str]) -> Flaw | None:
+    start = len(_WORD.findall(_LEAD.match(text)[0])) if _LEAD.match(text) else 0  # type: ignore[index]
+    verb = low[start : start + 1]
+    if not verb or not is_verb(verb[0]) or verb[0] in grammar("wishes"):
+        return "no_verb"
+    if _CLAUSE_OF_SOMEBODY.search(text):
+        return "dangling"
+    rest = low[start + 1 :]
+    ends_open = text.endswith((",", ":", ";", "…", "...", "-", "–", "—", "("))
+    if ends_open or _unfinished(low):
+        return "unfinished"
+    if _dangling(low, start):
+        return "dangling"
+    if not any(map(is_content, rest)) and not _is_phrasal(verb[0], rest):
+        return "no_noun"
+    return None
+
+
+def _unfinished(low: list[str]) -> bool:
+    if low[-1] not in grammar("needs_more") or low[-2:] in (
+        ["who", "not"],
+        ["or", "not"],
+        ["if", "not"],
+    ):
+        return False
+    if low[-1] in _BE and set(low) & {"how", "what", "where", "who", "which"}:
+        return False  # "see how clean the gym is"
+    # "the friends they work with", "log in": a preposition may end a phrase after a verb
+    return not (low[-1] in grammar("places") and len(low) > 1)
+
+
+def _is_phrasal(verb: str, rest: list[str]) -> bool:
+    """ "Log in", "work offline", "run all day"."""
+    known = grammar("intransitive")
+    return (verb in known and bool(rest)) or (bool(rest) and f"{verb} {rest[0]}" in known)
+
+
+def _dangling(low: list[str], start: int) -> bool:
+    """A pronoun that stands for something outside the action."""
+    for at, word in enumerate(low):
+        bare = word.split("'")[0]
+        if bare not in grammar("pointing") | {"its"} or (bare == "there" and _there(low, at)):
+            continue
+        if bare in {"this", "that", "these", "those"} and _joins_or_shows(low, at):
+            continue
+        if bare == "here" or bare == "there" or not _stands_before(low[start + 1 : at], bare):
+            return True
+    return False
+
+
+def _there(low: list[str], at: int) -> bool:
+    return low[at + 1 : at + 2] != [] and low[at + 1] in _BE | {
+        "must",
+        "should",
+        "can",
+        "will",
+        "has",
+        "have",
+    }
+
+
+def _joins_or_shows(low: list[str], at: int) -> bool:
+    """ "The items that are late", "ensure that …"; "those who pay"."""
+    before, after = low[at - 1 : at] if at else [], low[at + 1 : at + 2]
+    if low[at] == "that":
+        joins = before and (
+            is_content(before[0])
+            or is_verb(before[0])
+            or before[0]
+            in {"so", "anything", "everything", "something", "one", "ones", "those", "all"}
+        )
+        return bool(joins and after and after[0] not in {"and", "or"})
+    return bool(after) and after[0] in {
+        "who",
+        "that",
+        "which",
+        "with",
+        "without",
+        "in",
+        "of",
+        "from",
+    }
+
+
+def _stands_before(earlier: list[str], pronoun: str) -> bool:
+    """Whether something named earlier in the action may be what is meant."""
+    named = [word for at, word in enumerate(earlier) if _names(word, earlier[:at], pronoun)]
+    return bool(named)
+
+
+def _names(word: str, earlier: list[str], pronoun: str) -> bool:
+    if not is_content(word) or (is_verb(word) and not set(earlier[-2:]) & words("determiners")):
+        return False
+    if pronoun in {"it", "its", "this", "that"}:
+        return singular(word) not in grammar("time_nouns") and word not in {"user", "users"}
+    return True
+
+
+def ends_well(phrase: str) -> bool:
+    spoken = _WORD.findall(phrase.lower())
+    return bool(spoken) and spoken[-1] not in grammar("needs_more") - particles()
