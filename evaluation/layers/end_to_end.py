@@ -98,6 +98,7 @@ def check_document(document: Any) -> None:
     if document is None:
         return
     checks.mapping(document, "document")
+    checks.text(document.get("notice"), "document.notice")
     for path, section in checks.labels(document, "sections"):
         checks.mapping(section, f"document.{path}")
         if not isinstance(section.get("id"), str):

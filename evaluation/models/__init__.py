@@ -26,7 +26,6 @@ from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import OPEN, CaseRun, Run, of_split
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
-from evaluation.models.spending import RunSpending
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
@@ -57,7 +56,6 @@ __all__ = [
     "Run",
     "RunNote",
     "RunSpec",
-    "RunSpending",
     "RunTag",
     "SampledAnswer",
     "Score",

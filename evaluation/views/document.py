@@ -70,6 +70,7 @@ def document_of(case: CaseRun) -> Document | None:
         return None
     return {
         "title": written.get("title") or case.case_id,
+        "notice": written.get("notice") or "",
         "sections": [
             {
                 "id": section["id"],

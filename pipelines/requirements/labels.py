@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from pipelines.llm import Spending
 
@@ -65,6 +65,8 @@ class WrittenSection(TypedDict):
 
 class Document(TypedDict):
     title: str
+    notice: NotRequired[str]
+    """What has to be read before anything else."""
     sections: list[WrittenSection]
 
 

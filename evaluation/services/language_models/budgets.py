@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, FloatField, Sum
+from django.db.models import Count, FloatField, Q, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
 from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, RunSpending, of_split
+from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, of_split
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
@@ -99,63 +101,45 @@ class Estimate:
 
 
 def spent(run_id: int) -> Spent:
-    """On cases, answers and judgements together."""
-    row = RunSpending.objects.filter(run=run_id).first() or RunSpending()
-    return Spent(
-        calls=int(row.calls),
-        cached=int(row.cached),
-        prompt_tokens=int(row.prompt_tokens),
-        completion_tokens=int(row.completion_tokens),
-        cost=None if row.unpriced else row.cost,
-        saved_tokens=int(row.saved_tokens),
-        saved=None if row.unsaved else row.saved,
-        seconds=row.seconds,
-    )
+    """Summed from cases, answers and judgements, by the database."""
+    return reduce(add, map(_spent_on, _paid_work(run_id)))
 
 
 def served(run_id: int) -> list[str]:
     """The models that replied, as the server named them."""
-    names = RunSpending.objects.filter(run=run_id).values_list("served_by", flat=True).first()
-    return names or []
+    asked = (work.filter(usage__has_key="models") for work in _paid_work(run_id))
+    names_of_work = (
+        work.order_by().values_list("usage__models", flat=True).distinct() for work in asked
+    )
+    return sorted({name for rows in names_of_work for names in rows for name in names})
 
 
-def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """The usage of a piece of work has changed: so has what its run has spent.
-
-    For the transaction that stores it. What belongs to no run has no sum.
-    """
-    run_id = _run_of(work)
-    if run_id is None:
-        return
-    if not RunSpending.objects.filter(run=run_id).exists():
-        RunSpending.objects.bulk_create([RunSpending(run_id=run_id)], ignore_conflicts=True)
-    row = RunSpending.objects.select_for_update().get(run=run_id)
-    added, taken = amounts(after), amounts(before)
-    for name in added:
-        setattr(row, name, getattr(row, name) + added[name] - taken[name])
-    row.served_by = sorted({*row.served_by, *after.get("models", [])})
-    row.save()
+def _paid_work(run_id: int) -> list[QuerySet[Any]]:
+    return [
+        CaseRun.objects.filter(run=run_id),
+        Answer.objects.filter(case__run=run_id),
+        Judgement.objects.filter(judging__run=run_id),
+    ]
 
 
-def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
-    """What one piece of work adds to the sums of its run."""
-    if "calls" not in usage:
-        usage = {}
-    summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
-    for name, unknown in (("cost", "unpriced"), ("saved", "unsaved")):
-        summed[unknown] = int(summed["calls"] > 0 and usage.get(name, 0) is None)
-    return summed
-
-
-def _run_of(work: Any) -> int | None:
-    match work:
-        case CaseRun():
-            return work.run_id
-        case Answer():
-            return work.case.run_id
-        case Judgement():
-            return work.judging.run_id
-    return None
+def _spent_on(work: QuerySet[Any]) -> Spent:
+    sums = {name: _sum(name) for name in SUMMED}
+    asking = Q(usage__calls__gt=0)
+    row = work.filter(usage__has_key="calls").aggregate(
+        unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
+        unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
+        **sums,
+    )
+    return Spent(
+        calls=int(row["calls"] or 0),
+        cached=int(row["cached"] or 0),
+        prompt_tokens=int(row["prompt_tokens"] or 0),
+        completion_tokens=int(row["completion_tokens"] or 0),
+        cost=None if row["unpriced"] else row["cost"] or 0.0,
+        saved_tokens=int(row["saved_tokens"] or 0),
+        saved=None if row["unsaved"] else row["saved"] or 0.0,
+        seconds=row["seconds"] or 0.0,
+    )
 
 
 def _sum(name: str) -> Sum:

@@ -36,6 +36,8 @@ def write(document: Document, messages: Sequence[Message]) -> bytes:
     _describe(word, document)
     writer = _Writer(word)
     writer.heading(document["title"], level=0)
+    if notice := document.get("notice", ""):
+        writer.paragraph(notice, bold=True)
     for number, section in enumerate(sections_of(document, messages), start=1):
         writer.heading(f"{number}. {section.title}", level=1)
         writer.blocks(section.tokens)
@@ -119,11 +121,12 @@ class _Writer:
         self._bookmarks = 0
 
     def heading(self, text: str, *, level: int) -> None:
-        self._turned(self._word.add_heading(clean(text), level))
+        self._turned(self._word.add_heading(clean(" ".join(text.split())), level))
 
-    def paragraph(self, text: str, *, italic: bool = False) -> None:
+    def paragraph(self, text: str, *, bold: bool = False, italic: bool = False) -> None:
         paragraph = self._word.add_paragraph()
-        paragraph.add_run(clean(text)).italic = italic
+        run = paragraph.add_run(clean(text))
+        run.bold, run.italic = bold or None, italic or None
         self._turned(paragraph)
 
     def message(self, message: Message) -> None:

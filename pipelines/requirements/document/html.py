@@ -22,6 +22,8 @@ TURNING = {"paragraph_open", "heading_open", "list_item_open", "th_open", "td_op
 def write(document: Document, messages: Sequence[Message]) -> str:
     """A whole page. Its sections are numbered, and the conversation stands at its end."""
     parts = [f'<h1 dir="auto">{html.escape(document["title"])}</h1>']
+    if notice := document.get("notice", ""):
+        parts.append(f'<p class="notice" dir="auto">{html.escape(notice)}</p>')
     sections = sections_of(document, messages)
     links = "".join(
         f'<li><a href="#section-{number}">{html.escape(section.title)}</a></li>'

@@ -65,6 +65,8 @@ def counted(count: int, singular: str, plural: str) -> str:
 def write(document: Document, messages: Sequence[Message]) -> str:
     """The document as one text, with the conversation at its end, to which its links lead."""
     parts = [f"# {plain(document['title'])}"]
+    if notice := document.get("notice", ""):
+        parts.append(f"> **{plain(notice)}**")
     shown = [section for section in document["sections"] if section["body"].strip()]
     for number, section in enumerate(shown, start=1):
         parts += [f"## {number}. {plain(section['title'])}", section["body"].strip()]

@@ -1,7 +1,7 @@
-"""The eleven sections of a requirements document. An empty body means that nothing was said.
+"""The sections of a requirements document. An empty body means that nothing was said.
 
-A requirement is in exactly one of the sections 4 to 8, by its type; an inferred one that is needed
-for security or by law is in the seventh, regardless of its type.
+A stated requirement is in exactly one section, by its type. What is only assumed has a section of
+its own, and so has what was refused or taken back. Whatever is told leads to its messages.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
 
+from pipelines.requirements.document import talk
 from pipelines.requirements.document.markdown import (
     bullets,
     counted,
@@ -20,12 +22,24 @@ from pipelines.requirements.document.markdown import (
     plain,
     table,
 )
-from pipelines.requirements.labels import Document, Issue, Requirement, name_of
-from pipelines.requirements.text import content_words
+from pipelines.requirements.document.talk import Talk
+from pipelines.requirements.extraction.state import Commitment, Utterance
+from pipelines.requirements.labels import Document, Issue, Requirement, name_of, text_of
+from pipelines.requirements.text import content_words, upper_first
+from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
 
+if TYPE_CHECKING:
+    from pipelines.requirements.extraction.state import OpenQuestion
+
 QUOTED = 120  # characters of a message in the traceability matrix
+MOST_ALSO_SAID = 8  # sentences about data, or about security, beside the requirements
+MOST_PEOPLE = 15
+MOST_THINGS = 12
+MOST_LINKS = 8
+MOST_MENTIONS = 8
 SYSTEM = "system"
+UNSURE_BELOW = 0.5
 PLACES = {
     "functional": "functional",
     "non-functional": "non_functional",
@@ -34,7 +48,19 @@ PLACES = {
     "security": "security_compliance",
     "interface": "interfaces",
 }
-PROTECTING = ("security", "compliance")
+PRIORITIES = ("must", "should", "could")
+OUTCOMES = {
+    "accepted": "agreed",
+    "chosen": "chosen",
+    "changed": "changed",
+    "refused": "not wanted",
+    "withdrawn": "taken back",
+}
+LEFT_OPEN = {
+    "unanswered": "not answered",
+    "undecided": "not decided",
+    "named": "named as open",
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +80,24 @@ class Findings:
     def messages(self) -> dict[int, Message]:
         return {message.index: message for message in self.case.messages}
 
+    @cached_property
+    def talk(self) -> Talk:
+        return talk.of(self.case)
+
+    @cached_property
+    def remarks(self) -> list[reading.Remark]:
+        return reading.remarks(self.requirements, self.case.messages)
+
+    @cached_property
+    def unusable(self) -> dict[str, str]:
+        """Why nobody could build or test a requirement, by its name."""
+        kinds = {
+            remark.requirement: reading.KINDS[remark.fault.kind]
+            for remark in reversed(self.remarks)
+            if reading.KINDS[remark.fault.kind].unusable
+        }
+        return {name: kind.message for name, kind in kinds.items()}
+
     def number_of(self, name: str) -> str:
         """The number that a requirement has in the document."""
         return plain(self.by_name[name].get("id") or name) if name in self.by_name else plain(name)
@@ -63,7 +107,7 @@ class Findings:
         return number_link(number) if name in self.by_name else number
 
     def placed(self, section: str) -> Iterator[Requirement]:
-        for requirement in (*self.requirements, *self.inferred):
+        for requirement in self.requirements:
             if _place(requirement) == section:
                 yield requirement
 
@@ -76,18 +120,30 @@ class Section(NamedTuple):
 
 def write(findings: Findings) -> Document:
     about = findings.case.domain or findings.case.case_id
-    return {
+    document: Document = {
         "title": f"Requirements document: {about}",
         "sections": [
             {"id": section.id, "title": section.title, "body": section.body(findings)}
             for section in SECTIONS
         ],
     }
+    if warning := notice(findings):
+        document["notice"] = warning
+    return document
+
+
+def notice(findings: Findings) -> str:
+    """What has to be read before anything else; empty if the requirements can be used."""
+    count, total = len(findings.unusable), len(findings.requirements)
+    if not reading.is_alarm(count, total):
+        return ""
+    return (
+        f"Most of these requirements are not usable: {count} of {total} cannot be built or tested "
+        "as they are worded. Each of them says why. Read the conversation before you rely on any."
+    )
 
 
 def _place(requirement: Requirement) -> str:
-    if requirement.get("inference_type") in PROTECTING:
-        return "security_compliance"
     return PLACES.get(str(requirement.get("type")), "functional")
 
 
@@ -99,18 +155,70 @@ def _overview(findings: Findings) -> str:
     )
     counts = [
         counted(len(findings.requirements), "stated requirement", "stated requirements"),
-        counted(len(findings.inferred), "inferred one", "inferred ones")
-        + ", which nobody asked for",
-        counted(len(findings.issues), "open issue", "open issues"),
+        counted(len(findings.inferred), "assumption", "assumptions") + ", which nobody asked for",
+        counted(len(findings.talk.open_questions), "open question", "open questions"),
+        counted(len(findings.issues), "remark", "remarks") + " on the wording",
     ]
     long = counted(len(findings.case.messages), "message", "messages")
-    return f"{sentence}, {long} long.\n\n{bullets(counts)}"
+    return "\n\n".join(
+        filter(None, [f"{sentence}, {long} long.", bullets(counts), _sureness(findings)])
+    )
+
+
+def _sureness(findings: Findings) -> str:
+    sure = [
+        confidence
+        for label in findings.requirements
+        if (confidence := label.get("confidence")) is not None
+    ]
+    if not sure or fmean(sure) >= UNSURE_BELOW:
+        return ""
+    return (
+        f"The requirements are unsure: their confidence is {fmean(sure):.2f} on average. Hold each "
+        "against the messages that it cites."
+    )
 
 
 def _stakeholders(findings: Findings) -> str:
-    actors = Counter(str(label.get("actor") or "").strip() for label in findings.requirements)
-    named = [(actor, count) for actor, count in actors.most_common() if actor]
-    return table(("Who", "Requirements"), ((plain(actor), str(n)) for actor, n in named))
+    """Who is named in the talk, and who acts in a requirement."""
+    acting = Counter(str(label.get("actor") or "").strip() for label in findings.requirements)
+    named = findings.talk.people()
+    everybody = dict.fromkeys([*sorted(named, key=lambda one: -len(named[one])), *acting])
+    shown = [one for one in everybody if one and one.lower() != SYSTEM]
+    rows = (
+        (plain(person), _mentions(named.get(person, [])), str(acting[person] or ""))
+        for person in shown[:MOST_PEOPLE]
+    )
+    return table(("Who", "Named in messages", "Requirements"), rows)
+
+
+def _mentions(messages: Sequence[int]) -> str:
+    more = "" if len(messages) <= MOST_MENTIONS else " …"
+    return message_links(messages[:MOST_MENTIONS]) + more
+
+
+def _scope(findings: Findings) -> str:
+    aims = "\n\n".join(f"> {_said(each)}" for each in findings.talk.aims())
+    inside = [
+        f"**{priority}**: {'; '.join(listed)}"
+        for priority in PRIORITIES
+        if (listed := [_listed(one, findings) for one in _of_priority(priority, findings)])
+    ]
+    outside = [f"{_text(one)} ({_ending(one)})" for one in findings.talk.ended if one.text.strip()]
+    parts = [
+        f"What it is for, in the client's words:\n\n{aims}" if aims else "",
+        f"Within scope:\n\n{bullets(inside)}" if inside else "",
+        f"Out of scope:\n\n{bullets(outside)}" if outside else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _of_priority(priority: str, findings: Findings) -> Iterator[Requirement]:
+    return (label for label in findings.requirements if label.get("priority") == priority)
+
+
+def _listed(label: Requirement, findings: Findings) -> str:
+    return f"{findings.link_to(name_of(label))} {plain(label.get('title'))}"
 
 
 def _use_cases(findings: Findings) -> str:
@@ -119,7 +227,10 @@ def _use_cases(findings: Findings) -> str:
     for actor in people:
         if actor.strip() and actor.strip().lower() != SYSTEM:
             does = [label for label in findings.requirements if label.get("actor") == actor]
-            lines = (f"{plain(label.get('action'))} ({_number(label)})" for label in does)
+            lines = (
+                f"{plain(label.get('action'))} ({findings.link_to(name_of(label))})"
+                for label in does
+            )
             parts.append(f"**{plain(actor)}**\n\n{bullets(lines)}")
     return "\n\n".join(parts)
 
@@ -131,35 +242,108 @@ def _of_place(section: str) -> Callable[[Findings], str]:
     return body
 
 
+def _with_what_was_said(section: str, kind: str) -> Callable[[Findings], str]:
+    """The requirements of a section, and what else the client said about its subject."""
+
+    def body(findings: Findings) -> str:
+        cited = {
+            index for label in findings.requirements for index in label.get("source_messages") or []
+        }
+        said = findings.talk.about(kind, without=sorted(cited))[:MOST_ALSO_SAID]
+        also = f"Also said:\n\n{bullets(_said(each) for each in said)}" if said else ""
+        return "\n\n".join(filter(None, [_of_place(section)(findings), also]))
+
+    return body
+
+
 def _data_model(findings: Findings) -> str:
-    """Things that several requirements mention, and what is said about data."""
-    spoken = Counter(
-        word
-        for label in findings.requirements
-        for word in content_words(str(label.get("title") or ""))
+    """Things that several requirements name, and what is said about data."""
+    spoken = findings.talk.things()
+    naming: dict[str, list[str]] = {}
+    for label in findings.requirements:
+        for word in content_words(text_of(label)) & spoken.keys():
+            naming.setdefault(word, []).append(name_of(label))
+    rows = [
+        (plain(word), _links(naming[word], findings))
+        for word in sorted(naming, key=lambda word: (-spoken[word], word))
+        if len(naming[word]) > 1 and spoken[word] > 1
+    ]
+    things = table(("Thing", "Named by"), rows[:MOST_THINGS])
+    return "\n\n".join(filter(None, [things, _with_what_was_said("data_model", "data")(findings)]))
+
+
+def _links(names: Sequence[str], findings: Findings) -> str:
+    """To requirements; of many only the first, and how many more there are."""
+    links = [findings.link_to(name) for name in dict.fromkeys(names)]
+    more = f" and {len(links) - MOST_LINKS} more" if len(links) > MOST_LINKS else ""
+    return ", ".join(links[:MOST_LINKS]) + more
+
+
+def _decisions(findings: Findings) -> str:
+    rows = dict.fromkeys(
+        (
+            message_links([decision.answer.message]),
+            plain(upper_first(decision.text)),
+            OUTCOMES[decision.outcome],
+            f"“{plain(shortened(decision.answer.text))}”",
+        )
+        for decision in findings.talk.decisions
     )
-    things = sorted(word for word, count in spoken.items() if count > 1)
-    named = f"Spoken of more than once: {', '.join(map(plain, things))}." if things else ""
-    return "\n\n".join(filter(None, [named, _of_place("data_model")(findings)]))
+    return table(("Message", "What was decided on", "Outcome", "In these words"), rows)
+
+
+def _open_questions(findings: Findings) -> str:
+    return bullets(map(_open_question, findings.talk.open_questions))
+
+
+def _open_question(open_question: OpenQuestion) -> str:
+    said = f"{_said(open_question.question)}: {LEFT_OPEN[open_question.reason]}"
+    return f"{said}, {_said(open_question.reply)}" if open_question.reply else said
 
 
 def _edge_cases(findings: Findings) -> str:
     conditions = [
-        f"{plain(label['condition'])}: {plain(label.get('action'))} ({_number(label)})"
+        f"{plain(label['condition'])}: {_listed(label, findings)}"
         for label in findings.requirements
         if str(label.get("condition") or "").strip()
     ]
-    issues = [
-        f"**{findings.number_of(str(issue.get('requirement')))}** ({plain(issue.get('severity'))}, "
-        f"{plain(str(issue.get('issue_type')).replace('_', ' '))}): {plain(issue.get('message'))}. "
-        f"{plain(issue.get('suggested_fix'))}."
-        for issue in findings.issues
-    ]
+    points = list(_points(findings))
     parts = [
         f"Conditions\n\n{bullets(conditions)}" if conditions else "",
-        f"Open issues\n\n{bullets(issues)}" if issues else "",
+        f"To be mended in the wording\n\n{bullets(points)}" if points else "",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _points(findings: Findings) -> Iterator[str]:
+    """What is wrong with the wording, each point once, with all that it holds for."""
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for issue in findings.issues:
+        kind = f"{issue.get('severity')}, {str(issue.get('issue_type')).replace('_', ' ')}"
+        point = (kind, str(issue.get("message")), str(issue.get("suggested_fix")))
+        places.setdefault(point, []).append(str(issue.get("requirement")))
+    for name, fault in findings.remarks:
+        kind = reading.KINDS[fault.kind]
+        if kind.issue_type is None:
+            of = f" ({fault.other})" if fault.other else ""
+            point = ("remark", f"{kind.message}{of}", kind.fix)
+            places.setdefault(point, []).append(name)
+    for (kind, message, fix), names in places.items():
+        yield f"{_links(names, findings)} ({plain(kind)}): {plain(message)}. {plain(fix)}."
+
+
+def _assumptions(findings: Findings) -> str:
+    return "\n\n".join(_assumption(label, findings) for label in findings.inferred)
+
+
+def _assumption(label: Requirement, findings: Findings) -> str:
+    because = (
+        f"{plain(label.get('necessity'))}, follows from {', '.join(_triggers(label, findings))}"
+    )
+    return (
+        f"**{_number(label)} {plain(label.get('title'))}** ({_rank(label)}) "
+        f"{_does(label)} *Assumed: {because}.* {plain(label.get('rationale'))}"
+    ).rstrip()
 
 
 def _acceptance_tests(findings: Findings) -> str:
@@ -193,29 +377,72 @@ def _quote(label: Requirement, findings: Findings) -> str:
     if not cited:
         return ""
     message = findings.messages[cited[0]]
-    text = " ".join(message.content.split())
-    shown = text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()}…"
-    return f"{plain(message.speaker)}: {plain(shown)}"
+    return f"{plain(message.speaker)}: {plain(shortened(message.content))}"
+
+
+def shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()}…"
+
+
+def _withdrawn(findings: Findings) -> str:
+    rows = (
+        (_text(one), message_links(one.messages), _ending(one))
+        for one in findings.talk.ended
+        if one.text.strip()
+    )
+    return table(("Wish or proposal", "Messages", "What became of it"), rows)
+
+
+def _ending(commitment: Commitment) -> str:
+    ending = commitment.ended_by
+    became = OUTCOMES[commitment.state]
+    if ending is None:
+        return became
+    words = f": “{plain(ending.words)}”" if ending.words.strip() else ""
+    return f"{became} in message {message_links([ending.message])}{words}"
+
+
+def _text(commitment: Commitment) -> str:
+    return plain(upper_first(commitment.text))
+
+
+def _said(utterance: Utterance) -> str:
+    return f"“{plain(utterance.text)}” ({message_links([utterance.message])})"
 
 
 def _entry(label: Requirement, findings: Findings) -> str:
     """Under its number, to which links lead."""
+    cited = label.get("source_messages") or []
+    said_in = f"{'Message' if len(cited) == 1 else 'Messages'} {message_links(cited) or 'none'}."
+    why = findings.unusable.get(name_of(label))
     parts = [
-        f"### {_number(label)}\n\n**{plain(label.get('title'))}** ({plain(label.get('priority'))})",
-        f"{plain(label.get('actor'))}: {plain(label.get('action'))}.",
+        f"### {_number(label)}",
+        f"**{plain(label.get('title'))}** ({_rank(label)})",
+        _does(label),
+        said_in,
+        f"**Not usable as it is worded:** {plain(why)}." if why else "",
     ]
-    if str(label.get("condition") or "").strip():
-        parts.append(f"{plain(label['condition'])}.")
-    if "triggered_by" in label:
-        because = (
-            f"{plain(label.get('necessity'))}, follows from {', '.join(_triggers(label, findings))}"
-        )
-        parts.append(f"*Inferred: {because}.* {plain(label.get('rationale'))}")
-    else:
-        cited = label.get("source_messages") or []
-        word = "Message" if len(cited) == 1 else "Messages"
-        parts.append(f"{word} {message_links(cited) or 'none'}.")
-    return " ".join(parts)
+    return "\n\n".join(filter(None, parts))
+
+
+def _rank(label: Requirement) -> str:
+    confidence = label.get("confidence")
+    sure = "" if confidence is None else f", confidence {confidence:.2f}"
+    return f"{plain(label.get('priority'))}{sure}"
+
+
+def _does(label: Requirement) -> str:
+    """Who does what; words that only quote the talk say so."""
+    action = plain(label.get("action"))
+    if label.get("quoted"):
+        return f"In the words of the talk: “{action}”"
+    condition = str(label.get("condition") or "").strip()
+    when = (
+        f"{plain(condition)}. " if condition.lower() not in str(label.get("action")).lower() else ""
+    )
+    end = "" if action.endswith((".", "!", "?")) else "."
+    return f"{when}{plain(label.get('actor'))}: {action}{end}"
 
 
 def _triggers(label: Requirement, findings: Findings) -> list[str]:
@@ -234,14 +461,23 @@ def _number(label: Requirement) -> str:
 
 SECTIONS = (
     Section("overview", "Overview", _overview),
+    Section("scope", "Scope", _scope),
     Section("stakeholders", "Stakeholders", _stakeholders),
     Section("use_cases", "Use cases", _use_cases),
     Section("functional", "Functional requirements", _of_place("functional")),
     Section("non_functional", "Non-functional requirements", _of_place("non_functional")),
-    Section("data_model", "Data model", _data_model),
-    Section("security_compliance", "Security and compliance", _of_place("security_compliance")),
+    Section("data_model", "Data", _data_model),
+    Section(
+        "security_compliance",
+        "Security and compliance",
+        _with_what_was_said("security_compliance", "security"),
+    ),
     Section("interfaces", "Interfaces", _of_place("interfaces")),
-    Section("edge_cases", "Edge cases and errors", _edge_cases),
+    Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),
+    Section("open_questions", "Open questions", _open_questions),
+    Section("decisions", "Decisions", _decisions),
+    Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),
     Section("traceability", "Traceability matrix", _traceability),
+    Section("withdrawn", "Appendix: refused and withdrawn", _withdrawn),
 )

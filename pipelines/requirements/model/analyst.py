@@ -211,6 +211,7 @@ def _issue(reply: Mapping[str, Any], requirement: Requirement) -> Issue:
 def _narrated(document: Document, prose: Mapping[str, str]) -> Document:
     paragraphs = {name: _paragraphs(prose[name]) for name in NARRATED}
     return {
+        **document,
         "title": " ".join(prose["title"].split()),
         "sections": [
             {

@@ -55,6 +55,7 @@ KINDS: Mapping[str, Kind] = {
     "pointing": Kind(
         "It points to something that it does not name", "Name what is meant", "untestable", True
     ),
+    "person": Kind("It speaks to somebody, as in the talk", "Name who is meant", None, False),
     "no_object": Kind(
         "It does not say what something is done to", "Name what it is done to", "untestable", True
     ),
@@ -71,7 +72,7 @@ KINDS: Mapping[str, Kind] = {
         "Its criterion is that of another requirement", "Say what is tested here", None, False
     ),
 }
-SPOKEN_IN = ("copy", "speech")
+SPOKEN_IN = ("copy", "speech", "person")
 """What a quotation may do."""
 ALARM_FROM = 3
 """Requirements. Among fewer, "most of them" says nothing."""
@@ -88,6 +89,12 @@ _TWICE = re.compile(r"(?<![\w-])(\w{2,}) \1(?![\w-])", re.I)
 _BE_VERB = re.compile(
     r"(?<![\w-])(is|are|was|were) ([a-z]+)(?=\W*$|[.,;]| (?:the|a|an|it|in|to|for|this|by)\b)", re.I
 )
+_SECOND_VERB = re.compile(
+    r"\s*(?:provide|have|get|make|keep|use|show|include|record|track|store|change|make)\s[^,;:.]*?\s"
+    r"(?P<verb>(?:is|are|was|were|has) (?:an?|the|no|not)|cannot|can't|should|will|must)(?![\w-])",
+    re.I,
+)
+"""``Provide every part has a price``: a whole sentence as the object."""
 _LAST_POINTING = re.compile(r"(?<=\w) (?P<points>something|stuff|things?)\s*\W*$", re.I)
 _QUESTION_END = re.compile(r"\?\s*[\"')\]]*\s*$")
 
@@ -202,16 +209,25 @@ def _fragment(text: str) -> tuple[int, int] | None:
 
 
 def _broken(text: str) -> tuple[int, int] | None:
-    """``The we``, ``is make``, ``can to``, the same word twice, a bracket that is never closed."""
+    """``The we``, ``is make``, the same word twice, a sentence as object, an open bracket."""
     match = pattern("broken").search(text) or _TWICE.search(text)
     if match:
         return match.span()
+    second = _SECOND_VERB.match(text)
+    if second and not pattern("clauses").search(text, 0, second.start("verb")):
+        return second.span("verb")
     for match in _BE_VERB.finditer(text):
         verb = match[2].lower()
         if base(verb) == verb and not pattern("same_form").fullmatch(verb):
             return match.span()
     opened = text.rfind("(")
     return (opened, len(text)) if text.count("(") > text.count(")") else None
+
+
+def _person(text: str) -> tuple[int, int] | None:
+    """``Our list``, ``send you a link``: a reader has to know who is meant."""
+    matches = pattern("addressed").finditer(_straight(text))
+    return next((one.span() for one in matches if not one[0].isupper()), None)
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -223,6 +239,7 @@ _RULES: tuple[_Rule, ...] = (
     _no_object,
     _fragment,
     _broken,
+    _person,
 )
 
 

@@ -52,7 +52,7 @@ NONSENSE = (
     ("Sounds", "User", "Sounds good for me"),
     ("X Ray", "System", "# X-rays"),
     ("Everyone", "User", "There is one at the desk"),
-    ("My", "User", "Find my papers"),
+    ("My", "User", "I can never find my papers"),
     ("These", "System", "These are the important ones"),
     ("Kind Of", "User", "Show kind of a list"),
     ("More", "System", "Need more"),

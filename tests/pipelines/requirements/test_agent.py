@@ -6,6 +6,7 @@ import pytest
 
 from pipelines.registry import build
 from pipelines.requirements.analyst import Labelled, Written
+from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.graph import run
 from pipelines.requirements.nodes import Deps
 from pipelines.types import Case, Message
@@ -43,7 +44,7 @@ def test_the_whole_way_ends_with_a_document(agent):
     assert nodes(output) == ["extraction", "inference", "validation", "document"]
     assert output["requirements"]
     assert output["model"] is None
-    assert len(output["document"]["sections"]) == 11
+    assert len(output["document"]["sections"]) == len(SECTIONS)
     numbers = {requirement["id"] for requirement in output["requirements"]}
     assert {issue["requirement"] for issue in output["issues"]} <= numbers
     assert {
@@ -112,7 +113,7 @@ def test_the_trace_counts_what_each_node_found(agent):
     assert steps["extraction"]["found"] == len(output["requirements"])
     assert steps["inference"]["found"] == len(output["inferred_requirements"])
     assert sum(steps["validation"]["kinds"].values()) == len(output["issues"])
-    assert steps["document"]["sections"] == 11
+    assert steps["document"]["sections"] == len(SECTIONS)
 
 
 def test_the_same_case_gives_the_same_output(agent):

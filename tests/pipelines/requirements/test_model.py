@@ -17,6 +17,7 @@ from pipelines.errors import NoModel
 from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.parsing import schema_problem
 from pipelines.registry import build
+from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.model import schemas
 from pipelines.types import Case, Message, Output
 
@@ -137,7 +138,7 @@ def test_the_document_is_the_models_prose_above_lists_that_are_whole() -> None:
     output = run(Dictated())
 
     bodies = {section["id"]: section["body"] for section in output["document"]["sections"]}
-    assert len(bodies) == 11
+    assert len(bodies) == len(SECTIONS)
     assert bodies["overview"].startswith("It sells.\n\nSee REQ-001 and REQ-009.")
     assert "<b>" not in bodies["overview"]
     assert "1 stated requirement\n" in bodies["overview"]
@@ -211,7 +212,7 @@ def test_nobody_is_asked_about_nothing() -> None:
 
     assert model.asked == []
     assert output["requirements"] == output["inferred_requirements"] == output["issues"] == []
-    assert len(output["document"]["sections"]) == 11
+    assert len(output["document"]["sections"]) == len(SECTIONS)
     assert output["model"] is None
 
 
