@@ -12,8 +12,10 @@ import yaml
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
+from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
+from evaluation.services.launch import config_files
 from labeling.models import GoldRelease, Look, Project
 from tests.evaluation.answers import questions
 from tests.evaluation.conftest import perfect
@@ -208,6 +210,79 @@ def test_a_file_that_is_no_configuration_is_refused(
     release: GoldRelease, config: Any, text: str, sentence: str
 ) -> None:
     assert sentence in refused("--config", config(text))
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_file_that_unfolds_without_end_is_refused_at_once(
+    release: GoldRelease, config: Any, alone: bool
+) -> None:
+    options = [] if alone else ["--gold", "demo", "--pipeline", "nothing"]
+
+    assert "more than 200,000 values" in refused(*options, "--config", config(BOMB))
+    assert "the value holds itself" in refused(*options, "--config", config("a: &x [*x]"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'metrics.version: "2.0"\nmetrics.cot.enabled: true\nmetrics.relaxed.match_mode: span_iou\n',
+        "# as it is written\n\nmetrics.version=v2.0\nmetrics.cot.enabled=true\n"
+        "metrics.relaxed.match_mode = span_iou\nprotocol.version=1.0\n",
+        "metrics: {cot: {enabled: true}}\nmetrics.relaxed.match_mode: span_iou\n",
+    ],
+)
+def test_settings_may_have_their_section_in_their_name(
+    project: Project, config: Any, text: str
+) -> None:
+    make_events_release(project)
+
+    evaluate("--gold", "news", "--pipeline", "nothing", "--config", config(text))
+
+    run = Run.objects.get()
+    assert run.spec.metrics_config is not None
+    assert run.spec.metrics_config["cot"]["enabled"] is True
+    assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
+
+
+def test_a_setting_that_is_there_in_both_ways_is_refused(release: GoldRelease, config: Any) -> None:
+    text = "metrics: {version: '2.0'}\nmetrics.version: '2.0'\n"
+
+    assert "config.yaml:2: “metrics.version” is there twice." in refused("--config", config(text))
+
+
+def test_the_specification_of_events_stays_readable_after_a_later_version_of_our_metrics(
+    project: Project, config: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = {"metrics": ("9.0", SPECIFICATION), "protocol": (PROTOCOL_VERSION,)}
+    monkeypatch.setattr("evaluation.services.launch.measuring.VERSIONS", later)
+    make_events_release(project)
+    asked = with_changes(
+        datasets={"news": {"gold": "news"}}, agents={"none": {"pipeline": "nothing"}}
+    )
+
+    evaluate("--config", config(asked | {"metrics": {"version": "2.0"}}))
+
+    assert Run.objects.count() == 1
+    unknown = config(asked | {"metrics": {"version": "2.1"}})
+    with pytest.raises(CommandError, match=r"“metrics\.version” is 2\.1, and this is 9\.0"):
+        evaluate("--config", unknown)
+
+
+def test_faithfulness_prompt_is_the_judges_prompt_of_that_kind(config: Any) -> None:
+    prompt = "Question: {question} Context: {chunks} Answer: {answer}"
+    asked = {"pipeline": "memory", "faithfulness_prompt": prompt}
+    path = Path(config(with_changes(agents={"a": asked})))
+
+    assert config_files.read(path).content.agents["a"].prompts == {"faithfulness": prompt}
+
+    both = asked | {"judge_prompts": {"faithfulness": prompt}}
+    said = refused("--config", config(with_changes(agents={"a": both})))
+    assert "“faithfulness_prompt” and “judge_prompts.faithfulness” are the same" in said
 
 
 def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(
