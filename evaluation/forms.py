@@ -210,9 +210,9 @@ class LaunchForm(forms.Form):
         )
         for row in self.pipelines:
             for setting in row["config"]:
-                self.fields[_name(row["name"], setting["name"])] = _field(setting)
+                self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
         for kind in judge.KINDS:
-            self.fields[_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
+            self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
         self.chosen_layers = {*layers}
         self.has_test_items = True
         if releases is None:
@@ -226,7 +226,7 @@ class LaunchForm(forms.Form):
     @classmethod
     def as_in(cls, run: Run) -> dict[str, Any]:
         """What somebody would have chosen for this run, to begin another from it."""
-        settings = {_name(run.pipeline, name): value for name, value in run.config.items()}
+        settings = {setting_name(run.pipeline, name): value for name, value in run.config.items()}
         return {
             "release": run.release_id,
             "pipeline": run.pipeline,
@@ -235,7 +235,10 @@ class LaunchForm(forms.Form):
             "repetitions": run.repetitions,
             "seed": run.seed,
             "evaluate_answers": run.spec.has_answers,
-            **{_name(PROMPTS, kind): text for kind, text in answers.judge_prompts_of(run).items()},
+            **{
+                setting_name(PROMPTS, kind): text
+                for kind, text in answers.judge_prompts_of(run).items()
+            },
             "budget_cost": run.budget_cost,
             "budget_tokens": run.budget_tokens,
             "concurrency": run.concurrency,
@@ -264,7 +267,7 @@ class LaunchForm(forms.Form):
         chosen = self["pipeline"].value()
         rows: list[PipelineFields] = []
         for row in self.pipelines:
-            fields = [self[_name(row["name"], setting["name"])] for setting in row["config"]]
+            fields = [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
             unfold = any(map(self._differs, fields))
             fits = self.chosen_layers <= {*row["layers"]}
             is_chosen = row["name"] == chosen if chosen else fits
@@ -301,7 +304,7 @@ class LaunchForm(forms.Form):
 
     @property
     def judge_prompts(self) -> list[forms.BoundField]:
-        return [self[_name(PROMPTS, kind)] for kind in judge.KINDS]
+        return [self[setting_name(PROMPTS, kind)] for kind in judge.KINDS]
 
     @property
     def unfold_prompts(self) -> bool:
@@ -309,7 +312,9 @@ class LaunchForm(forms.Form):
 
     def _edited_prompts(self) -> dict[str, str]:
         """What differs from what is shipped; an empty field is the shipped prompt."""
-        texts = {kind: self.cleaned_data.get(_name(PROMPTS, kind), "") for kind in judge.KINDS}
+        texts = {
+            kind: self.cleaned_data.get(setting_name(PROMPTS, kind), "") for kind in judge.KINDS
+        }
         return {
             kind: text
             for kind, text in texts.items()
@@ -334,7 +339,7 @@ class LaunchForm(forms.Form):
             if row["name"] == chosen
             for setting in row["config"]
         ]
-        values = {name: self.cleaned_data.get(_name(chosen, name)) for name in names}
+        values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
     def estimate(self, release: GoldRelease) -> Estimate | None:
@@ -388,8 +393,8 @@ class LaunchForm(forms.Form):
     def _show(self, error: LaunchRefused) -> None:
         """Each fault at the field that it is about."""
         names = {
-            "config": _name(self.cleaned_data["pipeline"], ""),
-            "judge_prompts": _name(PROMPTS, ""),
+            "config": setting_name(self.cleaned_data["pipeline"], ""),
+            "judge_prompts": setting_name(PROMPTS, ""),
             **dict.fromkeys(("size", "metrics", "thresholds"), "kept"),
         }
         _show_faults(self, error, names)
@@ -460,11 +465,13 @@ def _grouped(pipelines: Sequence[PipelineRow]) -> list[Any]:
     return [("", _("Choose…")), *choices[0], (_("Floors"), choices[1])]
 
 
-def _name(pipeline: str, setting: str) -> str:
+def setting_name(pipeline: str, setting: str) -> str:
+    """Of the form's field of a setting."""
     return f"{pipeline}.{setting}"
 
 
-def _field(setting: SettingRow) -> forms.Field:
+def setting_field(setting: SettingRow) -> forms.Field:
+    """By its own description: a number, a choice, a line of text or JSON."""
     common: dict[str, Any] = {
         "label": lazy(setting["label"]),
         "help_text": lazy(setting["help"]) if setting["help"] else "",

@@ -17,6 +17,7 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import ratings, scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
+from evaluation.services.trials import trials
 from labeling.services import (
     audit_chain,
     health,
@@ -36,6 +37,12 @@ from labeling.services.work import check_requests
 @takes_long
 def suggest(request_id: int) -> None:
     processes.run(suggestions.work, request_id, uuid4())
+
+
+@shared_task(acks_late=True, ignore_result=True)
+@takes_long
+def try_pipeline(trial_id: int) -> None:
+    processes.run(trials.work, trial_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -98,6 +105,8 @@ def sweep() -> None:
     signing_in.forget()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
+    trials.wake_unattended()
+    trials.forget()
     ratings.wake_unattended()
     probings.wake_unattended()
     yardsticks.wake_unattended()

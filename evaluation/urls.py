@@ -45,6 +45,18 @@ from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
 from evaluation.views.suspects import case_dispute, run_suspects
+from evaluation.views.trials import (
+    trial_case,
+    trial_control,
+    trial_cost,
+    trial_document,
+    trial_labels,
+    trial_list,
+    trial_new,
+    trial_page,
+    trial_predictions,
+    trial_suggest,
+)
 
 urlpatterns = [
     path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
@@ -129,5 +141,19 @@ urlpatterns = [
         "runs/<int:run_pk>/cases/<int:pk>/document.<str:form>",
         case_document_file,
         name="run-case-document-file",
+    ),
+    path("trials/", trial_list, name="trials"),
+    path("trials/new/", trial_new, name="trial-new"),
+    path("trials/new/cost/", trial_cost, name="trial-cost"),
+    path("trials/<int:pk>/", trial_page, name="trial"),
+    path("trials/<int:pk>/control/", trial_control, name="trial-control"),
+    path("trials/<int:pk>/suggest/", trial_suggest, name="trial-suggest"),
+    path("trials/<int:pk>/predictions.jsonl", trial_predictions, name="trial-predictions"),
+    path("trials/<int:pk>/labels.csv", trial_labels, name="trial-labels"),
+    path("trials/<int:trial_pk>/cases/<int:pk>/", trial_case, name="trial-case"),
+    path(
+        "trials/<int:trial_pk>/cases/<int:pk>/document.<str:ending>",
+        trial_document,
+        name="trial-document",
     ),
 ]

@@ -855,8 +855,66 @@ DOUBTS: dict[str, Text] = {
 }
 """Gold that is doubted, and runs that are scored on another version of it."""
 
+TRIALS: dict[str, Text] = {
+    "trial.asks_no_questions": _(
+        "{pipeline} answers no questions. Leave them out, or choose a pipeline that does."
+    ),
+    "trial.cancelled": _("It was cancelled before its turn."),
+    "trial.conversation_gone": _(
+        "Some of the chosen conversations are not in the project any more. Choose again."
+    ),
+    "trial.copy_of_test_or_blind": _(
+        "“{id}” is the same as a conversation of the test split, or as one that is being labelled "
+        "blind. No pipeline is tried on it: launch a run on its gold, or wait for its round."
+    ),
+    "trial.file_too_large": _(
+        "The files are larger than {most} MB: use manage.py run_pipeline for them."
+    ),
+    "trial.folder_not_empty": _(
+        "{path} is not empty and holds no results of a pipeline. Choose another folder."
+    ),
+    "trial.folder_of_another": _(
+        "{path} holds results of something else ({names} differ). Choose another folder, or "
+        "replace them with --force."
+    ),
+    "trial.id_twice": _("Another conversation of the files is called “{id}” as well."),
+    "trial.needs_questions": _(
+        "{pipeline} answers questions about a conversation. Say what it shall be asked, one "
+        "question a line."
+    ),
+    "trial.no_event_types": _(
+        "{pipeline} looks for the event types of a project. Say which ones, each with its roles."
+    ),
+    "trial.no_conversation": _("There is no conversation to try the pipeline on."),
+    "trial.no_layer": _(
+        "{project} has no layer that {pipeline} suggests labels of (the trial asked for “{layer}”)."
+    ),
+    "trial.no_project": _("Say of which project the conversations are."),
+    "trial.nothing_done": _("Nothing of this trial is done yet."),
+    "trial.now_test": _(
+        "A conversation of this trial is in the test split by now, so that its results are closed."
+    ),
+    "trial.one_source": _(
+        "Give files, a pasted transcript, or conversations of a project: one of the three."
+    ),
+    "trial.question_too_long": _("Question {id} is longer than {most} characters."),
+    "trial.test_or_blind": _(
+        "“{id}” is in the test split or is being labelled blind. No pipeline is tried on it: "
+        "launch a run on its gold, or wait for its round."
+    ),
+    "trial.too_large": _(
+        "A trial takes at most {conversations} conversations with {messages} messages. For more, "
+        "use manage.py run_pipeline."
+    ),
+    "trial.too_many_open": _("{most} of your trials are not finished. Wait for one, or cancel it."),
+    "trial.too_many_questions": _("At most {most} questions are asked of each conversation."),
+    "trial.unreadable": _("The conversations cannot be read: {problems: ·}"),
+}
+"""Pipelines on conversations without gold."""
+
 WORDS = (
-    DOUBTS
+    TRIALS
+    | DOUBTS
     | PREDICTIONS
     | CONFIGURATIONS
     | GENERATED

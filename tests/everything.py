@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from evaluation.models import (
     Answer,
@@ -17,6 +19,8 @@ from evaluation.models import (
     RatingPanel,
     Run,
     SampledAnswer,
+    Trial,
+    TrialCase,
 )
 from labeling.models import (
     Annotation,
@@ -61,6 +65,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     disputed = _dispute(release, people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
+    trial, tried = _trial(project, people["noor"])
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -90,6 +95,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "dispute-new": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
+        "trial-case": [trial.pk, tried.pk],
+        "trial-document": [trial.pk, tried.pk, "md"],
+        "api-trial-document": [trial.pk, tried.pk],
         "run-plot": [run.pk, "scores", "csv"],
         "run-case-answer": [run.pk, case.pk],
         "run-case-dispute": [run.pk, case.pk],
@@ -145,6 +153,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run-notes run-again run-baseline api-run-baseline api-run-gate", [run.pk]),
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),
+        ("trial trial-control trial-suggest trial-predictions trial-labels", [trial.pk]),
+        ("api-trial api-trial-cases api-trial-control api-trial-file", [trial.pk]),
+        ("api-trial-suggestions", [trial.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
         ("judge judge-ask api-judge", [*of_project, judge.kind, judge.judge_sha256]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
@@ -161,6 +172,25 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     ]:
         about |= dict.fromkeys(names.split(), arguments)
     return about
+
+
+def _trial(project: Project, maker: User) -> tuple[Trial, TrialCase]:
+    """A trial in the project, as if a pipeline had returned something."""
+    trial = Trial.objects.create(
+        maker=maker,
+        project=project,
+        name="Interview",
+        pipeline="requirements-agent",
+        layer="end_to_end",
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+    talk = trial.conversations.create(
+        position=0, external_id="said", n_messages=1, text='[{"content":"Hi","role":"user"}]'
+    )
+    document = {"title": "Document", "sections": []}
+    output = {"requirements": [factories.requirement()], "document": document, "model": None}
+    case = trial.cases.create(conversation=talk, case_id="said", state="done", output=output)
+    return trial, case
 
 
 def _waiver(project: Project) -> int:

@@ -15,6 +15,15 @@ from evaluation.api.runs import (
     RunListView,
     RunView,
 )
+from evaluation.api.trials import (
+    TrialCasesView,
+    TrialControlView,
+    TrialDocumentView,
+    TrialFileView,
+    TrialListView,
+    TrialSuggestionsView,
+    TrialView,
+)
 
 urlpatterns = [
     path("runs/", RunListView.as_view(), name="api-runs"),
@@ -37,5 +46,20 @@ urlpatterns = [
         "projects/<slug:slug>/judges/<slug:kind>/<slug:sha256>/",
         JudgeView.as_view(),
         name="api-judge",
+    ),
+    path("trials/", TrialListView.as_view(), name="api-trials"),
+    path("trials/<int:pk>/", TrialView.as_view(), name="api-trial"),
+    path("trials/<int:pk>/cases/", TrialCasesView.as_view(), name="api-trial-cases"),
+    path(
+        "trials/<int:pk>/cases/<int:case>/document/",
+        TrialDocumentView.as_view(),
+        name="api-trial-document",
+    ),
+    path("trials/<int:pk>/control/", TrialControlView.as_view(), name="api-trial-control"),
+    path("trials/<int:pk>/file/", TrialFileView.as_view(), name="api-trial-file"),
+    path(
+        "trials/<int:pk>/suggestions/",
+        TrialSuggestionsView.as_view(),
+        name="api-trial-suggestions",
     ),
 ]

@@ -27,6 +27,7 @@ from evaluation.models.runs import OPEN, CaseRun, Run, of_split
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.traces import StageTrace
+from evaluation.models.trials import Trial, TrialCase, TrialConversation
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
 
@@ -61,6 +62,9 @@ __all__ = [
     "Score",
     "Slot",
     "StageTrace",
+    "Trial",
+    "TrialCase",
+    "TrialConversation",
     "Work",
     "WorkQuerySet",
     "Yardstick",

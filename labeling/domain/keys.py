@@ -131,6 +131,14 @@ CASE_KEYS = (
 )
 """The keys of the page of a case of a run."""
 
+TRIAL_KEYS = (
+    Key("j", "next", "Next label and its messages", "Read"),
+    Key("k", "previous", "Previous label and its messages", "Read"),
+    Key("o", "open", "Open or close what else the label says", "Read"),
+    Key("s", "source", "Next message that the label cites", "Read"),
+)
+"""The keys of the page where what a pipeline returned is read next to the conversation."""
+
 DISPUTE_KEYS = (
     Key("a", "a", "A is right", "Judge"),
     Key("b", "b", "B is right", "Judge"),

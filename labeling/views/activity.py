@@ -146,6 +146,9 @@ WORDS = {
     "run.retried": _("had tried again what failed in run {object_id}"),
     "run.tagged": _("tagged run {object_id}: {tags}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
+    "suggestions.adopted": _(
+        "{made} suggestions of {pipeline} came from a trial; {conversations} conversations are new"
+    ),
     "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
     "suggestions.requested": _(
         "asked {pipeline} for suggestions for {conversations} conversations"

@@ -28,6 +28,7 @@ PAGES = {
     "formats": "Formats",
     "departures": "Departures",
     "pipelines": "Pipelines",
+    "trials": "Pipelines without gold",
     "models": "Language models",
     "layers": "Memory layers",
     "retrieval": "Retrieval",

@@ -28,7 +28,7 @@ from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSI
 from labeling.api.errors import STATUS
 from labeling.domain.agreement.agreement import Agreement, PairAgreement
 from labeling.domain.errors import RuleError
-from labeling.domain.keys import CASE_KEYS, COMPARISON_KEYS, KEYS
+from labeling.domain.keys import CASE_KEYS, COMPARISON_KEYS, KEYS, TRIAL_KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
 from labeling.services.exchange.export import export
 from labeling.services.project_settings import FIELDS
@@ -231,6 +231,13 @@ def test_every_shortcut_is_documented():
 def test_the_shortcuts_of_a_comparison_and_of_a_case_are_documented():
     html = read("runs").html
     for key in (*COMPARISON_KEYS, *CASE_KEYS):
+        assert f"<code>{key.key}</code>" in html
+        assert key.label in html
+
+
+def test_the_shortcuts_of_a_trial_are_documented():
+    html = read("trials").html
+    for key in TRIAL_KEYS:
         assert f"<code>{key.key}</code>" in html
         assert key.label in html
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 
 from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, of_split
+from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, Trial, TrialCase, of_split
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
@@ -102,7 +102,7 @@ class Estimate:
 
 def spent(run_id: int) -> Spent:
     """Summed from cases, answers and judgements, by the database."""
-    return reduce(add, map(_spent_on, _paid_work(run_id)))
+    return reduce(add, map(spent_on, _paid_work(run_id)))
 
 
 def served(run_id: int) -> list[str]:
@@ -122,7 +122,8 @@ def _paid_work(run_id: int) -> list[QuerySet[Any]]:
     ]
 
 
-def _spent_on(work: QuerySet[Any]) -> Spent:
+def spent_on(work: QuerySet[Any]) -> Spent:
+    """Summed from the usage of pieces of work, by the database."""
     sums = {name: _sum(name) for name in SUMMED}
     asking = Q(usage__calls__gt=0)
     row = work.filter(usage__has_key="calls").aggregate(
@@ -150,20 +151,27 @@ def check(run_id: int) -> None:
     """Refuse the next request if the run has used up its budget."""
     money, tokens = Run.objects.values_list("budget_cost", "budget_tokens").get(pk=run_id)
     if money is not None or tokens is not None:
-        _hold(money, tokens, spent(run_id))
+        hold(money, tokens, spent(run_id))
 
 
 def check_suggestions(request_id: int) -> None:
     """The same for suggestions that were asked for."""
     fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
     money, tokens, usage = fields.get(pk=request_id)
-    _hold(money, tokens, spent_in(usage))
+    hold(money, tokens, spent_in(usage))
+
+
+def check_trial(trial_id: int) -> None:
+    """The same for a pipeline that is tried on conversations without gold."""
+    money, tokens = Trial.objects.values_list("budget_cost", "budget_tokens").get(pk=trial_id)
+    if money is not None or tokens is not None:
+        hold(money, tokens, spent_on(TrialCase.objects.filter(trial=trial_id)))
 
 
 def check_probing(probing_id: int) -> None:
     """The same for the probes of a judge."""
     tokens, usage = Probing.objects.values_list("budget_tokens", "usage").get(pk=probing_id)
-    _hold(None, tokens, spent_in(usage))
+    hold(None, tokens, spent_in(usage))
 
 
 def is_usage(usage: Any) -> bool:
@@ -194,7 +202,8 @@ def spent_in(usage: Mapping[str, Any]) -> Spent:
     )
 
 
-def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
+def hold(money: float | None, tokens: int | None, used: Spent) -> None:
+    """Refuse the next request, by ``OverBudget``, if a budget is used up."""
     if tokens is not None and used.tokens >= tokens:
         raise OverBudget("budget.tokens_used_up", tokens=tokens, used=used.tokens)
     if money is None:
@@ -270,9 +279,14 @@ def estimate(
         return _estimate(
             cases, prompt * cases, reply * cases, Fact("estimate.earlier_run", run=run)
         )
-    prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
-    replies = REPLY_TOKENS * cases
-    return _estimate(cases, prompts * calls.most, replies * calls.most, _basis(calls))
+    return estimate_of(sizes * repetitions, calls)
+
+
+def estimate_of(sizes: Sequence[int], calls: Calls) -> Estimate:
+    """By the characters that each case reads: of several calls, the most that may be made."""
+    prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes)
+    replies = REPLY_TOKENS * len(sizes)
+    return _estimate(len(sizes), prompts * calls.most, replies * calls.most, _basis(calls))
 
 
 def _basis(calls: Calls) -> Fact:

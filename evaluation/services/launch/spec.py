@@ -55,7 +55,7 @@ def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) ->
         **_source_of(run.pipeline),
         **measures(release.layer, answered=False),
         **measured,
-        "prompts": _prompts(run.pipeline, run.config),
+        "prompts": prompts_of(run.pipeline, run.config),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,
@@ -71,7 +71,7 @@ def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) ->
     return RunSpec.model_validate(described)
 
 
-def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
+def prompts_of(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     """The SHA-256 of every prompt that may be asked; none where no model is."""
     entry = PIPELINES.get(pipeline)
     if entry is None or entry.prompts is None or not entry.asks_model(config):

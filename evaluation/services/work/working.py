@@ -117,7 +117,7 @@ def _fail(work: Work, error: Exception, context: WorkContext, started: float) ->
     if reason:
         _stop(work, reason, context)
     else:
-        _store(work, context, started, _failure_fields(error, attempts=work.attempts))
+        _store(work, context, started, failure_fields(error, attempts=work.attempts))
 
 
 def _store(work: Work, context: WorkContext, started: float, result: Columns) -> None:
@@ -194,8 +194,8 @@ def _reported_usage(work: Work, context: WorkContext, result: Columns) -> Column
     return {"usage": stated} if not counted and budgets.is_usage(stated) else {}
 
 
-def _failure_fields(error: Exception, *, attempts: int) -> Columns:
-    kind = _class_of(error)
+def failure_fields(error: Exception, *, attempts: int) -> Columns:
+    kind = class_of(error)
     again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
     if again and attempts < leases.MAX_ATTEMPTS:
         return {**failed(fact_of(error), kind), **_again(RETRY_SECONDS[kind] * 2 ** (attempts - 1))}
@@ -207,7 +207,7 @@ def _again(seconds: float) -> Columns:
     return {"state": State.QUEUED, "finished_at": None, "lease_expires_at": until}
 
 
-def _class_of(error: Exception) -> Work.ErrorClass:
+def class_of(error: Exception) -> Work.ErrorClass:
     if isinstance(error, MalformedOutput | json.JSONDecodeError | InvalidReply):
         return ErrorClass.PARSE
     if isinstance(error, RateLimited):

@@ -165,27 +165,43 @@ def store(
     asked: SuggestionRequest, conversation: Conversation, labels: Sequence[Any]
 ) -> Suggestion:
     """Store the pipeline's labels. A repeated result changes nothing: the first one stays."""
-    key = LAYERS[asked.layer].key
-    payload = {key: [_named(asked.layer, label, n) for n, label in enumerate(labels, start=1)]}
-    problems = problems_of(
-        payload,
+    suggestion, _ = put(
+        conversation,
+        labels,
         project=asked.project,
-        conversation=conversation,
-        complete=False,
-        empty=not labels,
+        layer=asked.layer,
+        pipeline=asked.pipeline,
+        version=asked.pipeline_version,
+    )
+    return suggestion
+
+
+def put(
+    conversation: Conversation,
+    labels: Sequence[Any],
+    *,
+    project: Project,
+    layer: str,
+    pipeline: str,
+    version: str,
+) -> tuple[Suggestion, bool]:
+    """The suggestion of this pipeline for the conversation, and whether it is new."""
+    key = LAYERS[layer].key
+    payload = {key: [_named(layer, label, n) for n, label in enumerate(labels, start=1)]}
+    problems = problems_of(
+        payload, project=project, conversation=conversation, complete=False, empty=not labels
     )
     if problems:
         raise UnusableSuggestion(
             "suggestion.unusable", path=problems[0].path, message=problems[0].fact
         )
-    suggestion, _ = Suggestion.objects.get_or_create(
+    return Suggestion.objects.get_or_create(
         conversation=conversation,
-        layer=asked.layer,
-        pipeline=asked.pipeline,
-        pipeline_version=asked.pipeline_version,
+        layer=layer,
+        pipeline=pipeline,
+        pipeline_version=version,
         defaults={"payload": payload},
     )
-    return suggestion
 
 
 def _named(layer: str, label: Any, number: int) -> StoredLabel:

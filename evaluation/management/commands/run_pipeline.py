@@ -1,0 +1,303 @@
+"""``manage.py run_pipeline``: a pipeline on conversations without gold, from files to files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import yaml
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.management.bars import bar
+from evaluation.management.settings import NOT_USABLE, read_settings
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.launch import launch
+from evaluation.services.trials import files, folder, predicting
+from evaluation.services.trials.asked_models import CountedModel
+from evaluation.services.trials.folder import Entry, Failure, FileEntry, Folder, Outcome
+from evaluation.services.trials.predicting import Question, Task
+from labeling.domain.errors import FileFault, RuleError
+from labeling.domain.exchange.importing import Problem
+from labeling.domain.facts import Fact
+from labeling.domain.formats import conversations as formats
+from labeling.domain.formats.talks import HowToRead
+from labeling.words import in_english
+from pipelines import registry
+from pipelines.encoder import MemoryCache, MiniLM
+from pipelines.errors import PipelineError
+from pipelines.types import Pipeline
+
+FAILED = 1
+KEPT_VECTORS = 5_000
+"""So that memory stays the same however many conversations follow each other."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Run a pipeline on conversations of files, without gold and without storing anything in "
+        "the database. Writes predictions.jsonl (which evaluate --predictions reads), labels.csv, "
+        "documents/, failures.jsonl and run.json. A run that was stopped goes on when the same "
+        "command is called again; what is done is not done again. Exit status: 0 everything has "
+        "an output, 1 some conversations failed or could not be read, 2 not usable."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--pipeline", required=True, metavar="NAME")
+        parser.add_argument("--output-dir", required=True, type=Path, metavar="FOLDER")
+        parser.add_argument(
+            "--layer",
+            choices=sorted(registry.LAYERS),
+            default="",
+            help="what is asked for (default: the whole document, or the pipeline's first layer)",
+        )
+        parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="settings")
+        parser.add_argument(
+            "--set",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="NAME=VALUE",
+            help="settings of the pipeline; they win over --config",
+        )
+        parser.add_argument(
+            "--questions",
+            type=Path,
+            metavar="FILE",
+            help="for pipelines that answer questions: one a line, asked of every conversation, or "
+            'JSON Lines {"id", "question", "conversation"}',
+        )
+        parser.add_argument(
+            "--event-schema",
+            type=Path,
+            metavar="FILE.json",
+            help='for pipelines that look for events: {"type": ["role", …]}',
+        )
+        parser.add_argument(
+            "--format",
+            default=formats.AUTO,
+            choices=formats.FORMATS,
+            metavar="NAME",
+            help=f"how the files are written: {', '.join(formats.FORMATS)} (default: auto)",
+        )
+        parser.add_argument(
+            "--columns", default="", metavar="WHAT=COLUMN,…", help="as in import_conversations"
+        )
+        parser.add_argument(
+            "--roles",
+            default="",
+            metavar="NAME=ROLE,…",
+            help="who is the user and who the analyst: “Ana=analyst,*=user”",
+        )
+        parser.add_argument(
+            "--documents",
+            nargs="*",
+            choices=sorted(files.DOCUMENTS),
+            default=sorted(files.DOCUMENTS),
+            help="in which forms documents are written (default: all)",
+        )
+        parser.add_argument(
+            "--budget", type=float, metavar="MONEY", help="what language models may cost"
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
+        )
+        parser.add_argument(
+            "--force", action="store_true", help="replace the results that lie in the folder"
+        )
+
+    def handle(self, **options: Any) -> None:
+        try:
+            outcome = self._run(options)
+        except (RuleError, FileFault) as error:
+            raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+            raise CommandError(problem, returncode=NOT_USABLE) from error
+        if outcome.stopped:
+            problem = f"{in_english(outcome.stopped)} Results so far are kept: call again."
+            raise CommandError(problem, returncode=NOT_USABLE)
+        if outcome.failed:
+            problem = f"{outcome.failed} failed: see {options['output_dir'] / folder.FAILURES}."
+            raise CommandError(problem, returncode=FAILED)
+
+    def _run(self, options: dict[str, Any]) -> Outcome:
+        since = perf_counter()
+        task = _task(options)
+        how = HowToRead.written(options["columns"], options["roles"])
+        read = [_entry_of(path) for path in options["files"]]
+        model = _model(task, options)
+        pipeline = _built(task, model)
+        how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
+        asked = folder.asked_report(task, pipeline, read, how_read)
+        into = Folder(options["output_dir"])
+        done = into.open(asked, force=options["force"])
+        if done:
+            self.stderr.write(f"Continuing: {len(done)} done already.")
+        try:
+            outcome = self._work(task, pipeline, into, done, model, how, options)
+        except KeyboardInterrupt:
+            message = "Stopped. Call the same command again to continue."
+            raise CommandError(message, returncode=130) from None
+        into.write_labels(task.layer)
+        labels = folder.labels_of(into, task.layer)
+        usage = model.usage if model else None
+        report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
+        into.write_report(report)
+        self._say(report)
+        return outcome
+
+    def _work(
+        self,
+        task: Task,
+        pipeline: Pipeline,
+        into: Folder,
+        done: set[str],
+        model: CountedModel | None,
+        how: HowToRead,
+        options: dict[str, Any],
+    ) -> Outcome:
+        def say(failure: Failure) -> None:
+            self.stderr.write(f"{failure.case_id}: {in_english(failure.reason)}")
+
+        with bar() as shown:
+            shown.disable = not sys.stderr.isatty()
+            row = shown.add_task(task.entry.name, total=None)
+
+            def tell(outcome: Outcome) -> None:
+                shown.update(row, completed=outcome.cases)
+
+            return folder.carry_out(
+                _talks(options["files"], options["format"], how),
+                task,
+                pipeline,
+                into,
+                done,
+                model=model,
+                forms=options["documents"],
+                tell=tell,
+                say=say,
+            )
+
+    def _say(self, report: folder.Report) -> None:
+        found = ", ".join(f"{number} × {kind}" for kind, number in report["labels"].items())
+        self.stdout.write(
+            f"{report['pipeline']} {report['version']}: {report['done']} of {report['cases']} "
+            f"cases of {report['conversations']} conversations ({report['messages']} messages), "
+            f"{report['failed']} failed, {report['seconds']:.1f} s, "
+            f"{report['peak_memory_mb']} MB at most."
+        )
+        self.stdout.write(f"Labels: {found or 'none'}.")
+        if report["usage"]:
+            usage = bills.usage_line(budgets.spent_in(dict(report["usage"])))
+            self.stdout.write(f"Language model: {usage}.")
+
+
+def _task(options: dict[str, Any]) -> Task:
+    task = predicting.checked_task(
+        options["pipeline"],
+        {**read_settings(options["config"]), **_settings(options["set"])},
+        layer=options["layer"],
+        questions=_questions(options["questions"]),
+        event_schema=_event_schema(options["event_schema"]),
+    )
+    money, tokens = options["budget"], options["budget_tokens"]
+    launch.check_budget(task.entry, money, tokens, asks_model=task.asks_model)
+    return task
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """``NAME=VALUE``, the value as YAML has it: 0.5, true, [a, b], or text."""
+    settings = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not (name and sign):
+            raise CommandError(f"“{pair}” is not NAME=VALUE.", returncode=NOT_USABLE)
+        try:
+            settings[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise CommandError(f"“{pair}”: not a value.", returncode=NOT_USABLE) from error
+    return settings
+
+
+def _questions(path: Path | None) -> tuple[Question, ...]:
+    if path is None:
+        return ()
+    text = path.read_text(encoding="utf-8-sig")
+    if not text.lstrip().startswith("{"):
+        return predicting.questions_in(text)
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            rows.append(_question(line, number, path))
+    return tuple(rows)
+
+
+def _question(line: str, number: int, path: Path) -> Question:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    text = row.get("question") if isinstance(row, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        problem = f'{path}:{number}: not an object with "question".'
+        raise CommandError(problem, returncode=NOT_USABLE)
+    id = row.get("id") or f"Q-{number:03d}"
+    return Question(str(id), text.strip(), str(row.get("conversation") or ""))
+
+
+def _event_schema(path: Path | None) -> dict[str, list[str]] | None:
+    if path is None:
+        return None
+    try:
+        schema = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError:
+        schema = None
+    if not isinstance(schema, dict) or not all(
+        isinstance(roles, list) and all(isinstance(role, str) for role in roles)
+        for roles in schema.values()
+    ):
+        problem = f'{path} must hold event types with their roles: {{"type": ["role"]}}.'
+        raise CommandError(problem, returncode=NOT_USABLE)
+    return schema
+
+
+def _entry_of(path: Path) -> FileEntry:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _model(task: Task, options: dict[str, Any]) -> CountedModel | None:
+    if not task.asks_model:
+        return None
+    return CountedModel.from_settings(
+        budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
+    )
+
+
+def _built(task: Task, model: CountedModel | None) -> Pipeline:
+    encoder = MiniLM(MemoryCache(KEPT_VECTORS))
+    try:
+        return registry.build(task.entry.name, task.config, encoder=encoder, model=model)
+    except PipelineError as error:
+        problem = in_english(Fact.from_json(error.as_json()))
+        raise CommandError(problem, returncode=NOT_USABLE) from error
+
+
+def _talks(paths: list[Path], format: str, how: HowToRead) -> Iterator[Entry]:
+    """One conversation at a time, by the reader that imports use."""
+    for path in paths:
+        with path.open("rb") as file:
+            for entry in formats.read(file, format=format, name=path.name, how=how):
+                if isinstance(entry, Problem):
+                    place = path.name if entry.line is None else f"{path.name}:{entry.line}"
+                    yield Failure(place, "unreadable", entry.reason)
+                else:
+                    yield predicting.talk_of(entry[1])

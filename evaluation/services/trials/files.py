@@ -1,0 +1,137 @@
+"""What came out of a trial as files: predictions, a table of labels, documents."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.utils.text import slugify
+
+from evaluation.layers import MalformedOutput
+from evaluation.layers.end_to_end import check_document
+from evaluation.services.trials.predicting import Found, labels_in, sources_of
+from labeling.domain.csv_cells import safe_row
+from pipelines.requirements.document.files import FORMS
+from pipelines.requirements.labels import Document
+from pipelines.types import Message, Output
+
+FIELDS = (
+    *("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority"),
+    *("rationale", "confidence", "quoted"),
+    *("inference_type", "triggered_by", "necessity"),
+    *("requirement", "issue_type", "severity", "field", "message", "suggested_fix"),
+    *("trigger", "arguments"),
+)
+"""The columns of labels of every kind; a label fills those that it has."""
+
+HEAD = ("case_id", "kind", "number", "id", *FIELDS, "source_messages")
+
+
+class Prediction(NamedTuple):
+    """The output of one case."""
+
+    case_id: str
+    output: Output
+
+
+def prediction_line(prediction: Prediction) -> str:
+    """In the form that ``manage.py evaluate --predictions`` reads."""
+    line = {"case_id": prediction.case_id, "output": prediction.output}
+    return json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def label_table(predictions: Iterable[Prediction], layer: str) -> Iterator[str]:
+    """CSV, a row for each label. Text that a spreadsheet would run is made plain."""
+    yield _csv_line(HEAD)
+    for case_id, output in predictions:
+        for found in labels_in(output, layer):
+            yield _csv_line(_row(case_id, found, layer))
+
+
+def _row(case_id: str, found: Found, layer: str) -> Sequence[Any]:
+    label = found.label
+    return [
+        case_id,
+        found.kind,
+        found.number,
+        label.get("id") or "",
+        *(_cell(label.get(name)) for name in FIELDS),
+        " ".join(map(str, sources_of(label, layer))),
+    ]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join(value)
+    if isinstance(value, Mapping) and isinstance(value.get("text"), str):
+        return value["text"]
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(safe_row(cells))
+    return buffer.getvalue()
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+class DocumentForm(NamedTuple):
+    """One form of a document; ``ending`` is that of its file."""
+
+    ending: str
+    title: str
+    content_type: str
+    write: Callable[[Document, Sequence[Message]], bytes]
+
+
+TITLES = {"html": "HTML", "md": "Markdown", "docx": "Word"}
+DOCUMENTS = {
+    ending: DocumentForm(ending, TITLES.get(ending, ending), *FORMS[ending]) for ending in FORMS
+}
+
+
+def document_of(output: Mapping[str, Any], title: str) -> Document | None:
+    """The document of an output, with a title and a text in every section; ``None`` without one."""
+    written = output.get("document")
+    try:
+        check_document(written)
+    except MalformedOutput:  # of a layer that does not look at documents
+        return None
+    if written is None:
+        return None
+    return {
+        "title": written.get("title") or title,
+        "sections": [
+            {
+                "id": section["id"],
+                "title": section.get("title") or section["id"],
+                "body": (section.get("body") or "").strip(),
+            }
+            for section in written.get("sections") or []
+        ],
+    }
+
+
+def file_stem(case_id: str) -> str:
+    """A name for the files of a case that every system takes and no other case has.
+
+    Examples
+    --------
+    >>> file_stem("asphalt-plant"), file_stem("a/b")
+    ('asphalt-plant', 'ab-c14cddc0')
+    """
+    stem = slugify(case_id)[:80]
+    if stem == case_id:
+        return stem
+    digest = hashlib.sha256(case_id.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{stem or 'case'}-{digest}"

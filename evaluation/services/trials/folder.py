@@ -1,0 +1,361 @@
+"""A trial whose results are files in a folder: written case by case, continued after a kill.
+
+``predictions.jsonl`` is what counts as done. Memory does not grow with the conversations: only
+the ids of the cases are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, TypedDict
+
+from evaluation.models.spec import ModelDescription
+from evaluation.services.language_models import endpoints
+from evaluation.services.language_models.metering import StoredUsage
+from evaluation.services.launch import spec
+from evaluation.services.trials import files
+from evaluation.services.trials.asked_models import CountedModel
+from evaluation.services.trials.files import Prediction
+from evaluation.services.trials.predicting import (
+    Talk,
+    Task,
+    TrialRefused,
+    cases_of,
+    counted,
+    predict,
+    prepare,
+)
+from evaluation.services.work import working
+from labeling.domain.facts import Fact
+from labeling.words import in_english
+from pipelines.types import Case, Message, Pipeline
+
+logger = logging.getLogger(__name__)
+
+PREDICTIONS, LABELS, FAILURES, REPORT = (
+    *("predictions.jsonl", "labels.csv", "failures.jsonl"),
+    "run.json",
+)
+DOCUMENTS = "documents"
+STATES = ("running", "finished")
+KIBIBYTES = 1024 if sys.platform != "darwin" else 1024 * 1024  # of the unit of ``ru_maxrss``
+
+
+class FileEntry(TypedDict):
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Report(TypedDict):
+    """``run.json``. What comes before ``state`` says what was asked: it decides whether a folder
+    can be continued."""
+
+    pipeline: str
+    version: str
+    layer: str
+    settings: dict[str, Any]
+    prompts: dict[str, str]
+    model: ModelDescription | None
+    questions: int
+    questions_sha256: str
+    event_schema: dict[str, list[str]] | None
+    how_read: dict[str, Any]
+    files: list[FileEntry]
+    state: str
+    started_at: str
+    finished_at: str | None
+    conversations: int
+    messages: int
+    cases: int
+    done: int
+    done_before: int
+    failed: int
+    failures: dict[str, int]
+    labels: dict[str, int]
+    seconds: float
+    peak_memory_mb: int
+    usage: StoredUsage | None
+
+
+ASKED = (
+    *("pipeline", "version", "layer", "settings", "prompts", "questions_sha256"),
+    *("event_schema", "how_read", "files"),
+)
+"""What must be the same for a folder to be continued."""
+
+
+class Failure(NamedTuple):
+    """Why a case has no output, or a part of a file is no conversation."""
+
+    case_id: str
+    error_class: str
+    reason: Fact
+
+
+Entry = Talk | Failure
+
+
+@dataclass(slots=True)
+class Outcome:
+    conversations: int = 0
+    messages: int = 0
+    cases: int = 0
+    done: int = 0
+    done_before: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    stopped: Fact | None = None
+    """Why no other case was tried: a budget, a key or a model that is not known."""
+
+    @property
+    def failed(self) -> int:
+        return self.failures.total()
+
+
+class Folder:
+    """Where the results of one trial are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def open(self, asked: Report, *, force: bool) -> set[str]:
+        """The ids of the cases that are done already. Refused where other results lie."""
+        known = self._known()
+        if force:
+            self._clear()
+        elif known is not None:
+            differing = [name for name in ASKED if known.get(name) != asked[name]]  # type: ignore[literal-required]
+            if differing:
+                raise TrialRefused("trial.folder_of_another", path=str(self.path), names=differing)
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise TrialRefused("trial.folder_not_empty", path=str(self.path))
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.write_report(asked)
+        return set() if force else self._done()
+
+    def _known(self) -> dict[str, Any] | None:
+        try:
+            known = json.loads((self.path / REPORT).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+        return known if isinstance(known, dict) else None
+
+    def _clear(self) -> None:
+        """What a trial writes, and nothing else that lies there."""
+        for name in (PREDICTIONS, LABELS, FAILURES, REPORT):
+            (self.path / name).unlink(missing_ok=True)
+        for form in files.DOCUMENTS:
+            for path in (self.path / DOCUMENTS).glob(f"*.{form}"):
+                path.unlink()
+
+    def _done(self) -> set[str]:
+        """By whole lines: one that was cut off when a process was killed goes."""
+        path, kept = self.path / PREDICTIONS, 0
+        done: set[str] = set()
+        if not path.exists():
+            return done
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                done.add(str(json.loads(line)["case_id"]))
+                kept += len(line)
+        os.truncate(path, kept)
+        return done
+
+    def predictions(self) -> Iterator[Prediction]:
+        path = self.path / PREDICTIONS
+        if not path.exists():
+            return
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                document = json.loads(line)
+                yield Prediction(document["case_id"], document["output"])
+
+    def write_report(self, report: Report) -> None:
+        text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+        self._replace(REPORT, [text + "\n"])
+
+    def write_labels(self, layer: str) -> None:
+        self._replace(LABELS, files.label_table(self.predictions(), layer))
+
+    def write_documents(
+        self, prediction: Prediction, messages: tuple[Message, ...], forms: Iterable[str]
+    ) -> None:
+        document = files.document_of(prediction.output, prediction.case_id)
+        if document is None:
+            return
+        (self.path / DOCUMENTS).mkdir(exist_ok=True)
+        for ending in forms:
+            name = f"{DOCUMENTS}/{files.file_stem(prediction.case_id)}.{ending}"
+            (self.path / name).write_bytes(files.DOCUMENTS[ending].write(document, messages))
+
+    def _replace(self, name: str, lines: Iterable[str]) -> None:
+        """A reader sees the old file or the new one, never half of one."""
+        draft = self.path / f".{name}.draft"
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(lines)
+        draft.replace(self.path / name)
+
+
+Told = Callable[[Outcome], None]
+
+
+def carry_out(
+    entries: Iterable[Entry],
+    task: Task,
+    pipeline: Pipeline,
+    folder: Folder,
+    done: set[str],
+    *,
+    model: CountedModel | None = None,
+    forms: Iterable[str] = (),
+    tell: Told = lambda _: None,
+    say: Callable[[Failure], None] = lambda _: None,
+) -> Outcome:
+    """Run the pipeline on what is not done yet. A case that fails is said, and the others go on."""
+    outcome, seen = Outcome(), set[str]()
+    with (
+        (folder.path / PREDICTIONS).open("a", encoding="utf-8") as predictions,
+        (folder.path / FAILURES).open("w", encoding="utf-8") as failures,
+    ):
+
+        def fail(failure: Failure) -> None:
+            outcome.failures[failure.error_class] += 1
+            failures.write(_failure_line(failure))
+            failures.flush()
+            say(failure)
+
+        for entry in entries:
+            if isinstance(entry, Failure):
+                fail(entry)
+                continue
+            if entry.id in seen:
+                fail(Failure(entry.id, "permanent", Fact("trial.id_twice", id=entry.id)))
+                continue
+            seen.add(entry.id)
+            outcome.conversations += 1
+            outcome.messages += len(entry.messages)
+            for number, case in enumerate(cases_of(entry, task)):
+                outcome.cases += 1
+                if case.case_id in done:
+                    outcome.done_before += 1
+                    continue
+                try:
+                    prediction = _prediction(pipeline, case, is_first=number == 0)
+                except Exception as error:  # the others get theirs
+                    working.log_failure(logger, case.case_id, error)
+                    kind = working.class_of(error)
+                    fail(Failure(case.case_id, str(kind.value), working.fact_of(error)))
+                else:
+                    folder.write_documents(prediction, case.messages, forms)
+                    predictions.write(files.prediction_line(prediction))
+                    predictions.flush()
+                    outcome.done += 1
+                    outcome.labels.update(counted(prediction.output, task.layer))
+                if model and model.stopped:
+                    outcome.stopped = working.fact_of(model.stopped)
+                    return outcome
+                tell(outcome)
+    return outcome
+
+
+def _prediction(pipeline: Pipeline, case: Case, *, is_first: bool) -> Prediction:
+    if is_first:
+        prepare(pipeline, case)
+    return Prediction(case.case_id, predict(pipeline, case))
+
+
+def _failure_line(failure: Failure) -> str:
+    line = {
+        "case_id": failure.case_id,
+        "class": failure.error_class,
+        "reason": in_english(failure.reason),
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def asked_report(
+    task: Task,
+    pipeline: Pipeline,
+    read: list[FileEntry],
+    how_read: dict[str, Any],
+) -> Report:
+    """What is asked, before anything is done."""
+    questions = [question._asdict() for question in task.questions]
+    return {
+        "pipeline": task.entry.name,
+        "version": pipeline.version,
+        "layer": task.layer,
+        "settings": task.config,
+        "prompts": spec.prompts_of(task.entry.name, task.config),
+        "model": endpoints.describe() if task.asks_model else None,
+        "questions": len(questions),
+        "questions_sha256": spec.sha256_of(questions),
+        "event_schema": task.event_schema,
+        "how_read": how_read,
+        "files": read,
+        "state": STATES[0],
+        "started_at": _now(),
+        "finished_at": None,
+        "conversations": 0,
+        "messages": 0,
+        "cases": 0,
+        "done": 0,
+        "done_before": 0,
+        "failed": 0,
+        "failures": {},
+        "labels": {},
+        "seconds": 0.0,
+        "peak_memory_mb": 0,
+        "usage": None,
+    }
+
+
+def finished_report(
+    asked: Report, outcome: Outcome, *, since: float, labels: Counter[str], usage: Any
+) -> Report:
+    """``labels`` are those of all cases, also of those that were done before."""
+    return {
+        **asked,
+        "state": STATES[0] if outcome.stopped else STATES[1],
+        "finished_at": _now(),
+        "conversations": outcome.conversations,
+        "messages": outcome.messages,
+        "cases": outcome.cases,
+        "done": outcome.done + outcome.done_before,
+        "done_before": outcome.done_before,
+        "failed": outcome.failed,
+        "failures": dict(outcome.failures),
+        "labels": dict(labels),
+        "seconds": round(perf_counter() - since, 2),
+        "peak_memory_mb": peak_memory(),
+        "usage": usage,
+    }
+
+
+def labels_of(folder: Folder, layer: str) -> Counter[str]:
+    counts = Counter[str]()
+    for prediction in folder.predictions():
+        counts.update(counted(prediction.output, layer))
+    return counts
+
+
+def peak_memory() -> int:
+    """In megabytes, of this process so far."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTES / 1e6)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

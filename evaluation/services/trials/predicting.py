@@ -1,0 +1,235 @@
+"""A pipeline on conversations without gold: what it is asked, what it returns, why it failed.
+
+Nothing here needs a row: the command works without a database, the page with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from evaluation import adapters
+from evaluation.adapters import EventSchema
+from evaluation.services.launch import launch
+from labeling.domain.errors import RuleError
+from labeling.domain.exchange.importing import Record
+from pipelines.registry import MEMORY, PIPELINES, Entry
+from pipelines.types import Case, Config, Message, Output, Pipeline, Preparing
+
+WHOLE = "end_to_end"
+"""Of the layers of requirements the one whose output has everything, the document too."""
+
+MOST_QUESTIONS = 200
+LONGEST_QUESTION = 2000  # characters
+
+
+class TrialRefused(RuleError):
+    """Such a pipeline cannot be run without gold, or not on this."""
+
+    code = "trial_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation as a pipeline reads it, wherever it came from."""
+
+    id: str
+    domain: str
+    messages: tuple[Message, ...]
+
+    @property
+    def characters(self) -> int:
+        return sum(len(message.content) for message in self.messages)
+
+
+class Question(NamedTuple):
+    """``conversation`` is empty where the question is asked of each."""
+
+    id: str
+    text: str
+    conversation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of each conversation. Checked by :func:`checked_task`."""
+
+    entry: Entry
+    layer: str
+    config: Config
+    questions: tuple[Question, ...] = ()
+    event_schema: EventSchema | None = None
+
+    @property
+    def asks_model(self) -> bool:
+        return self.entry.asks_model(self.config)
+
+
+def offered() -> list[Entry]:
+    """The pipelines that are worth a trial; floors would only mislead."""
+    return [entry for entry in PIPELINES.values() if not entry.floor]
+
+
+def layer_of(entry: Entry) -> str:
+    """The layer that shows most of a pipeline."""
+    return WHOLE if WHOLE in entry.layers else entry.layers[0]
+
+
+def checked_task(
+    pipeline: str,
+    config: Mapping[str, Any],
+    *,
+    layer: str = "",
+    questions: Sequence[Question] = (),
+    event_schema: EventSchema | None = None,
+) -> Task:
+    """What shall be done, or why it cannot be: nothing is computed for a wrong setting."""
+    known = PIPELINES.get(pipeline)
+    layer = layer or (layer_of(known) if known else WHOLE)
+    entry, full = launch.checked_pipeline(pipeline, config, layer)
+    launch.check_model(entry, asks_model=entry.asks_model(full))
+    if layer in MEMORY:
+        _check_questions(questions, pipeline)
+    elif questions:
+        raise TrialRefused("trial.asks_no_questions", pipeline=pipeline)
+    if layer == "events" and not event_schema:
+        raise TrialRefused("trial.no_event_types", pipeline=pipeline)
+    return Task(entry, layer, full, tuple(questions), event_schema if layer == "events" else None)
+
+
+def _check_questions(questions: Sequence[Question], pipeline: str) -> None:
+    if not questions:
+        raise TrialRefused("trial.needs_questions", pipeline=pipeline)
+    if len(questions) > MOST_QUESTIONS and not any(one.conversation for one in questions):
+        raise TrialRefused("trial.too_many_questions", most=MOST_QUESTIONS)
+    for question in questions:
+        if len(question.text) > LONGEST_QUESTION:
+            raise TrialRefused("trial.question_too_long", id=question.id, most=LONGEST_QUESTION)
+
+
+def questions_in(text: str) -> tuple[Question, ...]:
+    """One question a line, asked of each conversation.
+
+    Examples
+    --------
+    >>> [question.id for question in questions_in("Who pays?\\n\\nWhen?")]
+    ['Q-001', 'Q-002']
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return tuple(Question(f"Q-{number:03d}", line) for number, line in enumerate(lines, start=1))
+
+
+def talk_of(record: Record) -> Talk:
+    """Of a conversation that was read from a file: what its gold item would show a pipeline."""
+    return Talk(
+        record.id,
+        record.domain,
+        tuple(
+            Message(
+                index=index,
+                role=turn.role,
+                speaker=turn.speaker or turn.role,
+                content=turn.content,
+                time=turn.time.isoformat() if turn.time else None,
+            )
+            for index, turn in enumerate(record.turns)
+        ),
+    )
+
+
+def cases_of(talk: Talk, task: Task) -> Iterator[Case]:
+    """One, or one for each question: under the ids that gold of this conversation would have."""
+    asked = [one for one in task.questions if one.conversation in ("", talk.id)]
+    for question in asked if task.layer in MEMORY else [None]:
+        yield Case(
+            case_id=f"{talk.id}:{question.id}" if question else talk.id,
+            domain=talk.domain,
+            messages=talk.messages,
+            question=question.text if question else None,
+            conversation_id=talk.id,
+            task=task.layer,
+            event_schema=task.event_schema,
+        )
+
+
+def prepare(pipeline: Pipeline, case: Case) -> None:
+    """What is expensive, once for each conversation."""
+    if isinstance(pipeline, Preparing):
+        pipeline.prepare(case)
+
+
+def predict(pipeline: Pipeline, case: Case) -> Output:
+    """The output of one case as a run would store it; whatever a pipeline raises, this raises."""
+    return adapters.checked_output(pipeline.run(case), case.task, message_count=len(case.messages))
+
+
+# --- what an output holds -------------------------------------------------------------------------
+
+KINDS = {
+    "requirements": "requirement",
+    "inferred_requirements": "inferred requirement",
+    "issues": "issue",
+    "events": "event",
+    "phases": "phase",
+}
+"""The lists of labels in an output, by key, and what one of them is called in a table."""
+
+
+class Found(NamedTuple):
+    """A label with its kind and its number among those of its kind, from 1."""
+
+    kind: str
+    number: int
+    label: Mapping[str, Any]
+
+
+def labels_in(output: Mapping[str, Any], layer: str) -> Iterator[Found]:
+    """Every label of an output in the order of its document."""
+    if layer in MEMORY:
+        phases = output.get("phases") or [{"title": "", "evidence": output.get("evidence") or []}]
+        for number, phase in enumerate(phases, start=1):
+            yield Found("phase", number, phase)
+        return
+    for key, kind in KINDS.items():
+        for number, label in enumerate(_labels(output, key, layer), start=1):
+            if isinstance(label, Mapping):
+                yield Found(kind, number, label)
+
+
+def _labels(output: Mapping[str, Any], key: str, layer: str) -> Sequence[Any]:
+    if key == "events" and layer == key:
+        return adapters.gold_layer(layer).predicted(output)  # also out of a model's raw reply
+    labels = output.get(key)
+    return labels if isinstance(labels, list) else ()
+
+
+def sources_of(label: Mapping[str, Any], layer: str) -> list[int]:
+    """The messages that a label cites, as 0-based positions."""
+    if layer in MEMORY:
+        return [number - 1 for number in _integers(label.get("evidence"))]
+    spans = spans_of(label) if layer == "events" else []
+    named = [span.get("message") for span in spans]
+    return sorted({*_integers(label.get("source_messages")), *_integers(named)})
+
+
+def spans_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The words of an event: its trigger, then its arguments."""
+    arguments = event.get("arguments")
+    listed = arguments if isinstance(arguments, list) else []
+    spans = [event.get("trigger")]
+    spans += [argument.get("span") for argument in listed if isinstance(argument, Mapping)]
+    return [span for span in spans if isinstance(span, Mapping)]
+
+
+def _integers(values: Any) -> list[int]:
+    listed = values if isinstance(values, list) else []
+    return [value for value in listed if type(value) is int]
+
+
+def counted(output: Mapping[str, Any], layer: str) -> dict[str, int]:
+    """How many labels of each kind."""
+    counts: dict[str, int] = {}
+    for found in labels_in(output, layer):
+        counts[found.kind] = counts.get(found.kind, 0) + 1
+    return counts

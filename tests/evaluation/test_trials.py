@@ -1,0 +1,528 @@
+"""Pipelines on conversations without gold, by command, page and API."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import Run, Trial, TrialCase
+from evaluation.services.launch import predictions
+from evaluation.services.trials import adopting, predicting, trials
+from evaluation.services.trials.reading import records_of
+from labeling.domain.exchange.importing import Turn
+from labeling.domain.fingerprints import fingerprint
+from labeling.domain.formats.talks import HowToRead
+from labeling.models import Conversation, Membership, Round, Suggestion
+from labeling.services import near_duplicates
+from labeling.services.exchange import conversations
+from labeling.services.exchange.conversations import ImportRefused
+from pipelines.types import Case, Output
+from tests import factories
+from tests.evaluation import launching
+from tests.evaluation.conftest import requirement, work
+from tests.refusals import refused
+
+pytestmark = pytest.mark.one_database
+
+PIPELINE = "requirements-agent"
+TALK = "Ana: What do you need?\nBo: A list of all orders.\nAna: Anything else?\nBo: No, thanks.\n"
+DOCUMENT = {
+    "title": "Orders",
+    "sections": [{"id": "scope", "title": "Scope", "body": "A list, see [1](#message-1)."}],
+}
+
+
+def returned(case: Case) -> Output:
+    wanted = requirement(1, title="=Order list", confidence=0.8, source_messages=[1])
+    issue = {"requirement": "REQ-001", "issue_type": "too_broad", "severity": "warning"}
+    issue |= {"field": "action", "span": None, "message": "Too broad", "suggested_fix": "Say which"}
+    return {"requirements": [wanted], "issues": [issue], "document": DOCUMENT, "model": None}
+
+
+def native(*ids: str) -> str:
+    turns = [{"role": "analyst", "content": "What?"}, {"role": "user", "content": "A list."}]
+    return "".join(
+        json.dumps({"id": id, "messages": [*turns, {"role": "user", "content": id}]}) + "\n"
+        for id in ids
+    )
+
+
+# --- by command -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Path:
+    path = tmp_path / "talks.jsonl"
+    path.write_text(native("a", "b", "c"), encoding="utf-8")
+    return path
+
+
+def run_pipeline(*files: Path, into: Path, **options: Any) -> None:
+    call_command("run_pipeline", *map(str, files), pipeline=PIPELINE, output_dir=into, **options)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path, talks):
+    script(returned)
+    spoken = tmp_path / "spoken.vtt"
+    spoken.write_text(
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>What?\n\n00:02.000 --> 00:03.000\n<v Bo>That.\n"
+    )
+    into = tmp_path / "out"
+    run_pipeline(talks, spoken, into=into)
+
+    lines = read(into / "predictions.jsonl")
+    assert [line["case_id"] for line in lines] == ["a", "b", "c", "spoken"]
+    rows = list(csv.DictReader(io.StringIO((into / "labels.csv").read_text(encoding="utf-8"))))
+    assert [row["kind"] for row in rows[:2]] == ["requirement", "issue"]
+    assert (rows[0]["title"], rows[0]["source_messages"]) == ("'=Order list", "1")
+    assert {path.name for path in (into / "documents").iterdir()} >= {"a.md", "spoken.docx"}
+    report = json.loads((into / "run.json").read_text())
+    assert [file["name"] for file in report["files"]] == ["talks.jsonl", "spoken.vtt"]
+    assert (report["state"], report["done"], report["failed"]) == ("finished", 4, 0)
+    assert report["labels"] == {"requirement": 4, "issue": 4}
+
+
+def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, release):
+    path, into = tmp_path / "gold.jsonl", tmp_path / "out"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "id": item.item_id,
+                    "messages": [
+                        {"role": said["role"], "content": said["content"]}
+                        for said in item.content["conversation"]
+                    ],
+                }
+            )
+            + "\n"
+            for item in release.items.all()
+        )
+    )
+    gold = {item.item_id: item.content["gold"]["requirements"] for item in release.items.all()}
+    script(lambda case: {"requirements": gold[case.case_id], "model": None})
+    run_pipeline(path, into=into, layer="extraction")
+
+    with (into / "predictions.jsonl").open("rb") as file:
+        run = launching.launch(
+            release, predictions=predictions.from_file(file, "predictions.jsonl")
+        )
+    assert work(run).aggregates.get(metric="requirement_f1").mean == 1
+
+
+def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks):
+    into = tmp_path / "out"
+
+    def until_b(case: Case) -> Output:
+        if case.case_id == "b":
+            raise KeyboardInterrupt
+        return returned(case)
+
+    script(until_b)
+    with pytest.raises(CommandError, match="continue"):
+        run_pipeline(talks, into=into)
+    with (into / "predictions.jsonl").open("a") as file:
+        file.write('{"case_id": "b", "outp')  # the line at which a process was killed
+    asked: list[str] = []
+    script(lambda case: asked.append(case.case_id) or returned(case))
+    run_pipeline(talks, into=into)
+    run_pipeline(talks, into=into)
+
+    assert asked == ["b", "c"]
+    assert [line["case_id"] for line in read(into / "predictions.jsonl")] == ["a", "b", "c"]
+
+
+def test_a_conversation_that_fails_is_said_and_the_others_go_on(script, tmp_path, talks):
+    into = tmp_path / "out"
+    with talks.open("a") as file:
+        file.write("{no json\n" + native("a"))
+
+    def fails_at_b(case: Case) -> Output:
+        if case.case_id == "b":
+            raise ValueError("boom")
+        return returned(case)
+
+    script(fails_at_b)
+    with pytest.raises(CommandError, match="3 failed") as caught:
+        run_pipeline(talks, into=into)
+
+    assert caught.value.returncode == 1
+    failures = {line["case_id"]: line["class"] for line in read(into / "failures.jsonl")}
+    assert failures == {"b": "permanent", "talks.jsonl:4": "unreadable", "a": "permanent"}
+    assert json.loads((into / "run.json").read_text())["failures"] == {
+        "permanent": 2,
+        "unreadable": 1,
+    }
+    assert len(read(into / "predictions.jsonl")) == 2
+
+
+def test_results_of_something_else_are_not_overwritten(script, tmp_path, talks):
+    script(returned)
+    into = tmp_path / "out"
+    run_pipeline(talks, into=into)
+    talks.write_text(native("d"))
+    with pytest.raises(CommandError, match="files differ"):
+        run_pipeline(talks, into=into)
+    run_pipeline(talks, into=into, force=True)
+
+    assert [line["case_id"] for line in read(into / "predictions.jsonl")] == ["d"]
+    assert not (into / "documents" / "a.md").exists()
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("mine")
+    with pytest.raises(CommandError, match="not empty"):
+        run_pipeline(talks, into=foreign)
+
+
+def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, script):
+    for pipeline, needed in (("memory", "one question a line"), ("events-local", "event types")):
+        with pytest.raises(CommandError, match=needed):
+            call_command("run_pipeline", str(talks), pipeline=pipeline, output_dir=tmp_path / "o")
+    script(lambda case: {"evidence": [len(case.question or "")], "model": None})
+    (tmp_path / "q.txt").write_text("Who?\nWhen?\n")
+    call_command(
+        "run_pipeline",
+        str(talks),
+        pipeline="memory",
+        output_dir=tmp_path / "o",
+        questions=tmp_path / "q.txt",
+    )
+    assert [line["case_id"] for line in read(tmp_path / "o" / "predictions.jsonl")][:2] == [
+        "a:Q-001",
+        "a:Q-002",
+    ]
+
+
+# --- by page --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def task(project: Any) -> predicting.Task:
+    return predicting.checked_task(PIPELINE, {})
+
+
+def talk(project: Any, name: str) -> Conversation:
+    said = [Turn("analyst", "What?"), Turn("user", f"Something called {name}.")]
+    made = factories.make_talk(project, name, said)
+    near_duplicates.store([(made.pk, fingerprint([]))])
+    return made
+
+
+def posted(client: Any, **fields: Any) -> Any:
+    return client.post(reverse("trial-new"), {"pipeline": PIPELINE, **fields})
+
+
+def tried(trial: Trial) -> Trial:
+    trials.work(trial.pk, uuid4())
+    return Trial.objects.with_progress().get(pk=trial.pk)
+
+
+def test_a_pasted_transcript_is_tried_and_read(signed_in, script, project):
+    script(returned)
+    noor = signed_in("noor")
+    response = posted(noor, text=TALK, roles="Ana=analyst,*=user")
+    trial = tried(Trial.objects.get())
+
+    assert response.url == trial.get_absolute_url()
+    assert (trial.status, trial.pipeline_version) == ("finished", "1")
+    assert noor.get(trial.get_absolute_url()).status_code == 200
+    case = TrialCase.objects.get()
+    html = noor.get(case.get_absolute_url()).content.decode()
+    for shown in ("=Order list", "A list of all orders.", 'data-sources="1"', "0.8000"):
+        assert shown in html
+    assert "Too broad" in html  # at the requirement that it is about
+    lines = b"".join(noor.get(reverse("trial-predictions", args=[trial.pk])).streaming_content)
+    assert json.loads(lines)["output"]["requirements"][0]["title"] == "=Order list"
+    table = b"".join(noor.get(reverse("trial-labels", args=[trial.pk])).streaming_content)
+    assert next(csv.DictReader(io.StringIO(table.decode())))["title"] == "'=Order list"
+    for ending in ("md", "html", "docx"):
+        at = reverse("trial-document", args=[trial.pk, case.pk, ending])
+        assert "attachment" in noor.get(at)["Content-Disposition"]
+
+
+def test_text_of_strangers_is_text(signed_in, script, project):
+    script(lambda case: {"requirements": [requirement(title="<script>")], "model": None})
+    noor = signed_in("noor")
+    posted(noor, text="Ana: <img src=x onerror=alert(1)>\nBo: Yes.", name="<b>x</b>")
+    trial = tried(Trial.objects.get())
+    for url in (trial.get_absolute_url(), TrialCase.objects.get().get_absolute_url()):
+        html = noor.get(url).content.decode()
+        for markup in ("<b>x</b>", "<img src=x", "<script>"):
+            assert markup not in html
+
+
+@pytest.mark.parametrize("name", ["rita", "noor", "olga", "ana"])
+def test_a_trial_exists_for_its_maker_and_the_leads_of_its_project(
+    name, signed_in, task, project, people, script
+):
+    script(returned)
+    records = predicting_records("x")
+    own = trials.on_records(trials.Wish(people["noor"], task, "own"), records)
+    shared = trials.on_records(trials.Wish(people["noor"], task, "shared", project), records)
+    seen = {"noor": [own, shared], "rita": [shared]}.get(name, [])
+    client = signed_in(name)
+
+    for trial in (own, shared):
+        status = 200 if trial in seen else 404
+        assert client.get(trial.get_absolute_url()).status_code == status
+        assert client.get(reverse("api-trial", args=[trial.pk])).status_code == status
+        control = reverse("trial-control", args=[trial.pk])
+        if trial not in seen:
+            assert client.post(control, {"action": "delete"}).status_code == 404
+    Membership.objects.filter(user=people["noor"]).update(role="annotator")
+    assert not Trial.objects.visible_to(people["noor"]).exists()
+
+
+def predicting_records(*ids: str) -> Any:
+
+    content = io.BytesIO(native(*ids).encode())
+    return records_of([("x.jsonl", content)], format="native", how=HowToRead())
+
+
+def test_neither_test_items_nor_blind_ones_are_tried_not_even_as_copies(
+    signed_in, people, project, task
+):
+    factories.make_conversations(project, 2, split="test")
+    blind = factories.open_calibration(project, 1, overlap=2)
+    free = talk(project, "free")
+    wish = trials.Wish(people["rita"], task, "", project)
+    closed = [*project.conversations.filter(split="test"), blind.conversations.get()]
+    for conversation in closed:
+        with refused(predicting.TrialRefused, match="test split or is being labelled blind"):
+            trials.on_conversations(wish, [conversation])
+        assert conversation not in trials.choosable(project)
+    assert free in trials.choosable(project)
+    trial = trials.on_conversations(wish, [free])
+    rita = signed_in("rita")
+    assert rita.get(trial.get_absolute_url()).status_code == 200
+    Conversation.objects.filter(pk=free.pk).update(split="test")
+    assert rita.get(trial.get_absolute_url()).status_code == 403
+
+
+def test_a_copy_of_a_test_item_is_refused(people, project, task):
+    talk = "".join(f"{word} is said once more, at some length. " for word in "abcdefghijklmnop")
+    text = json.dumps(
+        {
+            "id": "t",
+            "messages": [{"role": "user", "content": talk}, {"role": "user", "content": "x"}],
+        }
+    )
+
+    files = [("t.jsonl", io.BytesIO(text.encode()))]
+    conversations.import_files(project_slug=project.slug, files=files, split="test")
+
+    copy = records_of(
+        [("c.jsonl", io.BytesIO(text.replace('"t"', '"copy"').encode()))],
+        format="native",
+        how=HowToRead(),
+    )
+    with refused(predicting.TrialRefused, match="the same as a conversation of the test split"):
+        trials.on_records(trials.Wish(people["rita"], task, ""), copy)
+
+
+def test_a_worker_may_die_anywhere_and_a_trial_may_be_cancelled(script, people, task):
+    wish = trials.Wish(people["noor"], task, "")
+    trial = trials.on_records(wish, predicting_records("a", "b", "c"))
+
+    def dies_at_b(case: Case) -> Output:
+        if case.case_id == "b":
+            raise SystemExit  # as when the process is told to end
+        return returned(case)
+
+    script(dies_at_b)
+    with pytest.raises(SystemExit):
+        trials.work(trial.pk, uuid4())
+    asked: list[str] = []
+    script(lambda case: asked.append(case.case_id) or returned(case))
+    assert trial in Trial.objects.startable(timezone.now())
+    tried(trial)
+    assert asked == ["b", "c"]
+
+    other = trials.on_records(wish, predicting_records("a", "b"))
+    trials.cancel(other)
+    assert tried(other).status == "cancelled"
+    assert asked == ["b", "c"]
+    trials.again(other)
+    assert tried(other).status == "finished"
+
+
+def test_one_case_fails_in_words_and_what_expires_goes(script, people, task, signed_in):
+    def fails_at_b(case: Case) -> Output:
+        if case.case_id == "b":
+            raise ValueError("boom")
+        return returned(case)
+
+    script(fails_at_b)
+    trial = tried(
+        trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a", "b"))
+    )
+    assert (trial.n_done, trial.n_failed) == (1, 1)
+    assert "boom" in signed_in("noor").get(trial.get_absolute_url()).content.decode()
+    trials.forget()
+    assert Trial.objects.exists()
+    Trial.objects.update(expires_at=timezone.now())
+    trials.forget()
+    assert not TrialCase.objects.exists()
+
+
+def test_the_page_and_the_list_take_the_same_queries_however_much_there_is(
+    script, people, task, signed_in, django_assert_num_queries
+):
+    script(returned)
+    noor = signed_in("noor")
+    counts = set()
+    for ids in (("a",), ("a", "b", "c", "d")):
+        trial = tried(
+            trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records(*ids))
+        )
+        for url in (trial.get_absolute_url(), reverse("trials")):
+            with django_assert_num_queries(20, exact=False) as asked:
+                noor.get(url)
+            counts.add((url == reverse("trials"), len(asked)))
+    assert len(counts) == 2
+
+
+def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):
+    noor = signed_in("noor")
+    upload = SimpleUploadedFile("x.jsonl", b"{broken\n")
+    for fields, said in [
+        ({}, "one of the three"),
+        ({"text": TALK, "file": SimpleUploadedFile("x.txt", TALK.encode())}, "one of the three"),
+        ({"file": upload}, "x.jsonl:1"),
+        ({"text": TALK, "pipeline": "memory"}, "one question a line"),
+        ({"text": TALK, "pipeline": "events-local"}, "event types"),
+        ({"text": TALK, f"{PIPELINE}.min_keep": "7"}, "min_keep"),
+    ]:
+        response = posted(noor, **fields)
+        assert response.status_code == 422
+        assert said in response.content.decode()
+    assert not Trial.objects.exists()
+    assert (
+        "costs nothing"
+        in noor.post(reverse("trial-cost"), {"pipeline": PIPELINE, "text": TALK}).content.decode()
+    )
+
+
+# --- into a project -------------------------------------------------------------------------------
+
+
+def test_labels_become_suggestions_and_missing_conversations_are_imported(
+    script, people, task, project
+):
+    script(returned)
+    trial = tried(
+        trials.on_records(trials.Wish(people["rita"], task, ""), predicting_records("a", "b"))
+    )
+    first = adopting.adopt(trial, project, by=people["rita"])
+    again = adopting.adopt(trial, project, by=people["rita"])
+
+    assert (first.imported, first.made, again.imported, again.made, again.known) == (2, 2, 0, 0, 2)
+    suggestion = Suggestion.objects.get(conversation__external_id="a")
+    assert suggestion.payload["requirements"][0]["title"] == "=Order list"
+    assert (suggestion.pipeline, suggestion.layer) == (PIPELINE, "extraction")
+
+
+def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
+    script, people, task, project
+):
+    script(returned)
+    wish = trials.Wish(people["rita"], task, "", project)
+    talks = [talk(project, name) for name in ("free", "blind", "test")]
+    trial = tried(trials.on_conversations(wish, talks))
+    Conversation.objects.filter(external_id="test").update(split="test")
+    round_ = factories.open_calibration(project, 1, overlap=2)
+    place = round_.places.get()
+    type(place).objects.filter(pk=place.pk).update(conversation=talks[1])
+    adopted = adopting.adopt(trial, project, by=people["rita"])
+
+    assert (adopted.made, set(adopted.left_out)) == (1, {"blind", "test"})
+    assert Suggestion.objects.get().conversation == talks[0]
+    assert Round.objects.blind().exists()
+
+
+def test_one_conversation_that_the_project_has_otherwise_stops_all(script, people, task, project):
+    talk(project, "b")
+    script(returned)
+    trial = tried(
+        trials.on_records(trials.Wish(people["rita"], task, ""), predicting_records("a", "b"))
+    )
+
+    with refused(ImportRefused, match="b"):
+        adopting.adopt(trial, project, by=people["rita"])
+    assert not project.conversations.filter(external_id="a").exists()
+    assert not Suggestion.objects.exists()
+
+
+def test_other_settings_are_another_version(people, project, script):
+    script(returned)
+    other = predicting.checked_task(PIPELINE, {"whole_way": True})
+    trial = tried(
+        trials.on_records(trials.Wish(people["rita"], other, ""), predicting_records("a"))
+    )
+    assert adopting.version_of(trial).startswith("1~")
+
+
+def test_only_a_lead_brings_labels_into_a_project(script, signed_in, people, task, project):
+    script(returned)
+    trial = tried(trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a")))
+    url = reverse("trial-suggest", args=[trial.pk])
+    assert signed_in("noor").post(url, {"project": project.slug}).status_code == 403
+    assert not Suggestion.objects.exists()
+
+
+# --- by API ---------------------------------------------------------------------------------------
+
+
+def test_a_program_does_all_of_it(signed_in, script, project):
+    script(returned)
+    rita = signed_in("rita")
+    asked = {"pipeline": PIPELINE, "text": TALK, "roles": "Ana=analyst,*=user", "project": "demo"}
+    made = rita.post("/api/trials/", asked, "application/json").json()
+    assert (made["status"], made["n_cases"]) == ("queued", 1)
+    tried(Trial.objects.get())
+    at = f"/api/trials/{made['id']}/"
+    assert rita.get(at).json()["status"] == "finished"
+    (case,) = rita.get(f"{at}cases/").json()["results"]
+    assert case["output"]["requirements"][0]["title"] == "=Order list"
+    table = b"".join(rita.get(f"{at}file/?form=labels").streaming_content).decode()
+    assert "'=Order list" in table
+    document = rita.get(f"{at}cases/{case['id']}/document/?form=docx").content
+    assert document.startswith(b"PK")
+    adopted = rita.post(f"{at}suggestions/", {"project": "demo"}, "application/json").json()
+    assert (adopted["imported"], adopted["made"]) == (1, 1)
+    assert rita.post(f"{at}control/", {"action": "cancel"}, "application/json").status_code == 200
+    assert rita.delete(at).status_code == 204
+    assert rita.get(at).status_code == 404
+    assert rita.get("/api/trials/").json()["results"] == []
+
+
+def test_a_program_learns_what_is_wrong(signed_in, project):
+    noor = signed_in("noor")
+    for fields, said in [
+        ({}, "one of the three"),
+        ({"conversations": [{"id": "a"}]}, "messages"),
+        ({"conversation_ids": ["x"], "project": "demo"}, "not in the project"),
+        ({"text": TALK, "config": {"min_kep": 1}}, "min_k"),
+    ]:
+        response = noor.post("/api/trials/", {"pipeline": PIPELINE, **fields}, "application/json")
+        assert response.status_code == 400
+        assert said in response.json()["message"], response.json()
+    other = noor.post(
+        "/api/trials/", {"pipeline": PIPELINE, "text": TALK, "project": "no"}, "application/json"
+    )
+    assert other.status_code == 404
+    assert not Run.objects.exists()
