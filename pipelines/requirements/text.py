@@ -13,8 +13,16 @@ from pipelines.requirements.lexicon import mapping, words
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
 _BULLET = re.compile(r"\s*+(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s++")
-_END = re.compile(r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++")
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st)\.$", re.I)
+_END = re.compile(
+    r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++"
+    r"|(?<=[a-z]{3}\.)\s++(?=[a-z])"  # chats rarely have capitals
+)
+_DIGITS = re.compile(r"\d{1,2}")
+_ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st|max|min|incl|excl|resp|dept|tel|ext|fig|"
+    r"ref|nr|inc|ltd|corp|est|avg|temp|sec|hrs|wks|prof)\.$",
+    re.I,
+)
 _WORD = re.compile(r"[\w][\w'&/-]*")
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
 MAX_SENTENCE = 600
@@ -35,6 +43,8 @@ class Span(NamedTuple):
     text: str
     item: bool = False
     """An item of a list."""
+    number: int | None = None
+    """The item's number, if it has one."""
 
 
 def sentences(text: str) -> list[str]:
@@ -57,6 +67,8 @@ def spans(text: str) -> list[Span]:
 def _of_line(line: str, offset: int) -> Iterator[Span]:
     bullet = _BULLET.match(line)
     start = bullet.end() if bullet else 0
+    digits = _DIGITS.search(bullet[0]) if bullet else None
+    number = int(digits[0]) if digits else None
     ends = [*_END.finditer(line, start), None]
     for cut in ends:
         end = cut.start() if cut else len(line)
@@ -69,7 +81,7 @@ def _of_line(line: str, offset: int) -> Iterator[Span]:
         for piece in _cut(line, start, end):
             text = plain(line[piece[0] : piece[1]])
             if _WORD.search(text):
-                yield Span(offset + piece[0], offset + piece[1], text, bullet is not None)
+                yield Span(offset + piece[0], offset + piece[1], text, bullet is not None, number)
         start = cut.end() if cut else end
 
 

@@ -1,47 +1,120 @@
-"""Who answers whom: questions and answers, proposals taken up, wishes taken back."""
+"""Who speaks to whom: the sides of a talk, its sentences with their acts, what a sum-up lists."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
-from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
-from pipelines.requirements.extraction.state import Commitment, Utterance
-from pipelines.requirements.lexicon import roles, signal, words
-from pipelines.requirements.text import content_words, plain, spans, strip_openers, tokens
+from pipelines.requirements.extraction import acts
+from pipelines.requirements.extraction.clauses import find_cue, finite
+from pipelines.requirements.extraction.state import Side, Utterance
+from pipelines.requirements.lexicon import load, roles, signal, words
+from pipelines.requirements.text import base, plain, spans, strip_openers, tokens
 from pipelines.types import Message
 
-RECAP_OVERLAP = 0.6
-WITHDRAW_OVERLAP = 0.3
-SHORT_OFFER = 8  # words, as in "The last five visits?"
-_ASKS_OPENLY = re.compile(
-    r"(?:what|how|who|where|when|why|which|is|are|isn't|aren't|did|was|do|does)\b", re.I
-)
-_OFFERS = re.compile(r"do (?:you|they|we) (?:want|need)|what (?:about|if)|how about", re.I)
-_POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
+ASKING_SHARE = 0.5  # of the messages of somebody who asks the questions
+ANSWERING_SHARE = 0.2  # … and of somebody who answers them
+ENOUGH = 4  # messages of each side before its label is doubted
+LIST_ITEM = 10  # words of a piece of "so: A, B and C"
+
+
+def sides(messages: Sequence[Message]) -> dict[tuple[str, str], Side]:
+    """On which side each speaker is, by role; by who asks where the roles do not tell.
+
+    Roles that say the opposite of what people do are taken for swapped.
+    """
+    spoken = [message for message in messages if _role(message) not in roles("silent")]
+    speakers = {_speaker(message): _role(message) for message in spoken}
+    known: dict[tuple[str, str], Side] = {}
+    for speaker, role in speakers.items():
+        if role in roles("asking"):
+            known[speaker] = "analyst"
+        elif role in load("acts")["client_roles"]:
+            known[speaker] = "client"
+    if _swapped(spoken, known):
+        known = {key: "client" if side == "analyst" else "analyst" for key, side in known.items()}
+    unknown = [speaker for speaker in speakers if speaker not in known]
+    if "analyst" not in known.values() and len(speakers) > 1 and unknown:
+        said = Counter(map(_speaker, spoken))
+        asked = Counter(_speaker(message) for message in spoken if _asks(message))
+        first = max(unknown, key=lambda speaker: asked[speaker] / said[speaker])
+        if asked[first]:
+            known[first] = "analyst"
+    return {speaker: known.get(speaker, "client") for speaker in speakers}
+
+
+def _role(message: Message) -> str:
+    return message.role.strip().lower()
+
+
+def _speaker(message: Message) -> tuple[str, str]:
+    return _role(message), message.speaker
+
+
+def _asks(message: Message) -> bool:
+    return "?" in message.content
+
+
+def _swapped(messages: Sequence[Message], known: Mapping[tuple[str, str], Side]) -> bool:
+    said, asked = Counter[Side](), Counter[Side]()
+    for message in messages:
+        if side := known.get(_speaker(message)):
+            said[side] += 1
+            asked[side] += _asks(message)
+    if min(said["analyst"], said["client"]) < ENOUGH:
+        return False
+    shares = {side: asked[side] / said[side] for side in said}
+    return shares["client"] >= ASKING_SHARE and shares["analyst"] <= ANSWERING_SHARE
 
 
 def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
-    found: list[Utterance] = []
+    """Everything said, sentence by sentence, with what is done by it."""
+    on = sides(messages)
+    spoken: list[Utterance] = []
+    asked = False
     for message in messages:
-        role = message.role.strip().lower()
-        if role in roles("silent"):
+        side = on.get(_speaker(message))
+        if side is None:
             continue
-        found += [
-            Utterance(
-                message=message.index,
-                text=span.text,
-                side="analyst" if role in roles("asking") else "client",
-                question=span.text.rstrip("\"') ").endswith("?"),
-                first=at == 0,
-                start=span.start,
-                end=span.end,
-                speaker=message.speaker,
-            )
-            for at, span in enumerate(spans(message.content))
-        ]
-    return found
+        turn = list(_sentences(message, side))
+        if side == "analyst":
+            done = acts.acts_of_analyst(turn)
+            asked = any({"proposal", "question", "recap"} & set(each) for each in done) or asked
+        else:
+            done = acts.acts_of_client(turn, asked=asked)
+            asked = asked and all(each == ("clarification",) for each in done)
+        spoken += [replace(each, acts=what) for each, what in zip(turn, done, strict=True)]
+    return spoken
+
+
+def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
+    heading = ""
+    for at, span in enumerate(spans(message.content)):
+        yield Utterance(
+            message=message.index,
+            text=span.text,
+            side=side,
+            question=span.text.rstrip("\"') ").endswith("?"),
+            first=at == 0,
+            start=span.start,
+            end=span.end,
+            speaker=message.speaker,
+            item=span.item,
+            number=span.number,
+            heading=heading if span.item else "",
+        )
+        if not span.item:
+            heading = span.text.rstrip(":") if span.text.endswith(":") else ""
+
+
+def turns(spoken: Sequence[Utterance]) -> Iterator[list[Utterance]]:
+    """The sentences of one message after the other."""
+    for _, turn in groupby(spoken, key=_message):
+        yield list(turn)
 
 
 def question_before(spoken: Sequence[Utterance], sentence: Utterance) -> Utterance | None:
@@ -49,7 +122,7 @@ def question_before(spoken: Sequence[Utterance], sentence: Utterance) -> Utteran
     at = bisect_left(spoken, sentence.message, key=_message)
     if not at or not spoken[at - 1].asked:
         return None
-    asked = _of_message(spoken, spoken[at - 1].message)
+    asked = of_message(spoken, spoken[at - 1].message)
     return next((one for one in reversed(asked) if one.question), asked[-1])
 
 
@@ -58,10 +131,10 @@ def answer_after(spoken: Sequence[Utterance], asked: Utterance) -> list[Utteranc
     at = bisect_right(spoken, asked.message, key=_message)
     if at == len(spoken) or spoken[at].asked:
         return []
-    return _of_message(spoken, spoken[at].message)
+    return of_message(spoken, spoken[at].message)
 
 
-def _of_message(spoken: Sequence[Utterance], message: int) -> list[Utterance]:
+def of_message(spoken: Sequence[Utterance], message: int) -> list[Utterance]:
     """The sentences are in the order of their messages."""
     start = bisect_left(spoken, message, key=_message)
     return list(spoken[start : bisect_right(spoken, message, key=_message)])
@@ -73,14 +146,15 @@ def _message(sentence: Utterance) -> int:
 
 def accepts(answer: Sequence[Utterance]) -> bool:
     """The answer says yes and puts no wording of its own in the proposal's place."""
-    if not answer or not signal("accept").match(answer[0].text):
+    if not answer:
         return False
-    return bool(signal("bare").match(answer[0].text)) or len(tokens(own_words(answer[0].text))) <= 2
+    reply = acts.reply_of(answer[0].text)
+    return reply.stance == "yes" and len(tokens(reply.rest)) <= 2
 
 
 def takes_up(answer: Sequence[Utterance]) -> bool:
     """The answer begins with yes, whatever follows."""
-    return bool(answer) and bool(signal("accept").match(answer[0].text))
+    return bool(answer) and acts.reply_of(answer[0].text).stance in {"yes", "partial"}
 
 
 def own_words(text: str) -> str:
@@ -91,48 +165,90 @@ def own_words(text: str) -> str:
     return strip_openers(plain(rest).lstrip(" ,.!-"))
 
 
-def proposes(sentence: Utterance) -> bool:
-    """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
-    cue = find_cue(sentence.text)
-    if not sentence.question:
-        return cue is not None and cue.cue.strength >= 0.8
-    if signal("now").search(sentence.text) or signal("existing").search(sentence.text):
-        return False
-    text = strip_openers(sentence.text)
-    if _ASKS_OPENLY.match(text):
-        return _OFFERS.match(text) is not None
-    return asks_for_yes(text) or len(tokens(text)) <= SHORT_OFFER
+_NEXT = re.compile(r"[,;]\s+(?:and |as well as |plus )?|\s+and (?:also |then )?", re.I)
+_BEGINS = words("determiners") | words("pronouns")
+_VERB = re.compile(
+    r"^(?P<before>.{2,80}? (?:will|must|should|shall|can|could|may|to|would|also|only|then) )"
+    r"(?P<verb>[\w-]+)\b",
+    re.I,
+)
 
 
-def is_recap(text: str, earlier: Iterable[Utterance]) -> bool:
-    """It repeats what was said before."""
-    about = content_words(text)
-    said = set().union(*(content_words(one.text) for one in earlier))
-    return bool(about) and len(about & said) / len(about) >= RECAP_OVERLAP
+def parts_of(text: str) -> list[str]:
+    """What a sum-up lists, item by item, each with what all of them have in common.
+
+    "The app stores bills, sends them and prints a list" are three; "tea, milk and sugar" stay one
+    thing, unless they follow a colon.
+    """
+    listed = _after_colon(text)
+    if listed:
+        return listed
+    cuts = [*_NEXT.finditer(text)]
+    if not cuts:
+        return [text]
+    stem, form = _stem(text, cuts[0].start())
+    if not stem:
+        return _independent(text)
+    parts, begin = [], 0
+    for cut in cuts:
+        apart = cut[0].strip().lower() not in {"and", "and also", "and then"}
+        if _goes_on(text[cut.end() :], form, apart=apart):
+            parts.append(text[begin : cut.start()])
+            begin = cut.end()
+    parts.append(text[begin:])
+    whole = [parts[0], *(part if _stands(part) else f"{stem}{part}" for part in parts[1:])]
+    return [plain(part) for part in whole if tokens(part)]
 
 
-def withdrawn_by(sentence: Utterance, candidates: Sequence[Commitment]) -> list[Commitment]:
-    """The wishes that a sentence takes back: the ones it names, else the one just before."""
-    earlier = [one for one in candidates if max(one.messages) <= sentence.message]
-    earlier = [one for one in earlier if one.sentence is not sentence]
-    said = signal("withdraw").search(sentence.text)
-    if said is None or not earlier:
+def _after_colon(text: str) -> list[str]:
+    head, colon, rest = text.partition(": ")
+    pieces = [piece for piece in re.split(r",\s+(?:and\s+)?|\s+and\s+", rest) if tokens(piece)]
+    if not colon or len(pieces) < 2 or any(len(tokens(each)) > LIST_ITEM for each in pieces):
         return []
-    about = _named_in(sentence.text)
-    named = [one for one in earlier if _overlap(about, one) >= WITHDRAW_OVERLAP]
-    if named:
-        return named
-    if any(one.criterion and one.sentence is sentence for one in candidates):
-        return []  # "a gym would be nice, but I can do without it" speaks of its own wish
-    return earlier[-1:] if _POINTS_BACK.search(sentence.text) and len(about) <= 4 else []
+    if len(tokens(head)) < 2:
+        return pieces
+    return [each if _stands(each) else f"{head} {each}" for each in pieces]
 
 
-def _overlap(about: set[str], candidate: Commitment) -> float:
-    wanted = _named_in(candidate.text)
-    return len(about & wanted) / max(1, min(len(about), len(wanted)))
+def _stem(text: str, most: int) -> tuple[str, str]:
+    """What stands before the first verb of a list of verbs, and the form of that verb."""
+    modal = _VERB.match(text[:most])
+    if modal and (base(modal["verb"]) or modal["verb"].lower() == "be"):
+        return modal["before"], "base"
+    stated = finite(text[:most])
+    if stated:
+        verb = text[len(stated.subject) :].split()[0].strip(",").lower()
+        return f"{stated.subject} ", "base" if verb == base(verb) else "finite"
+    return "", ""
 
 
-def _named_in(text: str) -> set[str]:
-    """What a text is about, without the words that take back ("park it", but not "parking")."""
-    kept = [word for word in tokens(text) if word.lower() not in words("taking_back")]
-    return content_words(" ".join(kept))
+def _goes_on(rest: str, form: str, *, apart: bool) -> bool:
+    """Another verb of the list follows, or a clause that can stand alone."""
+    spoken = tokens(rest)[:6]
+    if not spoken:
+        return False
+    head = spoken[1] if spoken[0].lower() in {"also", "then", "only"} and spoken[1:] else spoken[0]
+    verb = base(head)
+    if verb is not None and len(spoken) > 1:
+        if form == "base":
+            return verb == head.lower()
+        return head.lower() != verb and not head.lower().endswith(("ing", "ed"))
+    return (apart or spoken[0].lower() in _BEGINS) and _stands(_NEXT.split(rest)[0])
+
+
+def _stands(piece: str) -> bool:
+    """It has a subject and a verb."""
+    cue = find_cue(piece)
+    if cue and 0 < cue.start <= 60 and cue.cue.kind in {"obligation", "need"}:
+        return True
+    stated = finite(piece)
+    return stated is not None and len(tokens(stated.subject)) <= 4
+
+
+def _independent(text: str) -> list[str]:
+    parts, begin = [], 0
+    for cut in _NEXT.finditer(text):
+        if _stands(text[begin : cut.start()]) and _stands(_NEXT.split(text[cut.end() :])[0]):
+            parts.append(text[begin : cut.start()])
+            begin = cut.end()
+    return [plain(part) for part in (*parts, text[begin:]) if tokens(part)]

@@ -6,33 +6,18 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from pipelines.requirements.extraction import (
-    choices,
-    choosing,
-    corrections,
-    discourse,
-    wording,
-)
-from pipelines.requirements.extraction.clauses import as_statement, clauses, read
-from pipelines.requirements.extraction.features import (
-    KEEP,
-    features,
-    probability,
-)
+from pipelines.requirements.extraction import discourse, ledger, wording
+from pipelines.requirements.extraction.features import KEEP, probability
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
-    Ending,
     ExtractionState,
-    Source,
     Unworded,
-    Utterance,
 )
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.lexicon import signal
-from pipelines.requirements.text import content_words, plain, strip_openers, tokens
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
-from pipelines.types import Case, Encoder
+from pipelines.types import Encoder
 
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
 WEAK_SHAPES = {"fragment", "state"}
@@ -51,107 +36,14 @@ def read_talk(state: ExtractionState) -> ExtractionState:
     return {"sentences": discourse.read_sentences(state["case"].messages)}
 
 
-def _put_forward(case: Case, spoken: list[Utterance]) -> list[Commitment]:
-    """Every clause of somebody with wishes, and every proposal that was taken up."""
-    noun = choices.chosen(case, spoken)
-    if noun:
-        return choosing.candidates(case, spoken, noun)
-    found: list[Commitment] = []
-    for sentence in spoken:
-        if sentence.asked:
-            found += _proposal(sentence, spoken)
-        else:
-            found += _statements(sentence, spoken)
-    return found
-
-
-def _statements(sentence: Utterance, spoken: list[Utterance]) -> list[Commitment]:
-    question = discourse.question_before(spoken, sentence)
-    parts = [part for part in clauses(sentence.text) if tokens(part)]
-    found = [
-        _candidate(part, sentence, question, sources=_sources(sentence, question), first=at == 0)
-        for at, part in enumerate(parts)
-        if not signal("bare").match(plain(part))
-    ]
-    taking_back = bool(signal("withdraw").search(sentence.text))
-    return [
-        one
-        for one in found
-        if content_words(one.reading.predicate) and (one.reading.cue or not taking_back)
-    ]
-
-
-def _sources(sentence: Utterance, question: Utterance | None) -> tuple[Source, ...]:
-    """An answer that begins with yes leans on what was put forward before it."""
-    taken = sentence.first and discourse.takes_up([sentence])
-    if question and taken and not question.question and discourse.proposes(question):
-        return (Source(question.message, "proposed"), Source(sentence.message, "accepted"))
-    return (Source(sentence.message, "stated"),)
-
-
-def _candidate(
-    text: str,
-    sentence: Utterance,
-    question: Utterance | None,
-    *,
-    sources: tuple[Source, ...],
-    first: bool,
-) -> Commitment:
-    said = discourse.own_words(text) if first and sentence.first else text
-    reading = read(said or text)
-    place = sentence if first else replace(sentence, first=False)
-    return Commitment(
-        sentence=sentence,
-        text=strip_openers(said or text),
-        reading=reading,
-        question=question if place.first else None,
-        sources=sources,
-        acts=("statement",),
-        features=features(text, reading, sentence=place, question=question),
-    )
-
-
-def _proposal(asked: Utterance, spoken: list[Utterance]) -> list[Commitment]:
-    answer = discourse.answer_after(spoken, asked)
-    if not (discourse.accepts(answer) and discourse.proposes(asked)):
-        return []
-    earlier = [one for one in spoken if one.message < asked.message]
-    if discourse.is_recap(asked.text, earlier):
-        return []
-    reading = read(as_statement(asked.text) if asked.question else asked.text)
-    return [
-        Commitment(
-            sentence=asked,
-            text=strip_openers(asked.text),
-            reading=reading,
-            question=None,
-            sources=(
-                Source(asked.message, "proposed"),
-                Source(answer[0].message, "accepted"),
-            ),
-            acts=("proposal", "acceptance"),
-            features=features(asked.text, reading, sentence=asked, question=None, proposal=True)
-            | {"asks back": 0.0},
-        )
-    ]
-
-
 def settle(state: ExtractionState) -> ExtractionState:
-    """What was put forward, and how each of it stands at the end."""
-    candidates = _put_forward(state["case"], state["sentences"])
-    gone: dict[int, Ending] = {}
-    for sentence in state["sentences"]:
-        if not sentence.asked:
-            ending = Ending("withdrawn", sentence.message, sentence.text)
-            for one in discourse.withdrawn_by(sentence, candidates):
-                gone.setdefault(id(one), ending)
-    standing = [one for one in candidates if id(one) not in gone]
-    withdrawn = [
-        replace(one, state="withdrawn", ended_by=gone[id(one)])
-        for one in candidates
-        if id(one) in gone
-    ]
-    return {"commitments": [*corrections.corrected(state["sentences"], standing), *withdrawn]}
+    """What was put forward, how each of it stands at the end, and what was left open."""
+    book = ledger.settled(state["sentences"])
+    return {
+        "commitments": book.commitments,
+        "open_questions": book.open_questions,
+        "decisions": book.decisions,
+    }
 
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:

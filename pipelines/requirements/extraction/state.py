@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
@@ -30,11 +31,15 @@ Act = Literal[
 
 SourceAct = Literal["stated", "proposed", "accepted", "corrected", "repeated"]
 
-Standing = Literal["standing", "refused", "withdrawn", "corrected", "open"]
+Standing = Literal["standing", "corrected", "refused", "withdrawn", "replaced", "open"]
 """How a commitment stands at the end of the talk. A corrected one holds, in its new words; only
-``standing`` and ``corrected`` count as wanted, ``open`` was never answered."""
+``standing`` and ``corrected`` count as wanted. Other words took the place of a ``replaced`` one,
+and an ``open`` one was never answered."""
 
 EndReason = Literal["refused", "withdrawn", "replaced", "unanswered"]
+
+Stance = Literal["yes", "partial", "no", "unsure", "delegate", "clarify", "none"]
+"""How an answer takes up what was put forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,14 @@ class Utterance:
     """Its place in the message's text, in characters."""
     speaker: str = ""
     acts: tuple[Act, ...] = ()
+    item: bool = False
+    """An item of a list, under the words before it."""
+    number: int | None = None
+    heading: str = ""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.message, self.start
 
     @property
     def asked(self) -> bool:
@@ -132,6 +145,8 @@ class Commitment:
     actor: str = "System"
     details: tuple[str, ...] = ()
     """Further sentences that only add to it."""
+    restated: tuple[str, ...] = ()
+    """How it was summed up later, by the analyst or the client."""
     features: dict[str, float] = field(default_factory=dict)
     """What speaks for and against it, for its confidence."""
     keep: float = 0.0
@@ -139,11 +154,36 @@ class Commitment:
 
     @property
     def messages(self) -> tuple[int, ...]:
-        return tuple(sorted({source.message for source in self.sources}))
+        """The messages to cite: all but those that only summed it up."""
+        return tuple(sorted({each.message for each in self.sources if each.act != "repeated"}))
 
     @property
     def wanted(self) -> bool:
         return self.state in {"standing", "corrected"}
+
+
+OpenReason = Literal["unanswered", "undecided", "named"]
+Outcome = Literal["accepted", "chosen", "changed", "refused", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What was asked, or named as unsettled, and has no answer at the end."""
+
+    question: Utterance
+    reason: OpenReason
+    reply: Utterance | None = None
+    """What was said instead of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A proposal that the client decided on, or a wish that was changed or taken back."""
+
+    text: str
+    outcome: Outcome
+    answer: Utterance
+    question: Utterance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +195,12 @@ class Context:
     """Everything said, in order."""
     before: Requirement | None = None
     """The requirement worded just before."""
+
+    def earlier(self, commitment: Commitment, most: int = 60) -> list[str]:
+        """What was said just before a commitment, the latest last."""
+        own = commitment.sentence
+        at = bisect_left(self.said, (own.message, own.start), key=lambda each: each.place)
+        return [each.text for each in self.said[max(0, at - most) : at]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +214,8 @@ class ExtractionState(TypedDict, total=False):
     case: Case  # input
     sentences: list[Utterance]  # read
     commitments: list[Commitment]  # settle: all of them, each with how it stands at the end
+    open_questions: list[OpenQuestion]  # settle
+    decisions: list[Decision]  # settle, in the order of their turns
     kept: list[Commitment]  # select: wanted, and likely a requirement
     drafts: list[Requirement]  # word
     unworded: Counter[str]  # word: how many were left out, by reason

@@ -1,0 +1,451 @@
+"""What people do by what they say: ask, propose, agree, object, sum up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipelines.requirements.extraction.clauses import (
+    as_statement,
+    asks_for_yes,
+    find_cue,
+)
+from pipelines.requirements.extraction.state import Act, Stance, Utterance
+from pipelines.requirements.lexicon import any_of, load, signal, words
+from pipelines.requirements.text import (
+    content_words,
+    is_base_verb,
+    plain,
+    strip_openers,
+    tokens,
+)
+
+SHORT = 8  # words, as in "The last five visits?"
+SURE = 0.8  # strength of a cue by which an analyst's statement puts something forward
+TYPED_BADLY = 5  # letters; shorter words are too near to each other
+_ASKS_OPENLY = re.compile(
+    r"(?:what|how|who|whom|whose|where|when|why|which|is|are|isn't|aren't|did|was|were|do|does|"
+    r"have|has|tell|describe|explain|walk|could you (?:explain|describe|tell)|"
+    r"can you (?:explain|describe|tell|give|walk))\b",
+    re.I,
+)
+_OFFERS = re.compile(
+    r"(?:do|would) (?:you|they|we|users?|customers?|people) (?:\w+ )?(?:want|need|like|prefer)\b"
+    r"(?! to (?:add|say|tell|discuss|talk|mention))|what (?:about|if)|how about",
+    re.I,
+)
+_CASE = re.compile(r"^[^,?]{3,160}?, (?=(?:should|shall|must|may|can|could|will|would|do) )", re.I)
+"""When it is to be so: "If a payment fails, should …"."""
+_POINTS = re.compile(r"\b(?:this|that|it|these|those|so)\b", re.I)
+_SUGGESTS = re.compile(r"(?:i|we)(?:'d| would)? (?:suggest|recommend|propose|advise)\b", re.I)
+_THIS_WAY = re.compile(
+    r"\b(?:this|that|these|those) (?:\w+ ){0,2}(?:rules?|method|approach|way|option|setup|set-up|"
+    r"process|solution|design|plan|list|summary)\b",
+    re.I,
+)
+_WHAT_THEN = re.compile(
+    r"[,:;] (?:and |so |then )?(?:what|how|who|whom|where|when|why|which|whose)\b", re.I
+)
+"""Asked openly behind a first remark: "For a refund, who has to agree?"."""
+_EMPTY = frozenset(
+    [
+        "use",
+        "confirm",
+        "keep",
+        "apply",
+        "go",
+        "follow",
+        "work",
+        "do",
+        "way",
+        "rule",
+        "method",
+        "approach",
+        "option",
+        "setup",
+        "design",
+        "right",
+        "correct",
+        "accurate",
+        "understanding",
+        "ok",
+        "fine",
+        "agree",
+        "process",
+        "solution",
+        "final",
+        "version",
+        "like",
+        "sound",
+        "look",
+        "good",
+        "then",
+        "exactly",
+        "just",
+        "still",
+        "also",
+        "anything",
+        "there",
+        "enough",
+    ]
+)
+_MARKS = " \t,.!;:–—-\"'"
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    return any_of(load("acts")[name])
+
+
+@cache
+def _at_start(name: str) -> re.Pattern[str]:
+    words_of = rf"(?:{pattern(name).pattern})(?![\w'-])"
+    alone = f"{name}_alone"
+    if alone in load("acts"):
+        words_of = rf"{words_of}|(?:{pattern(alone).pattern}){load('acts')['ends_alone']}"
+    return re.compile(words_of, re.I)
+
+
+@cache
+def _fillers() -> re.Pattern[str]:
+    return re.compile(rf"^(?:{pattern('fillers').pattern})+(?=\w)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How an utterance takes up what was put forward, and what it says besides."""
+
+    stance: Stance
+    rest: str
+    joint: str = ""
+    """What joins the rest to it: but, more, when, or nothing."""
+
+
+def reply_of(text: str) -> Reply:
+    """Yes, no or neither, at the beginning of an answer."""
+    own = _spelled(text.strip(_MARKS))
+    for start in dict.fromkeys((own, _fillers().sub("", own))):
+        if reply := _reply(start):
+            return reply
+    return Reply("none", text)
+
+
+def _reply(text: str) -> Reply | None:
+    if found := _match("no_but_yes", text):
+        return _with_rest("yes", text[found:])
+    if pattern("mostly").match(text):
+        return Reply("partial", pattern("mostly").sub("", text, count=1).strip(_MARKS), "but")
+    if pattern("clarify").match(text):
+        return Reply("clarify", "")
+    if pattern("delegates").match(text):
+        return Reply("delegate", "")
+    if found := _match("unsure", text):
+        return Reply("unsure", text[found:].strip(_MARKS))
+    no, yes = _match("no", text), _match("yes", text)
+    if no and no >= yes:
+        return _with_rest("no", text[_further("no", text, no) :])
+    if yes:
+        return _with_rest("yes", text[_further("yes", text, yes) :])
+    return None
+
+
+def _match(name: str, text: str) -> int:
+    found = _at_start(name).match(text)
+    return found.end() if found else 0
+
+
+def _further(name: str, text: str, at: int) -> int:
+    """Past what only says the same again: "yes, that is right, exactly"."""
+    while True:
+        gap = len(text[at:]) - len(text[at:].lstrip(_MARKS))
+        polite = re.match(
+            r"(?:please|thanks?|thank you|very much|of course|for (?:me|us)|to me|to us|with me|"
+            r"by me|so|then|indeed|i think|i guess|sir|mate|in my opinion|"
+            r"for (?:now|the moment)(?=[ .!]*$))(?!\w)",
+            text[at + gap :],
+            re.I,
+        )
+        more = polite.end() if polite else _match(name, text[at + gap :])
+        if not more or (not gap and not polite):
+            return at
+        at += gap + more
+
+
+def _with_rest(stance: Stance, rest: str) -> Reply:
+    joint = next((name for name in ("but", "more", "when") if pattern(name).match(rest)), "")
+    own = rest.strip(_MARKS)
+    if joint == "but":
+        own = pattern("but").sub("", rest, count=1).strip(_MARKS)
+        return Reply("partial" if stance == "yes" else stance, own, joint)
+    if joint == "more":
+        own = pattern("more").sub("", rest, count=1).strip(_MARKS)
+    return Reply(stance, own, joint)
+
+
+@cache
+def _known() -> dict[int, tuple[str, ...]]:
+    """Words of assent long enough to be recognised with a letter wrong, by their length."""
+    listed = [
+        "correct",
+        "perfect",
+        "exactly",
+        "absolutely",
+        "definitely",
+        "certainly",
+        "precisely",
+        "agreed",
+        "totally",
+        "accurate",
+        "indeed",
+        "excellent",
+        "approved",
+    ]
+    return {size: tuple(word for word in listed if len(word) == size) for size in range(5, 12)}
+
+
+def _spelled(text: str) -> str:
+    """The first word as it was meant: "corect" and "prefect" are answers, too."""
+    head = re.match(r"[a-z]+", text, re.I)
+    if head is None or len(head[0]) < TYPED_BADLY or _match("yes", text) or _match("no", text):
+        return text
+    low = head[0].lower()
+    near = (word for size in (-1, 0, 1) for word in _known().get(len(low) + size, ()))
+    meant = next((word for word in near if one_slip_apart(low, word)), None)
+    return f"{meant}{text[head.end() :]}" if meant else text
+
+
+def one_slip_apart(left: str, right: str) -> bool:
+    """A letter missing, added, wrong, or two letters the wrong way round."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    one, other = left[start:], right[start:]
+    if len(one) == len(other):
+        return one[1:] == other[1:] or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    shorter, longer = sorted((one, other), key=len)
+    return shorter == longer[1:]
+
+
+def points_back(text: str) -> bool:
+    """It names nothing itself: "Should we use this rule?"."""
+    if pattern("confirms").match(text.strip()):
+        return True
+    own = content_words(text) - _EMPTY - words("taking_back")
+    return bool(_POINTS.search(text)) and (not own or bool(_THIS_WAY.search(text)))
+
+
+def proposes(utterance: Utterance) -> bool:
+    """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
+    text = content_of(utterance.text)
+    if not utterance.question:
+        cue = find_cue(utterance.text)
+        strong = cue is not None and cue.cue.strength >= SURE and cue.cue.kind != "need"
+        return strong or bool(_SUGGESTS.match(utterance.text))
+    if _OFFERS.match(strip_openers(text)):
+        return True
+    if signal("now").search(utterance.text) or signal("existing").search(utterance.text):
+        return False
+    if _WHAT_THEN.search(text):
+        return False
+    own = _CASE.sub("", strip_openers(text), count=1)
+    if _ASKS_OPENLY.match(own):
+        return _OFFERS.match(own) is not None
+    return asks_for_yes(own) or bool(find_cue(own)) or len(tokens(own)) <= SHORT
+
+
+def content_of(text: str) -> str:
+    """What is proposed or summed up, without the words around it."""
+    text = plain(text)
+    while True:
+        shorter = _tail().sub("", text)
+        shorter = _lead().sub("", shorter, count=1) if _lead().match(shorter) else shorter
+        if shorter == text or not tokens(shorter):
+            return text
+        text = shorter
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(rf"^(?:{pattern('lead_ins').pattern})", re.I)
+
+
+@cache
+def _tail() -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern('tails').pattern})$", re.I)
+
+
+def asks_to_confirm(utterance: Utterance) -> bool:
+    text = strip_openers(utterance.text)
+    return bool(pattern("confirms").match(text)) or (utterance.question and points_back(text))
+
+
+def has_tail(text: str) -> bool:
+    """A statement with a question behind it: "…, right?"."""
+    return bool(_tail().search(plain(text)))
+
+
+def acts_of_analyst(turn: Sequence[Utterance]) -> list[tuple[Act, ...]]:
+    """The acts of one message of whoever asks."""
+    confirming = [each for each in turn if asks_to_confirm(each) or has_tail(each.text)]
+    summing = any(pattern("recaps").match(each.text) for each in turn)
+    deciding = bool(confirming) and all(pattern("decides").match(each.text) for each in confirming)
+    done = [_analyst_acts(each, recap=bool(confirming) or summing) for each in turn]
+    if deciding and not summing:
+        done = [_decided(each, acts) for each, acts in zip(turn, done, strict=True)]
+    asked = max((at for at, acts in enumerate(done) if _asks_itself(turn[at], acts)), default=-1)
+    explained = range(0) if summing else range(asked)
+    return [
+        ("statement",) if at in explained and acts in {("proposal",), ("recap",)} else acts
+        for at, acts in enumerate(done)
+    ]
+
+
+def _asks_itself(each: Utterance, acts: tuple[Act, ...]) -> bool:
+    """A question that says what it is about; what was said before it only explains."""
+    return "question" in acts and not asks_to_confirm(each) and not has_tail(each.text)
+
+
+def _decided(each: Utterance, acts: tuple[Act, ...]) -> tuple[Act, ...]:
+    """Of what comes before "Should we do it like that?" only what says how it is to be."""
+    if acts != ("recap",):
+        return acts
+    cue = find_cue(each.text)
+    rule = cue is not None and cue.cue.kind in {"obligation", "ability", "request"}
+    empty = _POINTS.search(each.text) and len(content_words(content_of(each.text)) - _EMPTY) <= 1
+    suggested = bool(_SUGGESTS.match(each.text)) and not empty
+    return ("proposal",) if rule or suggested else ("clarification",)
+
+
+def _analyst_acts(each: Utterance, *, recap: bool) -> tuple[Act, ...]:
+    if pattern("explains").search(each.text) and not each.question:
+        return ("clarification",)
+    if pattern("small_talk").match(each.text) and not proposes(each):
+        return ("small_talk",)
+    if asks_to_confirm(each):
+        return ("question",)
+    if has_tail(each.text) and tokens(content_of(each.text)):
+        return ("recap", "question") if recap else ("proposal", "question")
+    if each.question:
+        return ("proposal", "question") if proposes(each) else ("question",)
+    if recap and not pattern("open").search(each.text):
+        return ("recap",)
+    if proposes(each):
+        return ("proposal",)
+    return ("statement",)
+
+
+def acts_of_client(turn: Sequence[Utterance], *, asked: bool) -> list[tuple[Act, ...]]:
+    """The acts of one message of whoever has wishes; ``asked``: something was put to them."""
+    return [_client_acts(each, asked=asked, first=at == 0) for at, each in enumerate(turn)]
+
+
+def _client_acts(each: Utterance, *, asked: bool, first: bool) -> tuple[Act, ...]:
+    reply = reply_of(each.text)
+    taking_back = withdraws(each.text)
+    if reply.stance in {"clarify", "delegate"}:
+        return ("clarification",)
+    acts: list[Act] = []
+    if reply.stance == "yes" and asked:
+        acts.append("acceptance")
+    elif reply.stance == "partial" and asked:
+        acts.append("partial_acceptance")
+    elif reply.stance == "no" and asked and not taking_back:
+        acts.append("refusal")
+    if taking_back:
+        acts.append("withdrawal")
+    if (reply.stance != "yes" and corrects(each.text)) or (
+        reply.stance == "no" and asked and len(tokens(reply.rest)) > 2
+    ):
+        acts.append("correction")
+    own = reply.rest if acts else each.text
+    if not tokens(own):
+        return tuple(acts) or ("small_talk",)
+    if pattern("small_talk").match(each.text) and not find_cue(own):
+        return tuple(acts) or ("small_talk",)
+    return (*acts, _says(each, own, asked=asked and first))
+
+
+def _says(each: Utterance, own: str, *, asked: bool) -> Act:
+    cue = find_cue(own)
+    head = tokens(strip_openers(own))[:1]
+    if each.question:
+        return "request" if cue and cue.cue.kind == "request" else "question"
+    if cue and cue.cue.kind == "request":
+        return "request"
+    if head and is_base_verb(head[0]) and cue is None:
+        return "answer" if asked else "request"
+    return "answer" if asked else "statement"
+
+
+def withdraws(text: str) -> bool:
+    return bool(signal("withdraw").search(text) or pattern("withdraws").search(text))
+
+
+def corrects(text: str) -> bool:
+    return bool(pattern("corrects").search(text) or signal("correct").search(text))
+
+
+def statement_of(text: str) -> str:
+    """What is put forward, as a statement: "Should it lock, right?" as "it should lock"."""
+    own = content_of(text).rstrip(" ?")
+    lead = re.match(
+        r"(?P<case>[^?]{3,200}?, )(?P<asked>(?:should|shall|must|may|can|could|will) .+)", own, re.I
+    )
+    if lead and not asks_for_yes(own):
+        return f"{lead['case']}{as_statement(lead['asked'])}"
+    return as_statement(own)
+
+
+_OR = re.compile(
+    r",? or (?:(?:should|would|will|can|could) (?:it|we|they|you|the \w+) )?"
+    r"(?:(?:rather|instead|just) )?",
+    re.I,
+)
+_BOTH = re.compile(r"(?:both|either|all|all of (?:them|these)|neither|none|something else)\b", re.I)
+
+
+def together(text: str) -> str:
+    """A question's choices all at once: "by post or by e-mail" as "by post and by e-mail"."""
+    own = re.sub(
+        r",? or (?:both|either|all|all of (?:them|these))$", "", content_of(text).rstrip(" ?")
+    )
+    return re.sub(r",? or (?!.* or )", " and ", own) if " or " in own else _last_comma(own)
+
+
+def _last_comma(text: str) -> str:
+    left, comma, right = text.rpartition(", ")
+    return f"{left} and {right}" if comma and len(tokens(right)) <= 3 else text
+
+
+def options_of(text: str) -> list[str]:
+    """What a question leaves to choose between: "daily or weekly" are two."""
+    own = content_of(text).rstrip(" ?")
+    case = _CASE.match(own)
+    before, own = (case[0], own[case.end() :]) if case else ("", own)
+    parts = [part for part in _OR.split(own) if tokens(part)]
+    if len(parts) > 1 and _BOTH.fullmatch(parts[-1]):
+        left, comma, right = parts[0].rpartition(", ")
+        parts = [left, right] if comma and len(parts) == 2 else parts[:-1]
+    if len(parts) != 2 or len(tokens(parts[0])) < 3:
+        return []
+    return [f"{before}{parts[0]}", f"{before}{_with_head(parts[0], parts[1])}"]
+
+
+def _with_head(first: str, second: str) -> str:
+    """The second of two options, with what both have in common put before it."""
+    spoken = first.split()
+    low = [word.strip(",").lower() for word in spoken]
+    head = tokens(second)[0].lower()
+    breaks = words("determiners") | words("prepositions") | words("auxiliaries")
+    places: list[int] = []
+    if is_base_verb(head) or head in {"be", "only"}:
+        verbs = (at for at in range(1, len(low)) if is_base_verb(low[at]) or low[at] == "be")
+        places = [at for at in verbs if low[at - 1] not in breaks - {"not"}][:1]
+    elif head in words("prepositions"):
+        places = [at for at in range(1, len(low)) if low[at] in words("prepositions")][-1:]
+    else:
+        ends = breaks | {"be"}
+        places = [at + 1 for at in range(len(low) - 1) if low[at] in ends or is_base_verb(low[at])]
+    return " ".join([*spoken[: places[-1]], second]) if places else second
