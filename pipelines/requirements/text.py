@@ -17,6 +17,7 @@ _END = re.compile(
     r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++"
     r"|(?<=[a-z]{3}\.)\s++(?=[a-z])"  # chats rarely have capitals
 )
+_ITEM_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
 _DIGITS = re.compile(r"\d{1,2}")
 _ABBREVIATION = re.compile(
     r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st|max|min|incl|excl|resp|dept|tel|ext|fig|"
@@ -67,22 +68,29 @@ def spans(text: str) -> list[Span]:
 def _of_line(line: str, offset: int) -> Iterator[Span]:
     bullet = _BULLET.match(line)
     start = bullet.end() if bullet else 0
-    digits = _DIGITS.search(bullet[0]) if bullet else None
-    number = int(digits[0]) if digits else None
-    ends = [*_END.finditer(line, start), None]
-    for cut in ends:
+    item, number = bullet is not None, _number(bullet[0] if bullet else "")
+    for cut in [*_END.finditer(line, start), None]:
         end = cut.start() if cut else len(line)
-        if (
-            cut
-            and end - start < MAX_SENTENCE
-            and _ABBREVIATION.search(line[:end][-_LONGEST_ABBREVIATION:])
-        ):
+        if cut and end - start < MAX_SENTENCE and _is_short_for(line, start, end, cut.end()):
             continue
         for piece in _cut(line, start, end):
             text = plain(line[piece[0] : piece[1]])
-            if _WORD.search(text):
-                yield Span(offset + piece[0], offset + piece[1], text, bullet is not None, number)
+            if _ITEM_NUMBER.fullmatch(text):  # of a list within a line: "1. This. 2. That."
+                item, number = True, _number(text)
+            elif _WORD.search(text):
+                yield Span(offset + piece[0], offset + piece[1], text, item, number)
         start = cut.end() if cut else end
+
+
+def _number(text: str) -> int | None:
+    digits = _DIGITS.search(text)
+    return int(digits[0]) if digits else None
+
+
+def _is_short_for(line: str, start: int, end: int, after: int) -> bool:
+    """The full stop belongs to an abbreviation; "No." only before a number."""
+    found = _ABBREVIATION.search(line[max(start, end - _LONGEST_ABBREVIATION) : end])
+    return bool(found) and (found[0].lower() != "no." or line[after : after + 1].isdigit())
 
 
 def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:

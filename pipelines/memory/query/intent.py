@@ -32,7 +32,7 @@ _ARC = re.compile(
     re.I,
 )
 _PHASE = re.compile(
-    r"\b(?:at first|initially|early on|(?:first|last|final|early|later|second|third) (?:phase|stage|part)"
+    r"\b(?:at first|initially|early on|(?:first|last|final|early|later|second|third) (?:phase|stage|part)"  # noqa: E501
     r"|in the (?:beginning|end)|at the (?:beginning|end|start) of (?:the|their))\b",
     re.I,
 )

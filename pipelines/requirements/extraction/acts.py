@@ -360,7 +360,7 @@ def _client_acts(each: Utterance, *, asked: bool, first: bool) -> tuple[Act, ...
     ):
         acts.append("correction")
     own = reply.rest if acts else each.text
-    if not tokens(own):
+    if acts[-1:] == ["withdrawal"] or not tokens(own):
         return tuple(acts) or ("small_talk",)
     if pattern("small_talk").match(each.text) and not find_cue(own):
         return tuple(acts) or ("small_talk",)
@@ -448,4 +448,5 @@ def _with_head(first: str, second: str) -> str:
     else:
         ends = breaks | {"be"}
         places = [at + 1 for at in range(len(low) - 1) if low[at] in ends or is_base_verb(low[at])]
+        places.append(max([len(low) - len(tokens(second)), *places]))
     return " ".join([*spoken[: places[-1]], second]) if places else second

@@ -18,7 +18,6 @@ from pipelines.requirements.extraction.state import (
     Utterance,
 )
 from pipelines.requirements.text import strip_openers
-from pipelines.types import Case
 
 ACTOR = "User"
 _EXPLAINS = re.compile(r"^(?:basically|i mean|meaning|that is|that means|in that case)\b", re.I)
@@ -33,20 +32,16 @@ _DOES = re.compile(
 )
 
 
-def candidates(case: Case, spoken: Sequence[Utterance], noun: str) -> list[Commitment]:
+def answered(turn: Sequence[Utterance], question: Utterance, noun: str) -> list[Commitment]:
+    """What one message names in answer to how something is chosen; ``question``: all of it."""
     found: list[Commitment] = []
-    for sentence in spoken:
-        if not sentence.asked and not sentence.question:
-            question = discourse.question_before(spoken, sentence)
-            _add(found, sentence, choices.whole_question(spoken, question), case, noun)
+    for sentence in turn:
+        if not sentence.question:
+            _add(found, sentence, question, noun)
     return merged(found)
 
 
-def _add(
-    found: list[Commitment], sentence: Utterance, question: Utterance | None, case: Case, noun: str
-) -> None:
-    texts = [sentence.text, question.text if question else ""]
-    noun = choices.own_word(noun, case.domain, texts)
+def _add(found: list[Commitment], sentence: Utterance, question: Utterance, noun: str) -> None:
     last = _last(found, sentence)
     if last and last.criterion and _told(sentence.text):
         found[-1] = replace(last, criterion=replace(last.criterion, told=_told(sentence.text)))
@@ -153,15 +148,15 @@ def merged(found: Sequence[Commitment]) -> list[Commitment]:
     """What was named twice stays once, with all of its messages."""
     stays: list[Commitment] = []
     for one in found:
-        at = next((at for at, other in enumerate(stays) if _same(one, other)), None)
+        at = next((at for at, other in enumerate(stays) if same(one, other)), None)
         if at is None:
             stays.append(one)
         else:
-            stays[at] = _joined(stays[at], one)
+            stays[at] = joined(stays[at], one)
     return stays
 
 
-def _same(one: Commitment, other: Commitment) -> bool:
+def same(one: Commitment, other: Commitment) -> bool:
     if one.criterion is None or other.criterion is None:
         return False
     key, known = key_of(one.criterion), key_of(other.criterion)
@@ -173,7 +168,7 @@ def _same(one: Commitment, other: Commitment) -> bool:
     )
 
 
-def _joined(one: Commitment, other: Commitment) -> Commitment:
+def joined(one: Commitment, other: Commitment) -> Commitment:
     more = other.criterion and (other.criterion.told or other.criterion.verb == "choose")
     stays = other if more else one
     return replace(

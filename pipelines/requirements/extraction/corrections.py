@@ -29,7 +29,8 @@ _EXCHANGES = tuple(
 _IS_NOW = re.compile(
     r"(?:\b(?:it|that|this|they|there)(?: should| must| has to| have to| needs? to| ought to|'d|"
     r" would|'ll| will)? (?:rather |actually |better |always |only )?(?:be|is|are)\b|'s\b|"
-    r"\bmake (?:it|that|this|them)\b|\b(?:i|we) mean[t]?\b|\blet's (?:say|make it|take)\b|"
+    r"\bmake (?:it|that|this|them)\b|\blet's (?:say|make it|take)\b|"
+    r"\b(?:i|we) (?:meant?|said|asked for|wanted)\b|"
     r"\brather\b|\bactually\b|\bcorrection\b|^no+\b|\bsorry\b)[\s,:;]*(?P<new>[^,;.!?]{2,60})",
     re.I,
 )

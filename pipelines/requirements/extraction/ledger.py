@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.requirements.extraction import acts, corrections, discourse
+from pipelines.requirements.extraction import acts, choices, choosing, corrections, discourse
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.clauses import clauses, find_cue, read
 from pipelines.requirements.extraction.features import features
@@ -40,7 +40,8 @@ AS_LONG = 0.25  # … and of all words of both: what speaks of everything says n
 ECHOED = 0.8
 SAME = 0.65  # … and of two proposals' words together, where one repeats the other
 NAMED = 0.3  # … of what is taken back
-MEANT = 0.34  # … of an answer that speaks of one of several questions
+MEANT = 0.3  # … of an answer that speaks of one of several questions
+IN_FULL = 4  # words of a thing that is named once more after a yes
 SHORT_ANSWER = 6  # words
 QUOTED = 5  # words of an earlier question that is quoted
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
@@ -100,6 +101,10 @@ class Ledger:
         self._client_spoke = False
         self._unclear: Utterance | None = None
         self._asked: dict[str, Pending] = {}
+        self._choosing: Utterance | None = None
+        self._noun = ""
+        self._leans_on: dict[tuple[int, int], Utterance] = {}
+        self._question: Utterance | None = None
         self._echoed: set[str] = set()
         self._amended: set[tuple[int, int]] = set()
         self._open: list[OpenQuestion] = []
@@ -116,13 +121,28 @@ class Ledger:
         self._floor += put
         self._unclear = None
         self._client_spoke = False
+        self._hear_choosing(turn)
+        self._question = next((each for each in reversed(turn) if each.question), turn[-1])
         self._asks_for_more = any(acts.pattern("asks_for_more").search(each.text) for each in turn)
         for each in turn:
             if "question" not in each.acts and acts.pattern("open").search(each.text):
                 self._open.append(OpenQuestion(each, "named"))
 
+    def _hear_choosing(self, turn: Sequence[Utterance]) -> None:
+        """How somebody chooses is asked here, or once more after an answer to that."""
+        texts = [each.text for each in turn if each.question] or [each.text for each in turn]
+        whole = replace(turn[-1], text=" ".join(texts))
+        noun = choices.asked_after(whole.text, self._noun or "one")
+        goes_on = self._choosing is not None and (
+            choices.asks_criteria(whole) or choices.topic_of(whole)
+        )
+        self._noun = noun or self._noun
+        self._choosing = whole if noun or goes_on else None
+
     def _put(self, each: Utterance) -> list[Pending]:
         text = acts.content_of(each.text)
+        if each.text.endswith(":") or _only_announces(each):
+            return []  # what follows says what is put forward
         drops = bool(acts.pattern("drops").search(text)) and not acts.options_of(text)
         if "recap" in each.acts:
             listed = _under_heading(each, text)
@@ -184,6 +204,11 @@ class Ledger:
             self._unclear = turn[0]
             return
         taken = self._answer(turn, replies)
+        chosen_by = choosing.answered(turn, self._choosing, self._noun) if self._choosing else []
+        for commitment in chosen_by:
+            self._add_criterion(commitment)
+        if chosen_by:
+            turn, replies = [], []
         for each, reply in zip(turn, replies, strict=True):
             self._say(each, reply, taken.get(each.place))
 
@@ -346,7 +371,7 @@ class Ledger:
     def _take_up(self, pending: Pending, each: Utterance, reply: Reply) -> None:
         if reply.stance in {"yes", "partial"}:
             if _elaborates(reply):
-                self._replace(pending, each)
+                self._replace(pending, each, taken_up=True)
             else:
                 whole = pending.options and _ALL.search(each.text)
                 if pending.options and not whole and not tokens(reply.rest):
@@ -440,11 +465,13 @@ class Ledger:
             pending.place = self._add(
                 replace(commitment, sources=sources, acts=did, state="corrected")
             )
+            self._amended.add(each.place)
             return
         own = len(tokens(reply.rest)) > 2 and not pending.drops
         ending = Ending("replaced" if own else "refused", each.message, each.text)
         state = "replaced" if own else "refused"
-        if pending.drops:  # "Shall we leave it out?" "No."
+        if pending.drops:  # "Shall we leave it out?" "No, keep it."
+            self._amended.add(each.place)
             self.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
             return
         self.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
@@ -452,8 +479,10 @@ class Ledger:
         if acts.pattern("keeps").search(pending.text) or acts.withdraws(each.text):
             self._end(self._named(content_words(pending.text)), each)
 
-    def _replace(self, pending: Pending, each: Utterance) -> None:
+    def _replace(self, pending: Pending, each: Utterance, *, taken_up: bool = False) -> None:
         """The client's own words take the place of the proposal."""
+        if taken_up and not pending.utterance.question:
+            self._leans_on[each.place] = pending.utterance
         pending.answered = True
         if pending.checks is not None:
             self._amend(pending.checks, each, each.text)
@@ -542,29 +571,29 @@ class Ledger:
     # What the client says unasked, or besides the answer
 
     def _say(self, each: Utterance, reply: Reply, pending: Pending | None) -> None:
-        if reply.stance in {"clarify", "delegate"}:
-            return
-        if reply.stance == "unsure" and not tokens(reply.rest):
-            return
-        if reply.stance == "unsure" and (
-            signal("talk").search(reply.rest) or acts.reply_of(reply.rest).stance == "unsure"
-        ):
+        if _says_nothing(reply):
             return
         if acts.withdraws(each.text) and self._withdraw(each, pending):
             return
-        if "correction" in each.acts and pending is None and self._correct(each, reply):
+        aside = pending is None or (pending.kind == "question" and not each.first)
+        if "correction" in each.acts and aside and self._correct(each, reply):
             return
         if each.place in self._amended:
             return
-        if pending is not None and pending.place is not None:
-            now = self.commitments[pending.place]
-            if now.state == "corrected" and now.sources[-1].message == each.message:
-                return
         known = pending is not None and pending.place is not None
-        for commitment in _stated(each, reply, pending):
+        question = pending.utterance if pending else self._question
+        for commitment in _stated(each, reply, question, leans_on=self._leans_on.get(each.place)):
             if known and self._adds_nothing(commitment, pending):
                 continue
             self._add(commitment)
+
+    def _add_criterion(self, commitment: Commitment) -> None:
+        about = frozenset(content_words(commitment.reading.predicate))
+        for at in self._near(about):
+            if self.commitments[at].wanted and choosing.same(commitment, self.commitments[at]):
+                self._set(at, choosing.joined(self.commitments[at], commitment))
+                return
+        self._add(commitment)
 
     def _adds_nothing(self, commitment: Commitment, pending: Pending | None) -> bool:
         """What follows a yes only repeats or narrows what it says yes to."""
@@ -702,6 +731,19 @@ class Ledger:
         return left
 
 
+def _only_announces(each: Utterance) -> bool:
+    """ "Quick recap." """
+    return len(tokens(each.text)) <= 3 and bool(acts.pattern("recaps").match(each.text))
+
+
+def _says_nothing(reply: Reply) -> bool:
+    """It asks back, or says that the speaker does not know."""
+    if reply.stance != "unsure":
+        return reply.stance in {"clarify", "delegate"}
+    later = signal("talk").search(reply.rest) or acts.reply_of(reply.rest).stance == "unsure"
+    return not tokens(reply.rest) or bool(later)
+
+
 def _asks_back(each: Utterance, reply: Reply) -> bool:
     if reply.stance in {"clarify", "delegate"}:
         return True
@@ -714,7 +756,10 @@ def _elaborates(reply: Reply) -> bool:
     head = tokens(reply.rest)[:1]
     if reply.joint or not head:
         return False
-    return is_base_verb(head[0]) and len(tokens(reply.rest)) > 2
+    if is_base_verb(head[0]):
+        return len(tokens(reply.rest)) > 2
+    named = head[0].lower() in words("determiners") - {"that", "this", "these", "those"}
+    return named and find_cue(reply.rest) is None and len(tokens(reply.rest)) >= IN_FULL
 
 
 def _choice(pending: Pending, text: str) -> str | None:
@@ -768,9 +813,10 @@ def _proposed(pending: Pending, accepted: Utterance | None = None) -> Commitment
     )
 
 
-def _stated(each: Utterance, reply: Reply, pending: Pending | None) -> list[Commitment]:
-    """What a sentence of the client's says of itself."""
-    question = pending.utterance if pending and pending.utterance.message < each.message else None
+def _stated(
+    each: Utterance, reply: Reply, question: Utterance | None, *, leans_on: Utterance | None
+) -> list[Commitment]:
+    """What a sentence of the client's says by itself."""
     if signal("bare").match(plain(each.text)):
         return []
     answers = bool({"acceptance", "partial_acceptance", "refusal"} & set(each.acts))
@@ -780,7 +826,7 @@ def _stated(each: Utterance, reply: Reply, pending: Pending | None) -> list[Comm
     said = _under_heading(each, said)
     parts = [part for part in clauses(said) if tokens(part)]
     made = [
-        _statement(part, each, question, first=at == 0)
+        _statement(part, each, question, first=at == 0, leans_on=leans_on)
         for at, part in enumerate(parts)
         if not signal("bare").match(plain(part))
     ]
@@ -793,18 +839,27 @@ def _stated(each: Utterance, reply: Reply, pending: Pending | None) -> list[Comm
 
 
 def _statement(
-    text: str, each: Utterance, question: Utterance | None, *, first: bool
+    text: str,
+    each: Utterance,
+    question: Utterance | None,
+    *,
+    first: bool,
+    leans_on: Utterance | None,
 ) -> Commitment:
     said = discourse.own_words(text) if first and each.first else text
     reading: Reading = read(said or text)
     place = each if first else replace(each, first=False)
-    did: Act = "answer" if question else "statement"
+    did: Act = "answer" if "answer" in each.acts else "statement"
     return Commitment(
         sentence=each,
         text=strip_openers(said or text),
         reading=reading,
         question=question if place.first else None,
-        sources=(Source(each.message, "stated"),),
+        sources=(
+            (Source(leans_on.message, "proposed"), Source(each.message, "accepted"))
+            if leans_on
+            else (Source(each.message, "stated"),)
+        ),
         acts=(did,),
         features=features(text, reading, sentence=place, question=question),
     )
