@@ -39,7 +39,7 @@ def ended(*turns: Turn) -> list[tuple[str, str, int]]:
         *((yes, "yes") for yes in (
             "Yes", "yes!!", "yep", "ya", "yse", "yess", "Correct.", "corect", "prefect", "exaclty",
             "Looks good to me", "perfect", "That works for us.", "sure go ahead", "ofcourse",
-            "okay", "no problem", "No, that's right.", "no, nothing else", "makes sense", "Yes, both.",
+            "okay", "no problem", "No, that's right.", "no, nothing else", "Yes, both.",
             "I think that is fine", "all good", "sounds good, thanks", "why not",
         )),
         *((no, "no") for no in (
