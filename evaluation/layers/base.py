@@ -129,6 +129,8 @@ class GoldLayer(ABC):
     """Whether annotators make what pipelines return, so that they can be scored like one."""
     floors: tuple[str, ...] = ("nothing", "everything")
     """The trivial pipelines that a figure is compared with. Skill is counted from the first."""
+    asks_one_by_one = False
+    """Whether each label of an item is a case; else the item is one."""
     has_options = False
     """Whether a run says how it is measured, by settings of its metrics."""
 

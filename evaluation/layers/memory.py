@@ -91,6 +91,7 @@ class Memory(GoldLayer):
 
     recall_metric: str
     has_phases = False
+    asks_one_by_one = True
     floors = ("lexical", "random", "nothing", "everything")
 
     def parts(self, content: GoldContent) -> list[Part]:

@@ -7,9 +7,8 @@ import yaml
 from django.db import OperationalError, connection
 
 from evaluation.forms import LaunchForm
-from evaluation.models import Run
-from evaluation.services.launch import batches, config_files
-from evaluation.services.launch import launch as launching
+from evaluation.models import CaseRun, Run
+from evaluation.services.launch import batches, config_files, storing
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import slots, steering
 from labeling.domain.facts import Fact
@@ -96,8 +95,8 @@ def test_a_queue_that_is_away_keeps_no_run_waiting(
 def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_there(
     launch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launching, "AT_ONCE", 2)
-    monkeypatch.setattr(launching, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(storing, "AT_ONCE", 2)
+    monkeypatch.setattr(storing, "PAUSE_SECONDS", 0.0)
 
     whole = launch()
     assert Run.objects.get(pk=whole.pk).failure is None
@@ -118,13 +117,26 @@ def test_a_large_launch_is_stored_in_parts_and_is_a_failed_run_until_all_are_the
             again(left, by=None)
 
 
+def test_open_cases_are_stored_as_the_model_would_store_them(launch: Any) -> None:
+    run = launch(repetitions=2)
+
+    rows = list(run.cases.order_by("pk").select_related("item"))
+    assert [(row.repetition, row.item.position) for row in rows] == [
+        (repetition, position) for repetition in (1, 2) for position in range(3)
+    ]
+    for row in rows:
+        made = CaseRun(run=run, item=row.item, repetition=row.repetition, pk=row.pk)
+        for field in CaseRun._meta.concrete_fields:
+            assert getattr(row, field.attname) == getattr(made, field.attname), field.name
+
+
 def test_a_launch_on_test_items_that_breaks_off_is_a_look_and_cannot_be_tried_again(
     make_release: Any, launch: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trying it again would measure some of the items, without anything on record."""
     release = make_release(3, name="secret", splits=("test",))
-    monkeypatch.setattr(launching, "AT_ONCE", 1)
-    monkeypatch.setattr(launching, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(storing, "AT_ONCE", 1)
+    monkeypatch.setattr(storing, "PAUSE_SECONDS", 0.0)
 
     def broken(*args: Any, **data: Any) -> None:
         raise OperationalError("the server has gone")
@@ -147,8 +159,8 @@ def test_launches_of_a_form_and_of_a_file_let_others_write_in_between(
     make_release: Any, people: Any, write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[int] = []
-    monkeypatch.setattr(launching, "AT_ONCE", 1)
-    monkeypatch.setattr(launching, "sleep", lambda _: pauses.append(len(connection.savepoint_ids)))
+    monkeypatch.setattr(storing, "AT_ONCE", 1)
+    monkeypatch.setattr(storing, "sleep", lambda _: pauses.append(len(connection.savepoint_ids)))
     outside, releases = len(connection.savepoint_ids), GoldRelease.objects.all()
     first, second = make_release(2, name="first"), make_release(2, name="second")
     sealed = make_release(1, name="sealed", splits=("test",))

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import sleep
 from typing import Any, TypedDict
 
 from django.conf import settings
-from django.db import transaction
 
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
-from evaluation.models import OPEN, CaseRun, Judging, Run, of_split
+from evaluation.layers.base import WHOLE
+from evaluation.models import OPEN, CaseRun, Run, of_split
 from evaluation.models.spec import ModelDescription
 from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import measuring, predictions, spec, thresholds
+from evaluation.services.launch import measuring, predictions, spec, storing, thresholds
 from evaluation.services.launch.measuring import MetricsSettings
 from evaluation.services.launch.predictions import (
     PredictionsRefused,
@@ -161,7 +160,7 @@ def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
     run = examined.run
     run.spec = spec.describe(run, examined.measures, _asked(request, examined))
     run.config_sha256 = run.spec.config_sha256
-    _store(
+    storing.store(
         run,
         examined.cases,
         examined.items,
@@ -360,6 +359,8 @@ def _select(request: LaunchRequest, examined: _Examined) -> None:
     release, split = request.release, request.split
     known = [*Conversation.Split.values, OPEN]
     items = GoldItem.objects.filter(release=release).order_by("position")
+    if request.predictions is None and not _has_many_cases(release):
+        items = items.defer("canonical")  # nothing is read of the texts
     selected = list(of_split(items, split)) if split in ("", *known) else []
     examined.items = selected[: request.size]
     with examined.at("reason"):
@@ -376,10 +377,18 @@ def _select(request: LaunchRequest, examined: _Examined) -> None:
         examined.run.split = ""  # the same items as those of every split
 
 
+def _has_many_cases(release: GoldRelease) -> bool:
+    """Whether an item is a case for each of its labels."""
+    return release.layer in GOLD_LAYERS and gold_layer(release.layer).asks_one_by_one
+
+
 def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
     """One for each item, or for each label of it in the layers that ask one at a time."""
-    layer = gold_layer(run.release.layer)
-    parts = [(item, part) for item in items for part in layer.parts(item.content)]
+    if _has_many_cases(run.release):
+        layer = gold_layer(run.release.layer)
+        parts = [(item, part) for item in items for part in layer.parts(item.content)]
+    else:
+        parts = [(item, WHOLE) for item in items]
     cases = [
         CaseRun(run=run, item=item, part=part.uid, part_id=part.id, repetition=repetition)
         for repetition in range(1, run.repetitions + 1)
@@ -418,60 +427,3 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     if request.configuration is not None:
         asked["configuration"] = dict(request.configuration)
     return asked
-
-
-AT_ONCE = 500
-"""Cases that are stored in one transaction, with what is to be answered and judged of them: others
-who write wait no longer than for these."""
-PAUSE_SECONDS = 0.12
-"""Between two of them: on SQLite those who wait try again every 0.1 s, and would never be first."""
-
-
-def _store(
-    run: Run,
-    cases: list[CaseRun],
-    items: list[GoldItem],
-    judge_prompts: Mapping[str, str],
-    *,
-    queue: bool,
-    cloned_from: int | None = None,
-) -> None:
-    """Keep a new run with its cases, and what there is to answer of them.
-
-    Many cases are stored a part at a time. Until all are there the run is a failed one, whose
-    launch broke off, as it truly would be if this process ended now. It is a look at its test
-    items from the first part on: no case is ever stored without it.
-    """
-    parts = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
-    run.failure = steering.BROKEN_OFF if len(parts) > 1 else None
-    judging: Judging | None = None
-
-    def store(part: list[CaseRun]) -> None:
-        nonlocal judging
-        if run.pk is None:
-            run.save()
-            looks.record_launch(run, items)
-        stored = CaseRun.objects.bulk_create(part, batch_size=500)
-        if run.spec.answers is not None and run.spec.answers.elsewhere:
-            answers.take_over(run, stored)
-        elif run.spec.has_answers:
-            judging = judging or answers.prepare_judging(
-                run, judge.prompts(judge_prompts), by=run.requested_by
-            )
-            answers.prepare(judging, stored)
-
-    for part in parts[:-1]:
-        with transaction.atomic():
-            store(part)
-        sleep(PAUSE_SECONDS)
-    with transaction.atomic():
-        store(parts[-1])
-        run.failure = None
-        Run.objects.filter(pk=run.pk).update(failure=None)
-        gold = str(run.release)
-        details = {"pipeline": run.pipeline, "gold": gold}
-        if cloned_from is not None:
-            details["cloned_from"] = str(cloned_from)
-        steering.record("run.launched", run, run.requested_by, **details)
-        if queue:
-            transaction.on_commit(lambda: steering.wake(run.pk))
