@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import junitparser
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -221,6 +222,22 @@ def test_the_junit_report_has_a_test_case_for_each_case_of_gold(runs: tuple[Run,
     assert counted == {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
     assert gate.get("failures") == "2"
     assert (root.get("tests"), root.get("errors")) == ("5", "1")
+
+    read = junitparser.JUnitXml.fromstring(text.encode())
+    as_written = [
+        (suite.tests, suite.failures, suite.errors, suite.skipped) for suite in (read, *read)
+    ]
+    assert [[type(said) for said in case.result] for case in next(iter(read))] == [
+        [junitparser.Error],
+        [junitparser.Failure],
+        [],
+    ]
+    for suite in (*read, read):
+        suite.update_statistics()
+    as_counted = [
+        (suite.tests, suite.failures, suite.errors, suite.skipped) for suite in (read, *read)
+    ]
+    assert as_counted == as_written == [(5, 3, 1, 0), (3, 1, 1, 0), (2, 2, 0, 0)]
 
 
 def test_a_case_fails_by_the_threshold_of_its_run() -> None:
