@@ -26,6 +26,7 @@ from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import OPEN, CaseRun, Run, of_split
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
+from evaluation.models.spending import RunSpending
 from evaluation.models.traces import StageTrace
 from evaluation.models.trials import Trial, TrialCase, TrialConversation
 from evaluation.models.work import Work, WorkQuerySet
@@ -57,6 +58,7 @@ __all__ = [
     "Run",
     "RunNote",
     "RunSpec",
+    "RunSpending",
     "RunTag",
     "SampledAnswer",
     "Score",

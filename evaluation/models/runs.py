@@ -5,8 +5,7 @@ from typing import Any, TypedDict
 from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Exists, F, Func, OuterRef, Q, Subquery, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -27,19 +26,24 @@ def of_split(items: models.QuerySet[GoldItem], split: str) -> models.QuerySet[Go
     return items.filter(split=split) if split else items
 
 
-def _count_cases(*states: str) -> Coalesce:
+def _count_cases(*states: str) -> Subquery:
     """Counted by a separate query, so that a page of runs counts only the cases it shows."""
     return _number(CaseRun.objects.filter(run=OuterRef("pk"), state__in=states))
 
 
-def number_of_cases(run: str) -> Coalesce:
+def _has_cases(*states: str) -> Exists:
+    return Exists(CaseRun.objects.filter(run=OuterRef("pk"), state__in=states))
+
+
+def number_of_cases(run: str) -> Subquery:
     """Of the run at this path. Of one split, all runs take the first n: as many are the same."""
     return _number(CaseRun.objects.filter(repetition=1, run=OuterRef(run)))
 
 
-def _number(cases: models.QuerySet[CaseRun]) -> Coalesce:
-    counted = cases.order_by().values("run").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=models.IntegerField()), 0)
+def _number(cases: models.QuerySet[CaseRun]) -> Subquery:
+    """Counted without a ``GROUP BY``, which would take three times as long."""
+    counted = cases.order_by().annotate(n=Func(F("pk"), function="COUNT")).values("n")
+    return Subquery(counted, output_field=models.IntegerField())
 
 
 def _wanted(model: str, run: str) -> Exists:
@@ -56,16 +60,21 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def with_progress(self) -> RunQuerySet:
         """Adds ``n_cases``, ``n_done``, ``n_failed``, ``n_running`` and ``state``."""
-        states, status = CaseRun.State, Run.Status
+        states = CaseRun.State
         counted = self.annotate(
-            n_cases=_count_cases(*states.values),
+            n_cases=_number(CaseRun.objects.filter(run=OuterRef("pk"))),
             n_done=_count_cases(states.DONE),
             n_failed=_count_cases(states.FAILED),
             n_running=_count_cases(states.RUNNING),
         )
-        all_cases = Q(n_cases=F("n_done") + F("n_failed"))
+        return counted.with_state()
+
+    def with_state(self) -> RunQuerySet:
+        """Adds ``state`` without counting anything."""
+        states, status = CaseRun.State, Run.Status
+        all_cases = ~_has_cases(states.QUEUED, states.RUNNING)
         to_write, to_judge = _wanted("Answer", "case__run"), _wanted("Judgement", "judging__run")
-        return counted.annotate(
+        return self.annotate(
             state=Case(
                 When(failure__isnull=False, then=Value(status.FAILED)),
                 When(scored_at__isnull=False, then=Value(status.FINISHED)),
@@ -74,7 +83,10 @@ class RunQuerySet(models.QuerySet["Run"]):
                 When(paused=True, then=Value(status.PAUSED)),
                 When(all_cases & to_write, then=Value(status.ANSWERING)),
                 When(all_cases, then=Value(status.JUDGING)),
-                When(Q(n_done=0, n_failed=0, n_running=0), then=Value(status.QUEUED)),
+                When(
+                    ~_has_cases(states.DONE, states.FAILED, states.RUNNING),
+                    then=Value(status.QUEUED),
+                ),
                 default=Value(status.RUNNING),
                 output_field=models.CharField(),
             )
@@ -284,6 +296,10 @@ class CaseRun(Work):
         indexes = [
             # claiming and progress: the open cases of a run, each first one without a sort
             models.Index(name="case_open", fields=["run", "state", "lease_expires_at", "id"]),
+            # pages: how many cases are done, failed by which error, seen in training
+            models.Index(name="case_counted", fields=["run", "state", "error_class", "exposure"]),
+            # pages: how many were tried again; nearly always none, so nothing else is looked at
+            models.Index(name="case_retried", fields=["run"], condition=~Q(earlier_failures=[])),
             # pace: the newest cases that have ended
             models.Index(name="case_ended", fields=["run", "finished_at"]),
         ]

@@ -150,6 +150,8 @@ def _page(cases: Any, asked: Asked) -> Page:
     if boundary is not None:
         beyond = _beyond(cases, boundary, by_value=metric is not None, descending=descending)
         cases = cases.exclude(beyond).exclude(pk=boundary) if backwards else cases.filter(beyond)
+    if metric is None:
+        cases = cases.filter(pk__gt=0)  # or SQLite sorts all cases by an index of another order
     loaded = list(cases.order_by(*_order(metric, descending, backwards))[: PAGE_SIZE + 1])
     more, shown = len(loaded) > PAGE_SIZE, loaded[:PAGE_SIZE]
     if backwards:

@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluation.models import Run
-from evaluation.services.language_models import endpoints
+from evaluation.models import Run, RunSpending
+from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256, release_sha256
@@ -41,6 +43,8 @@ from tests.evaluation.events import make_events_release
 from tests.evaluation.releases import freeze
 from tests.fakes import WordOverlap
 from tests.llm_server import LanguageServer
+
+summing: Any = import_module("evaluation.migrations.0028_run_spending")
 
 
 @pytest.fixture(autouse=True)
@@ -215,7 +219,19 @@ def launch(release: GoldRelease, people: dict[str, User]) -> Callable[..., Run]:
 
 def work(run: Run) -> Run:
     execution.work(run.pk, uuid4())
+    hold_spending_to_its_pieces(run)
     return Run.objects.with_progress().get(pk=run.pk)
+
+
+def hold_spending_to_its_pieces(run: Run) -> None:
+    """Whatever happened to the run, what it has spent is the sum over its rows."""
+    stored = RunSpending.objects.filter(run=run).values().first() or {}
+    summed = summing.sums(apps).get(run.pk, {})
+    named = ("served_by", *budgets.amounts({}))
+    assert {name: stored.get(name) or 0 for name in named} == {
+        name: pytest.approx(value) if type(value) is float else value
+        for name, value in {name: summed.get(name) or 0 for name in named}.items()
+    }
 
 
 @pytest.fixture

@@ -9,10 +9,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import GateResult, Run
+from evaluation.models import CaseRun, GateResult, Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
@@ -33,6 +35,29 @@ def test_only_readers_steer_a_run(launch: Any, signed_in: Any, name: str) -> Non
     assert response.status_code == 404
     run.refresh_from_db()
     assert not run.paused
+
+
+@pytest.mark.one_database
+def test_the_page_of_a_large_run_counts_its_cases_in_an_index(
+    finished: Any, signed_in: Any
+) -> None:
+    run = finished()
+    read = CaseRun._meta.db_table
+    counting = re.compile(rf'^SELECT (?!.*"seconds").*(FROM "{read}"|AS "n_cases")')
+
+    with CaptureQueriesContext(connection) as asked:
+        assert signed_in("noor").get(run.get_absolute_url()).status_code == 200
+
+    statements = [query["sql"] for query in asked if counting.search(query["sql"])]
+    assert len(statements) >= 4, asked.captured_queries
+    for statement in statements:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+            steps = [step for *_rest, step in cursor.fetchall()]
+        of_cases = [step for step in steps if re.search(rf"{read}|INDEX case_", step)]
+        assert of_cases, steps
+        for step in of_cases:
+            assert "COVERING INDEX" in step or "INDEX case_retried" in step, (statement, step)
 
 
 def test_the_run_page_shows_figures_floors_plots_and_cases(

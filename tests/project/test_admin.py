@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models.slots import Slot
+from evaluation.models.spending import RunSpending
 from labeling.admin import PROJECT_OF
 from labeling.models import (
     AnnotationRevision,
@@ -42,6 +43,7 @@ NOT_ON_THEIR_OWN = {
     Membership,
     RoundConversation,
     SignIn,
+    RunSpending,
     Slot,
     TextVector,
     Transcript,

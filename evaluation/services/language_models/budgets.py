@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +13,17 @@ from django.db.models.functions import Cast
 
 from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import Answer, CaseRun, Judgement, Probing, Run, Trial, TrialCase, of_split
+from evaluation.models import (
+    Answer,
+    CaseRun,
+    Judgement,
+    Probing,
+    Run,
+    RunSpending,
+    Trial,
+    TrialCase,
+    of_split,
+)
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
@@ -101,25 +109,63 @@ class Estimate:
 
 
 def spent(run_id: int) -> Spent:
-    """Summed from cases, answers and judgements, by the database."""
-    return reduce(add, map(spent_on, _paid_work(run_id)))
+    """On cases, answers and judgements together."""
+    row = RunSpending.objects.filter(run=run_id).first() or RunSpending()
+    return Spent(
+        calls=int(row.calls),
+        cached=int(row.cached),
+        prompt_tokens=int(row.prompt_tokens),
+        completion_tokens=int(row.completion_tokens),
+        cost=None if row.unpriced else row.cost,
+        saved_tokens=int(row.saved_tokens),
+        saved=None if row.unsaved else row.saved,
+        seconds=row.seconds,
+    )
 
 
 def served(run_id: int) -> list[str]:
     """The models that replied, as the server named them."""
-    asked = (work.filter(usage__has_key="models") for work in _paid_work(run_id))
-    names_of_work = (
-        work.order_by().values_list("usage__models", flat=True).distinct() for work in asked
-    )
-    return sorted({name for rows in names_of_work for names in rows for name in names})
+    names = RunSpending.objects.filter(run=run_id).values_list("served_by", flat=True).first()
+    return names or []
 
 
-def _paid_work(run_id: int) -> list[QuerySet[Any]]:
-    return [
-        CaseRun.objects.filter(run=run_id),
-        Answer.objects.filter(case__run=run_id),
-        Judgement.objects.filter(judging__run=run_id),
-    ]
+def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """The usage of a piece of work has changed: so has what its run has spent.
+
+    For the transaction that stores it. What belongs to no run has no sum.
+    """
+    run_id = _run_of(work)
+    if run_id is None:
+        return
+    if not RunSpending.objects.filter(run=run_id).exists():
+        RunSpending.objects.bulk_create([RunSpending(run_id=run_id)], ignore_conflicts=True)
+    row = RunSpending.objects.select_for_update().get(run=run_id)
+    added, taken = amounts(after), amounts(before)
+    for name in added:
+        setattr(row, name, getattr(row, name) + added[name] - taken[name])
+    row.served_by = sorted({*row.served_by, *after.get("models", [])})
+    row.save()
+
+
+def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
+    """What one piece of work adds to the sums of its run."""
+    if "calls" not in usage:
+        usage = {}
+    summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
+    for name, unknown in (("cost", "unpriced"), ("saved", "unsaved")):
+        summed[unknown] = int(summed["calls"] > 0 and usage.get(name, 0) is None)
+    return summed
+
+
+def _run_of(work: Any) -> int | None:
+    match work:
+        case CaseRun():
+            return work.run_id
+        case Answer():
+            return work.case.run_id
+        case Judgement():
+            return work.judging.run_id
+    return None
 
 
 def spent_on(work: QuerySet[Any]) -> Spent:

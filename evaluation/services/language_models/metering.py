@@ -164,7 +164,9 @@ class PaidModel:
         row = type(self._work)._default_manager.filter(pk=self._work.pk)
         usage = row.select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
-            row.update(usage=together(usage, call.as_json()))
+            total = together(usage, call.as_json())
+            row.update(usage=total)
+            budgets.note(self._work, usage, total)
 
 
 def too_long() -> OutOfTime:

@@ -164,7 +164,7 @@ def _matches(search: str) -> Q:
 
 
 def _in_state(runs: RunQuerySet, status: str) -> RunQuerySet:
-    """How a run ended is a column; the cases are counted only of those that go on."""
+    """How a run ended is a column; the cases are looked at only of those that go on."""
     ended = {
         Status.FAILED: Q(failure__isnull=False),
         Status.FINISHED: Q(failure=None, scored_at__isnull=False),
@@ -172,7 +172,7 @@ def _in_state(runs: RunQuerySet, status: str) -> RunQuerySet:
     }
     if status in ended:
         return runs.filter(ended[Status(status)])
-    going_on: Any = runs.filter(failure=None, scored_at=None, cancelled=False).with_progress()
+    going_on: Any = runs.filter(failure=None, scored_at=None, cancelled=False).with_state()
     return going_on.filter(state=status)
 
 

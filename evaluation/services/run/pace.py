@@ -16,6 +16,8 @@ WITHIN = timedelta(minutes=30)
 """Older ones are of another time: before a pause, or before all workers were gone."""
 ENOUGH = 3
 SHOWN = 8  # of the cases in work
+IN_WORK = 100
+"""More are never in work at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,14 @@ def pace_of(run: Run, *, left: int) -> Pace:
     if len(times) >= ENOUGH:
         span = (now - times[-1]).total_seconds()
         per_second = (len(times) - 1) / span if span > 0 else None
-    in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item").order_by("pk")
+    in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item")
+    in_work = in_work.order_by("lease_expires_at", "pk")  # of an index: by number they are searched
     failed = cases.filter(state=CaseRun.State.FAILED).order_by()
     counted = failed.values_list("error_class").annotate(n=Count("pk")).order_by("-n")
+    running = in_work.defer("output", "usage", "item__canonical")
     return Pace(
         per_second=per_second,
         seconds_left=left / per_second if per_second else None,
-        running=list(in_work.defer("output", "usage", "item__canonical")[:SHOWN]),
+        running=sorted(running[:IN_WORK], key=lambda case: case.pk)[:SHOWN],
         errors=list(counted),
     )

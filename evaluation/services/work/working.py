@@ -124,7 +124,11 @@ def _store(work: Work, context: WorkContext, started: float, result: Columns) ->
     result = _without_unreadable(work, context, result)
     usage = _reported_usage(work, context, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
-    if not leases.finish(work, context.owner, **usage, **timed, **result):
+    with transaction.atomic():
+        is_stored = leases.finish(work, context.owner, **usage, **timed, **result)
+        if is_stored and usage:
+            budgets.note(work, work.usage, usage["usage"])
+    if not is_stored:
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
