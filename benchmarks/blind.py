@@ -43,7 +43,7 @@ Talk = Sequence[Mapping[str, str]]
 
 
 class Item(TypedDict):
-    """One requirement of the sheet, and every source that says exactly this of the talk."""
+    """One requirement of the sheet, and every source that it was drawn from."""
 
     item: int
     group: str
@@ -76,8 +76,10 @@ def draw(
 ) -> list[Item]:
     """About ``size`` requirements, of each source and group of conversations as many, shuffled.
 
-    A source that has fewer gives all it has, and the others give more. What two sources say of a
-    talk in the same words is one item of both. ``groups`` names the group of each conversation.
+    A source that has fewer gives all it has, and the others give more. What is drawn from two
+    sources in the same words is one item of both; a source that it was not drawn from does not
+    count it, or its sample would lean to what it has in common with others. ``groups`` names the
+    group of each conversation.
     """
     generator = random.Random(seed)
     stock = {

@@ -15,7 +15,7 @@ TALK = [
     {"role": "analyst", "content": "What should the library app do first?"},
     {"role": "user", "content": "Hello! Readers must find a book by its title. Nice day."},
     {"role": "analyst", "content": "Should the app remind readers by mail?"},
-    {"role": "user", "content": "yes please"},
+    {"role": "user", "content": "Yes please. What else would you need to know?"},
     {"role": "analyst", "content": "Should readers pay fines online?"},
     {"role": "user", "content": "no, at the desk"},
 ]
@@ -77,6 +77,7 @@ def test_the_page_shows_found_missed_and_only_in_the_output():
     found, missed, extra = reading.page("local", [row]).split("### ")[1:]
     assert "Find a book" in found
     assert "Send mail" in missed
+    assert "Find a book" not in missed
     assert "Pay \\<b\\>fines\\</b\\>" in extra
 
 
@@ -118,6 +119,8 @@ class TestSheet:
         assert [item["item"] for item in items] == list(range(1, 9))
         assert items == draw(sources, 8, seed=3)
         assert items != draw(sources, 8, seed=4)
+        order = [item["sources"] for item in items]
+        assert order != sorted(order)
 
     def test_a_source_that_has_fewer_gives_all(self):
         items = draw({"few": outputs("Few", 1), "many": outputs("Many", 9)}, 6, seed=1)
@@ -127,7 +130,8 @@ class TestSheet:
     def test_each_group_of_conversations_gives_as_many(self):
         some = outputs("Talk", 9)["talk"]
         items = draw({"local": {"talk": some, "interview": some, "other": some}}, 6, seed=1)
-        assert sorted(item["group"] for item in items) == ["interviews"] * 3 + ["talks"] * 3
+        drawn = sorted((item["group"], item["conversation"]) for item in items)
+        assert drawn == [("interviews", "interview")] * 3 + [("talks", "talk")] * 3
 
     def test_the_same_words_of_two_sources_are_judged_once_for_both(self):
         (item,) = draw({"a": outputs("Same", 1), "b": outputs("Same", 1)}, 4, seed=1)
@@ -138,7 +142,7 @@ class TestSheet:
         items = draw({"secret-source": {"talk": [label]}}, 1, seed=1)
         sheet = blind.sheet(items, {"talk": TALK})
         assert "> 2 analyst: Should the app remind readers by mail?" in sheet
-        assert "> **3** user: yes please" in sheet
+        assert "> **3** user: Yes please." in sheet
         assert "Nice day" not in sheet
         for hidden in ("secret-source", "Accepted in 3", "0.77", "REQ-042"):
             assert hidden not in sheet
@@ -191,6 +195,7 @@ class TestJudged:
         ("verdicts", "why"),
         [
             ({1: "usable", 2: "fine", 3: "usable"}, "item 2: 'fine' is no verdict"),
+            ({"2": "usable", 2: "usable"}, "item 2 is judged twice"),
             ({1: "usable", 2: "usable"}, r"not judged, or not on the sheet: \[3\]"),
         ],
     )
