@@ -139,7 +139,9 @@ def context_of(report: Report) -> dict[str, Any]:
         "headline": headline,
         "picture": picture(headline) if headline else None,
         "groups": present.grouped(layer, figures),
-        "diagnostics": [line for line in shown if line.metric.diagnostic],
+        "diagnostics": [
+            line for line in shown if line.metric.diagnostic and line.row.reason not in layer.off
+        ],
         "verdict": _verdict(report.compared) if report.compared else None,
         "no_verdict": words(report.no_verdict),
         "deciding": [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from io import StringIO
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.db import connection
 
 from evaluation.management import summary
@@ -49,10 +51,11 @@ def thought(found: list[dict[str, Any]], name: str) -> str:
 @pytest.fixture
 def measure(project: Project, finished: Any, server: LanguageServer) -> Any:
     server.default = reads
+    release = make_events_release(project)
 
     def run(*, thought: bool, **cot: bool) -> Run:
         return finished(
-            release=make_events_release(project),
+            release=release,
             pipeline="events-model",
             config={"thought": thought},
             metrics={"cot": {"enabled": True, **cot}},
@@ -121,6 +124,26 @@ def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -
 
     assert "strict_f1" in table
     assert "cot_" not in table
+    assert "Thought: faithfulness" not in said_by("report", run.pk, format="html")
+    assert "cot_" not in compared(run, measure(thought=True, enabled=False))
+
+
+def test_diagnostics_of_two_runs_are_compared_in_a_table_of_their_own(measure: Any) -> None:
+    main, _, apart = compared(measure(thought=True), measure(thought=True)).partition("Diagnostics")
+
+    assert "strict_f1" in main
+    assert "cot_" not in main
+    assert "cot_faithfulness" in apart
+
+
+def said_by(command: str, *runs: int, **options: Any) -> str:
+    out = StringIO()
+    call_command(command, *runs, stdout=out, **options)
+    return out.getvalue()
+
+
+def compared(before: Run, after: Run) -> str:
+    return said_by("compare", before.pk, after.pk)
 
 
 def test_the_run_says_by_which_versions_and_which_model_it_was_measured(measure: Any) -> None:

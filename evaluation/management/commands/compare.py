@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -80,7 +80,8 @@ def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -
         for difference in splits:
             console.print(_split_table(difference))
         for comparison in compared:
-            console.print(_table(comparison))
+            for table in _tables(comparison):
+                console.print(table)
             said = conclusions.sentence(comparison.primary, comparison)
             console.print(said, highlight=False, markup=False, soft_wrap=True)
             for name, (old, new) in comparison.changed.items():
@@ -90,17 +91,24 @@ def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -
     return captured.get()
 
 
-def _table(comparison: Compared) -> Table:
+def _tables(comparison: Compared) -> Iterator[Table]:
+    """Diagnostics, where any were measured, in a separate table."""
     before, after = comparison.before, comparison.after
-    table = Table(
-        title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline}) "
-        f"on {after.release}, {comparison.shared:,} cases"
-    )
+    title = f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline}) "
+    title += f"on {after.release}, {comparison.shared:,} cases"
+    yield _table(title, [row for row in comparison.rows if not row.metric.diagnostic])
+    measured = [row for row in comparison.rows if row.metric.diagnostic and row.comparison.n]
+    if measured:
+        yield _table("Diagnostics: not a goal in themselves", measured)
+
+
+def _table(title: str, rows: Iterable[MetricComparison]) -> Table:
+    table = Table(title=title)
     table.add_column("metric")
     for name in FIGURES:
         table.add_column(name, justify="right")
     table.add_column("verdict")
-    for row in comparison.rows:
+    for row in rows:
         table.add_row(*_cells(row))
     return table
 
