@@ -66,7 +66,7 @@ def answered(said: Said) -> Built | None:
     text = opened(clean(said.text)).rstrip(" .!,;:")
     if not question.rstrip().endswith("?") or not 0 < len(tokens(text)) <= LONGEST:
         return None
-    for shape in (_by_whom, _how, _what, _wanted):
+    for shape in (_by_whom, _only_they, _how, _what, _wanted):
         built = shape(question, text)
         if built:
             return replace(built, action=upper_first(built.action.strip(" ,.;:")))
@@ -93,6 +93,16 @@ def _by_whom(question: str, text: str) -> Built | None:
     if re.search(r"\band\b|\bor\b|,", who):
         return Built(f"allow {only}{lower_first(who)} to {what}")
     return Built(f"{what}, which nobody else may do" if only else what, subject=who)
+
+
+def _only_they(question: str, text: str) -> Built | None:
+    """Only the branch head, asked whether staff may change it."""
+    asked = re.search(r"\b(?P<asked>(?:may|can|should|could|shall|must) [^?]+)\?$", question, re.I)
+    found = re.match(r"(?:only|just) (?P<who>.+)$", text, re.I)
+    built = asked_of(asked["asked"]) if asked and found else None
+    if built is None or found is None or not built.subject or not _are_people(found["who"]):
+        return None
+    return Built(f"{built.action}, which nobody else may do", subject=found["who"])
 
 
 def _are_people(who: str) -> bool:

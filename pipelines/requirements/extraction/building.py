@@ -168,15 +168,17 @@ _AMOUNT_BEFORE = re.compile(
     re.I,
 )
 _REASON = re.compile(
-    r"(?:,?\s+(?:because|since (?=(?:i|we|it|they|you|the|our|there)\b)|so(?: that)?(?= (?:(?:i|"
+    r"(?:,?\s+(?:because|since (?=(?:i|we|it|they|you|the|our|there)\b)|"
+    r"so(?! [^,]{0,40}\b(?:should|must|has to|needs to)\b)(?: that)?(?= (?:(?:i|"
     r"we|you|it|they|he|she|that|"
     r"there|everyone|everybody|nobody|people|no one|the|our|my|customers|users|staff)\b))|"
-    r"otherwise|or else|in order (?:to|for)|as (?=(?:i|we|it|they|this|that) )|which (?:is|are|"
+    r"otherwise|or else|(?<=,) so(?! [^,]{0,40}\b(?:should|must|has to|needs to)\b)|"
+    r"in order (?:to|for)|as (?=(?:i|we|it|they|this|that) )|which (?:is|are|"
     r"was|means|makes|would)\b|"
     r"that way|this way|but (?!(?:not|only|never|no|except|without|also|no more|at most|"
     r"at least)\b)|"
     r"although|even though|though|whereas)"
-    r"|,?\s+(?:or (?:do|does|is|are|should|would|can|could|will|not|what|how)\b)"
+    r"|,?\s+(?:or (?:do|does|is|are|should|must|shall|may|would|can|could|will|not|what|how)\b)"
     r"|,\s+(?:right|you know|like|please|i think|i guess|i believe|i suppose|if possible|"
     r"if that's possible|"
     r"for example|e\.g\.|isn't it|not just|and so on|etc|no|or something|or so|or similar|"
@@ -194,13 +196,16 @@ _EXCEPTION = re.compile(
     re.I,
 )
 _POLITE_END = re.compile(
-    r"(?:,?\s+(?:please|too|as well|of course|ideally|at all|somehow|also|though|if possible|maybe|"
+    r"(?:,?\s+(?:please|full stop|period|too|as well|of course|ideally|at all|somehow|also|"
+    r"though|if possible|maybe|"
     r"for example|for sure|thanks|thank you|then|right|correct|right away please|at some point|"
     r"definitely|"
     r"basically|actually|really|and everything|and all that|and things like that|or anything))+$",
     re.I,
 )
 _NEXT_CLAUSE = re.compile(
+    r",?\s+so\s+(?=[^,]{2,40}?\b(?:should|must|has to|needs to)\b)|"
+    r"(?:,|;)?\s+(?:and|but)\s+(?=(?:i|we|you|they|he|she)(?:'\w+)?\s+[a-z]+|it(?:'s| is)\b)|"
     r"(?:,|;)?\s+(?:and|but|plus)(?: also| then| that| of course)*\s+(?=(?P<who>"
     r"(?:i|we|you|they|it|he|she|there|nobody|everybody|everyone|no one)|"
     r"(?:the|a|an|our|my|each|every|all|some|any|only|those|these|no)\s+(?:[\w'-]+\s+){1,4}?|"
@@ -209,7 +214,9 @@ _NEXT_CLAUSE = re.compile(
     r"have to|has to|"
     r"want|wants|is|are|gets?|sends?|shows?|reminds?|receives?|sees?|enters?|keeps?|also))\b)"
     r"|,\s+(?=(?:it|they|there|the \w+|we|i|you)(?:'d|'ll| (?:should|must|can|cannot|shall|will|"
-    r"would|may|needs?|have|has|want))\b)",
+    r"would|may|needs?|have|has|want|is|are))\b)"
+    r"|,\s+(?=(?:an?|the) [\w-]+ (?!of|for|in|on|at|with|and|or|to|from|by|per)[a-z]+s\b)"
+    r"|,\s+(?=(?:nobody|somebody|people|everybody) (?!(?:may|can|must|should|else|is allowed)\b))",
     re.I,
 )
 _MODAL = (
@@ -261,13 +268,14 @@ _PREFERS = re.compile(
     rf"^{_I}(?:'d| would)? rather (?:have )?(?P<what>(?:a|an|the|some|one)\s.+)$", re.I
 )
 _FOR_IT_TO = re.compile(
-    r"^(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
+    r"^(?:(?:it|that|this)(?: would|'d| will)(?: also| really)? help(?: a lot| us| me| them)?|"
+    r"(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
     r"will it be|make it|"
     r"(?:this|that) (?:is|would be))(?: also| really| very| quite)* "
     r"(?:nice|great|good|helpful|useful|handy|possible|important|essential|crucial|necessary|"
     r"cool|ideal|"
     r"perfect|better|best|easy|"
-    r"convenient)(?: for (?P<who>.{2,40}?))? to (?:be able to )?(?P<rest>.+)$",
+    r"convenient))(?: for (?P<who>.{2,40}?))? to (?:be able to )?(?P<rest>.+)$",
     re.I,
 )
 _IDEA_TO = re.compile(
@@ -341,12 +349,21 @@ _FRONTED_OPEN = re.compile(
 )
 
 
+_OPEN_QUESTION = re.compile(
+    r"\b(?:where|what|how|whether|which|who) (?:(?:the|a|an|many|much|\w+s|\w+) ){0,2}[\w-]+$", re.I
+)
+
+
 def clauses_of(text: str) -> list[str]:
     """A sentence cut where the next half says something wanted by itself."""
     parts, start = [], 0
     for cut in _NEXT_CLAUSE.finditer(text):
         left = text[start : cut.start()]
-        if len(tokens(left)) >= 4 and not re.match(rf"(?:{_IF}|for|at|on|in)\b", left, re.I):
+        if (
+            len(tokens(left)) >= 4
+            and not _OPEN_QUESTION.search(left)
+            and not re.match(rf"(?:{_IF}|for|at|on|in)\b", left, re.I)
+        ):
             parts.append(left.strip(" ,;"))
             start = cut.end()
     return [*parts, text[start:]]
@@ -381,6 +398,9 @@ def built_clause(said: Said) -> Built | None:
     text = _POLITE_END.sub("", text.rstrip(" .!?,;:…")).rstrip(" .!?,;:")
     if _NEGATED_MATRIX.search(text):
         return None
+    text = re.sub(
+        r"^(?:you|me|i|we) and (?!(?:i|we|you)\b)(?=[a-z])", "the user and ", text, flags=re.I
+    )
     built = _shaped(text, said, ensured=ensured)
     if built is None:
         return None
@@ -393,7 +413,8 @@ def _finished(built: Built, said: Said) -> Built | None:
     """In neutral words, with what "it" stands for where that is certain."""
     by_system = not built.subject or is_system(built.subject)
     action = neutral(_POLITE_END.sub("", plain(built.action)), of_person=not by_system)
-    action = resolved(action, before=built.condition if "its " in action else said.before)
+    before = built.condition if "its " in action else said.before
+    action = resolved(action, before=before, by_them=built.subject.lower() == "they")
     condition = neutral(built.condition, of_person=False) if built.condition else ""
     action = action.strip(" ,.;:")
     return replace(built, action=action[:1].upper() + action[1:], condition=condition)
@@ -429,7 +450,7 @@ def _condition_first(text: str) -> tuple[str, str]:
     found = _IF_FIRST.match(text) or _IF_FIRST_OPEN.match(text)
     if found is None or len(tokens(text[found.end() :])) < 2:
         return text, ""
-    return text[found.end() :], plain(found["when"])
+    return text[found.end() :], plain(found["when"]).split(":")[0]
 
 
 def _condition_last(text: str) -> tuple[str, str]:
@@ -447,7 +468,7 @@ def _condition_last(text: str) -> tuple[str, str]:
         text[: found.start()],
     ) and when.lower().startswith(("if", "when")):
         return text, ""  # "show if it is paid" asks for the answer, it sets no condition
-    return text[: found.start()], when.rstrip(" .!?")
+    return text[: found.start()], when.split(":")[0].rstrip(" .!?")
 
 
 def _without_reason(text: str) -> str:
@@ -651,7 +672,7 @@ def _asked(text: str, said: Said) -> Built | None:
         if not (_is_pronoun(who) or is_noun_phrase(who)):
             continue
         verb = re.sub(
-            rf"^{_ADVERB}(?:not |only |always |automatically |never )*", "", rest, flags=re.I
+            rf"^{_ADVERB}(?:not |only |always |never |[a-z]+ly )*", "", rest, flags=re.I
         ).split()
         if verb and (is_verb(verb[0]) or verb[0].lower() == "be") and verb[0].islower():
             options.append((_fits(verb), who, rest))
@@ -717,6 +738,8 @@ def _present(text: str, said: Said) -> Built | None:
     spoken = text.split()
     for at in range(1, min(8, len(spoken))):
         who, rest = " ".join(spoken[:at]), " ".join(spoken[at:])
+        if spoken[at].endswith(",") or who.endswith(","):
+            return None
         if not (_is_pronoun(who) or is_noun_phrase(who)) or who.lower().split()[-1] in words(
             "prepositions"
         ):
@@ -737,32 +760,24 @@ def _present(text: str, said: Said) -> Built | None:
                 modal="must",
                 negative=bool(re.search(r"\b(?:not|never)\b", passive[0])),
             )
-        word = re.sub(r"[,.]$", "", spoken[at]).lower()
-        verb = base_form(word)
-        after = spoken[at + 1].lower() if at + 1 < len(spoken) else ""
-        if (
-            verb is None
-            or word.endswith(("ing", "ed"))
-            or not after
-            or word in words("prepositions")
-        ):
-            continue
-        plural = is_plural(who) or who.lower() in {"i", "we", "you", "they"}
-        if (word == verb) != plural or (
-            after
-            and base_form(after)
-            and after not in words("determiners")
-            and is_verb(after)
-            and not plural
-            and word != third_person(verb)
-        ):
-            continue
-        if word != third_person(verb) and not plural:
-            continue
-        if after in {"is", "are", "was", "were", "has", "have"}:
-            continue
-        return _present_of(who, " ".join([verb, *spoken[at + 1 :]]), said)
+        adverb = spoken[at : at + 1] if spoken[at].endswith("ly") else []
+        verb = _finite_verb(who, spoken[at + len(adverb) :])
+        if verb:
+            rest = " ".join([*adverb, verb, *spoken[at + len(adverb) + 1 :]])
+            return _present_of(who, rest, said)
     return None
+
+
+def _finite_verb(who: str, spoken: list[str]) -> str | None:
+    """The base of the verb that goes with this subject, if one comes next."""
+    if len(spoken) < 2 or spoken[1].lower() in {"is", "are", "was", "were", "has", "have"}:
+        return None
+    word = re.sub(r"[,.]$", "", spoken[0]).lower()
+    verb = base_form(word)
+    if verb is None or word.endswith(("ing", "ed")) or word in words("prepositions"):
+        return None
+    plural = is_plural(who) or who.lower() in {"i", "we", "you", "they"}
+    return verb if word == (verb if plural else third_person(verb)) else None
 
 
 def _present_of(who: str, rest: str, said: Said) -> Built | None:
@@ -896,7 +911,9 @@ def of_subject(
     rest = _bare(rest)
     if re.match(r"(?:not|never) ", rest, re.I):
         negative, rest = not negative, rest.split(" ", 1)[1]
-    who = who.strip(" ,")
+    who = {"them": "they", "him": "he", "her": "she", "us": "we", "me": "i"}.get(
+        who.strip(" ,").lower(), who.strip(" ,")
+    )
     if re.match(r"(?:not all|not every|not everyone|no|only)\b", who, re.I):
         return _quantified(who, rest, modal)
     passive = _passive(rest)
@@ -920,7 +937,10 @@ def _doing(who: str, phrase: str, said: Said, *, modal: str, negative: bool) -> 
     if is_system(who) or (low in {"it", "this", "that"} and _is_the_system(phrase, said)):
         return Built(f"never {phrase}" if negative else phrase, negative=negative)
     if low in {"it", "this", "that"}:
-        return None
+        named = [name for name in things_named(said.before) if not is_plural(name)]
+        return (
+            _by_thing(named[0], phrase, modal=modal, negative=negative) if len(named) == 1 else None
+        )
     if is_person(who) or re.match(
         r"(?:everyone|everybody|anyone|anybody|someone|somebody|people)$", low
     ):
@@ -951,6 +971,8 @@ def _by_somebody(who: str, phrase: str, *, negative: bool) -> Built | None:
         if not named:
             return None
         return Built(f"prevent {named} from {_gerund_phrase(phrase)}", negative=True)
+    if re.search(r"\b(?:and|or)\b", head_of(who)):
+        return Built(f"allow {lower_first(who)} to {phrase}")
     if _COUNTED.match(who):
         return Built(
             f"ensure that {lower_first(who)} {phrase if is_plural(who) else _conjugated(phrase)}"
@@ -1112,8 +1134,7 @@ def verb_phrase(text: str) -> str:
         flags=re.I,
     )
     only = re.match(
-        r"(?P<only>only|always|automatically|never|directly|immediately|quickly|"
-        r"easily) (?P<verb>[a-z-]+)\b(?P<rest>.*)$",
+        r"(?P<only>only|always|never|[a-z]+ly) (?P<verb>[a-z-]+)\b(?P<rest>.*)$",
         text,
         re.I,
     )
@@ -1121,7 +1142,7 @@ def verb_phrase(text: str) -> str:
         verb = only["verb"].lower()
         if only["only"].lower() == "only":
             return f"{verb} only{only['rest']}" if only["rest"] else ""
-        if only["only"].lower() in {"automatically", "always", "never"}:
+        if only["only"].lower() in {"automatically", "always", "never", "manually"}:
             return f"{only['only'].lower()} {verb}{only['rest']}"
         return f"{verb}{only['rest']} {only['only'].lower()}"
     spoken = text.split()
@@ -1132,7 +1153,7 @@ def verb_phrase(text: str) -> str:
 
 def _gerund_phrase(phrase: str) -> str:
     spoken = phrase.split()
-    at = 1 if spoken[0] in {"always", "automatically", "never"} else 0
+    at = 1 if spoken[0] in {"always", "automatically", "never", "manually"} else 0
     spoken[at] = gerund(spoken[at])
     text = " ".join(spoken)
     return re.sub(
@@ -1152,12 +1173,7 @@ def _provided(what: str) -> Built | None:
         flags=re.I,
     )
     what = _POLITE_END.sub("", what).strip(" ,.;:!?")
-    if not _thing(what) or re.search(
-        rf"\b{_I}(?:'|\b)(?! (?:need|want|have|use|sell|enter|choose|select|add|upload|can|"
-        rf"could|like))",
-        what,
-        re.I,
-    ):
+    if not _thing(what) or re.search(rf"\b{_I}'", what, re.I):
         return None
     noun = re.findall(r"[\w-]+", head_of(what).lower())
     verb = (
@@ -1221,7 +1237,9 @@ def _is_pronoun(who: str) -> bool:
 
 def _is_the_system(phrase: str, said: Said) -> bool:
     """Whether "it" is the system: nothing else was named just before, and a system does such."""
-    return not things_named(said.before) or phrase.split()[0] in grammar("done_by_systems")
+    verb = phrase.split()[0]
+    alone = not things_named(said.before) and verb in grammar("done_by_it")
+    return alone or verb in grammar("done_by_systems")
 
 
 def _is(what: str) -> str:

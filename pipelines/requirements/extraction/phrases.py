@@ -129,7 +129,8 @@ def is_plural(phrase: str) -> bool:
 def head_of(phrase: str) -> str:
     """A noun phrase without what follows its noun."""
     return re.split(
-        r",|\s(?:instead of|such as|of|for|in|on|at|with|without|from|to|by|about|per|who|that|"
+        r",(?!\d)|\s(?:instead of|such as|of|for|in|on|at|with|without|from|to|by|about|per|who|"
+        r"that|"
         r"which|where|under|over|"
         r"between|after|before|within)\s",
         phrase,
@@ -153,6 +154,12 @@ def is_noun_phrase(phrase: str) -> bool:
         return False
     if _EVERYBODY.match(phrase):
         return True
+    if ", " in phrase and not re.search(r"\b(?:and|or)\b", phrase):
+        return False
+    if spoken[0] in words("prepositions") - {"all", "like"} or (
+        base_form(spoken[0]) == spoken[0] and len(spoken) > 1 and spoken[1] in words("determiners")
+    ):
+        return False
     head = head_of(phrase).lower().split()
     relative = re.search(r"\s(?:who|that|which)\s", phrase)
     inner = phrase[: relative.start()].lower().split() if relative else spoken
@@ -160,6 +167,8 @@ def is_noun_phrase(phrase: str) -> bool:
         return False
     last = spoken[-1].strip(".,;:!?\"'")
     if last in words("prepositions") | words("determiners") | {"that", "which", "who", "and", "or"}:
+        return False
+    if last.endswith("ly") and len(spoken) > 1 and not is_content(last):
         return False
     return names_something(" ".join(head))
 
@@ -189,7 +198,9 @@ def is_person(phrase: str) -> bool:
 def is_system(phrase: str) -> bool:
     low = re.sub(r"^(?:the|this|our|my|your|a|new|whole|entire)\s+", "", phrase.lower().strip())
     low = re.sub(r"^(?:new|whole|entire|mobile|web)\s+", "", low)
-    return low in actors("system") and low not in {"there", "that", "this", "thing", "something"}
+    return low in actors("system") and low not in {
+        *("there", "it", "this", "that", "thing", "this thing", "something", "everything")
+    }
 
 
 def particles() -> frozenset[str]:

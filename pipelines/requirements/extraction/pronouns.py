@@ -14,7 +14,7 @@ from pipelines.requirements.extraction.phrases import (
     third_person,
 )
 from pipelines.requirements.lexicon import actors, words
-from pipelines.requirements.text import plain, singular
+from pipelines.requirements.text import plain, singular, tokens
 
 _OWN_CLAUSE = re.compile(
     r"\b(?P<who>i|we|you)(?P<modal>'d|'ll|'ve|'re|'m| would| will| can| could| should| must|"
@@ -29,7 +29,8 @@ _MINE = re.compile(r"\b(?:mine|ours|yours)\b", re.I)
 _DEMONSTRATIVE = re.compile(r"\b(?:this|that|these|those)(?= (?P<noun>[a-z][\w-]+))", re.I)
 _FIRST_OBJECT = re.compile(
     r"^(?P<verb>(?:never |always |automatically )?[a-z-]+(?: (?:up|out|in|off|back|only))?) "
-    r"(?P<it>it|them|this|that|these|those)(?=$|[ ,.;])(?! (?:is|are|can|should|must|will|would|"
+    r"(?P<it>it|them|this|that(?=$| (?:to|on|in|from|for|by|at|with|within)\b)|these|those)(?=$|"
+    r"[ ,.;])(?! (?:is|are|can|should|must|will|would|"
     r"has|have|was|were)\b)",
     re.I,
 )
@@ -60,7 +61,9 @@ _SHORT = {"'d": "would", "'ll": "will"}
 
 def neutral(text: str, *, of_person: bool) -> str:
     """Without first and second person; ``of_person``: somebody does it, with things of theirs."""
-    text = _SELF.sub("", text)
+    text = re.sub(r"\b(all|both|each) of us\b", "everybody", _SELF.sub("", text), flags=re.I)
+    if of_person:
+        text = re.sub(r"\bus\b", "staff", text, flags=re.I)
     text = _OWN_CLAUSE.sub(_third, text)
     text = _POSSESSIVE.sub("their" if of_person else "the", text)
     text = _MINE.sub("theirs" if of_person else "those of the user", text)
@@ -107,12 +110,13 @@ def _article(found: re.Match[str]) -> str:
             "she",
         }:
             return found[0]
-    if not is_content(noun) or noun in words("auxiliaries"):
+    counted = noun in grammar("many")
+    if not (is_content(noun) or counted) or noun in words("auxiliaries"):
         return found[0]
     return "the"
 
 
-def resolved(action: str, *, before: str) -> str:
+def resolved(action: str, *, before: str, by_them: bool = False) -> str:
     """ "Delete it" with what "it" stands for, if just one thing was named that it may be."""
     found = _FIRST_OBJECT.match(action) or _LATER.search(action)
     if found is None or (found.re is _LATER and things_named(action[: found.start()])):
@@ -120,10 +124,15 @@ def resolved(action: str, *, before: str) -> str:
     low = found["it"].lower()
     many = low in {"them", "these", "those", "their"}
     fitting = [name for name in things_named(before) if is_plural(name) == many]
-    if len(fitting) != 1:
+    people_too = many and not by_them and any(map(_are_people, tokens(before)))
+    if len(fitting) != 1 or people_too:
         return action
     name = f"{fitting[0]}'s" if low == "its" else fitting[0]
     return f"{action[: found.start('it')]}{name}{action[found.end('it') :]}"
+
+
+def _are_people(word: str) -> bool:
+    return person(word) is not None and is_plural(word)
 
 
 def things_named(text: str) -> list[str]:

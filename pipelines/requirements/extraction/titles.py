@@ -56,7 +56,8 @@ def _of_verb(text: str) -> str:
     if verb in grammar("silent") or verb in {"handle", "know", "enable"}:
         rest = re.sub(r"^the user (?=(?:a|an|the|some|every|each)\b)", "", rest)
         shown = _ARTICLE.sub("", rest)
-        if is_noun_phrase(head_of(shown)) and not re.match(
+        counted = re.sub(r"^(?:at (?:least|most)|up to|no more than) ", "", shown)
+        if is_noun_phrase(head_of(counted)) and not re.match(
             r"(?:up|out|if|whether|how|what|who|that|which)\b", shown
         ):
             return shown
@@ -170,12 +171,22 @@ def _short(phrase: str) -> str:
     if len(spoken) > MOST_WORDS:
         whole = " ".join(spoken)
         ends = [found.start() for found in _PLACE.finditer(whole)]
-        fitting = [end for end in ends if 2 <= len(whole[:end].split()) <= MOST_WORDS]
+        fitting = [
+            end
+            for end in ends
+            if 2 <= len(whole[:end].split()) <= MOST_WORDS and ends_well(whole[:end])
+        ]
         spoken = whole[: fitting[-1]].split() if fitting else spoken[:MOST_WORDS]
-    while len(spoken) > 2 and (
+    while len(spoken) > 1 + (spoken[0].endswith("ing")) and (
         not ends_well(" ".join(spoken))
-        or spoken[-1].lower() in {"it", "them", "based", "according", "not", "even", "who", "one"}
+        or spoken[-1].lower() in {"it", "them", "based", "according", "not", "even", "who"}
         or (spoken[-1].endswith("ly") and not is_content(spoken[-1]))
+        or spoken[-1].lower() in grammar("many") - {"people", "children", "staff", "data", "police"}
+        or (spoken[-1].endswith("ing") and spoken[-2].lower() in {"and", "or"})
+        or (
+            singular(spoken[-1].lower()) in grammar("time_nouns")
+            and spoken[-2].lower() in grammar("many")
+        )
         or (is_verb(spoken[-1]) and spoken[-2].lower() in {"and", "or", "to"})
     ):
         spoken = spoken[:-1]

@@ -38,7 +38,18 @@ _RELATIVE_BEFORE_THAT = re.compile(
     r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
 )
 _CLAUSE_OF_SOMEBODY = re.compile(
-    r"\b(?:and|or|but) (?:he|she|they|it|there) (?!and\b|or\b)[a-z]", re.I
+    r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
+    re.I,
+)
+_ONE_OF_WHAT = re.compile(
+    r"\b(?:the|an?|this|that|another|other|[a-z]+er|[a-z]+est|new|old|same|right|wrong|good|bad|"
+    r"big|small) ones?\b(?! (?:of|day|time))|\bboth\b(?= (?:down|up|in|on|at|to|for|with)\b|$)",
+    re.I,
+)
+_BARE_NUMBER = re.compile(
+    r"\b(?:after|within|for) (?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|"
+    r"twenty|thirty|\d+)$",
+    re.I,
 )
 
 
@@ -79,10 +90,17 @@ def is_well_formed(action: str) -> bool:
 def _of_words(text: str, low: list[str]) -> Flaw | None:
     start = len(_WORD.findall(_LEAD.match(text)[0])) if _LEAD.match(text) else 0  # type: ignore[index]
     verb = low[start : start + 1]
-    if not verb or not is_verb(verb[0]) or verb[0] in grammar("wishes"):
+    if (
+        not verb
+        or not is_verb(verb[0])
+        or verb[0] in grammar("wishes")
+        or low[:2] == ["help", "to"]
+    ):
         return "no_verb"
-    if _CLAUSE_OF_SOMEBODY.search(text):
+    if _CLAUSE_OF_SOMEBODY.search(text) or _ONE_OF_WHAT.search(text):
         return "dangling"
+    if _BARE_NUMBER.search(text):
+        return "unfinished"
     rest = low[start + 1 :]
     ends_open = text.endswith((",", ":", ";", "…", "...", "-", "–", "—", "("))
     if ends_open or _unfinished(low):
@@ -147,7 +165,9 @@ def _joins_or_shows(low: list[str], at: int) -> bool:
             or before[0]
             in {"so", "anything", "everything", "something", "one", "ones", "those", "all"}
         )
-        return bool(joins and after and after[0] not in {"and", "or"})
+        goes_on = after and after[0] not in words("prepositions")
+        joins = joins and before[0] not in words("prepositions") | {"above", "below", "beyond"}
+        return bool(joins and goes_on)
     return bool(after) and after[0] in {
         "who",
         "that",
@@ -167,7 +187,10 @@ def _stands_before(earlier: list[str], pronoun: str) -> bool:
 
 
 def _names(word: str, earlier: list[str], pronoun: str) -> bool:
-    if not is_content(word) or (is_verb(word) and not set(earlier[-2:]) & words("determiners")):
+    if not is_content(word):
+        return False
+    may_do = word.endswith(("ing", "ed")) or (is_verb(word) and singular(word) == word)
+    if may_do and not set(earlier[-2:]) & words("determiners"):
         return False
     if pronoun in {"it", "its", "this", "that"}:
         return singular(word) not in grammar("time_nouns") and word not in {"user", "users"}

@@ -75,6 +75,7 @@ def said_of(commitment: Commitment, context: Context) -> Said:
         found = _LED_UP_BY.search(led_up)
         text = f"{found['words']}{text}" if found else text
     question = commitment.question.text if commitment.question else ""
+    led_up = re.sub(r"[\s,;]*(?:\b(?:and|but|so|plus)\b)?[\s,;]*$", "", led_up)
     before = led_up if len(led_up.split()) > 3 else (earlier[-1] if earlier else question)
     return Said(text=text, question=question, before=before)
 
@@ -119,13 +120,19 @@ def rationale_of(commitment: Commitment) -> str:
 def criteria_of(commitment: Commitment, phrase: Phrase) -> list[str]:
     """Checks from the amounts, times, formats and conditions that were said, if any."""
     said = " ".join([commitment.text, *commitment.details])
-    drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details]
+    drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details if _measures(one)]
     if commitment.criterion:
         drafted += criteria_wording.checks_of(commitment.criterion)
     else:
         drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]
     drafted += measures.conditions(phrase.condition)
     return list(dict.fromkeys(drafted))[:MOST_CRITERIA]
+
+
+def _measures(detail: str) -> bool:
+    """Whether a further sentence says something that can be tested."""
+    found = [*measures.amounts(detail), *measures.times(detail), *measures.formats(detail)]
+    return bool(found) or signal("only").search(detail) is not None
 
 
 def type_of(text: str) -> str:

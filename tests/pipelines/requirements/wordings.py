@@ -454,7 +454,7 @@ AFTER_THE_RULES = (
         actor="Tenant",
     ),
     Said("i would love if i could attach a video", "Attach a video", actor="User"),
-    Said("Then I call the plumber and he comes or he doesn't.", QUOTED),
+    Said("Then I call the plumber and he comes or he doesn't.", "Call the plumber"),
     Said(
         "The heating company has to get the readings by the tenth of each month.",
         "Ensure that the heating company gets the readings by the tenth of each month",
