@@ -393,6 +393,7 @@ def built_clause(said: Said) -> Built | None:
     text, first = _condition_first(text)
     if first:
         text, _ = without_matrix(opened(text))
+        said = replace(said, before=first) if things_named(first) else said
     text = _without_reason(text)
     text, last = _condition_last(text)
     text = _POLITE_END.sub("", text.rstrip(" .!?,;:…")).rstrip(" .!?,;:")
@@ -413,7 +414,7 @@ def _finished(built: Built, said: Said) -> Built | None:
     """In neutral words, with what "it" stands for where that is certain."""
     by_system = not built.subject or is_system(built.subject)
     action = neutral(_POLITE_END.sub("", plain(built.action)), of_person=not by_system)
-    before = built.condition if "its " in action else said.before
+    before = built.condition if "its " in action or things_named(built.condition) else said.before
     action = resolved(action, before=before, by_them=built.subject.lower() == "they")
     condition = neutral(built.condition, of_person=False) if built.condition else ""
     action = action.strip(" ,.;:")
@@ -660,10 +661,13 @@ def _would_help(text: str, said: Said) -> Built | None:
     return _provided(found["what"]) if found else None
 
 
+_ALTERNATIVE = re.compile(r",? or (?:also|only|just|instead|keep|both)\b", re.I)
+
+
 def _asked(text: str, said: Said) -> Built | None:
     """ "Should the customer see the price": the subject ends before the verb."""
     found = _ASK_MODAL.match(text)
-    if found is None:
+    if found is None or _ALTERNATIVE.search(text):
         return None
     spoken = found["rest"].split()
     options: list[tuple[int, str, str]] = []
@@ -675,7 +679,8 @@ def _asked(text: str, said: Said) -> Built | None:
             rf"^{_ADVERB}(?:not |only |always |never |[a-z]+ly )*", "", rest, flags=re.I
         ).split()
         if verb and (is_verb(verb[0]) or verb[0].lower() == "be") and verb[0].islower():
-            options.append((_fits(verb), who, rest))
+            acts = _is_pronoun(who) or is_system(who) or is_person(who)
+            options.append((3 if acts and _fits(verb) else _fits(verb), who, rest))
     if not options:
         return None
     _, who, rest = max(options, key=lambda option: option[0])
@@ -692,7 +697,8 @@ def _fits(verb: list[str]) -> int:
     if verb[0].lower() == "be":
         return 3
     after = verb[1].lower() if len(verb) > 1 else ""
-    if after in words("determiners") or after in words("prepositions") or after.isdigit():
+    numbers = grammar("many") - {"data", "people", "children", "staff", "men", "women"}
+    if after in words("determiners") | words("prepositions") | numbers or after.isdigit():
         return 2
     return 1 if after and not is_verb(after) else 0
 
@@ -761,14 +767,14 @@ def _present(text: str, said: Said) -> Built | None:
                 negative=bool(re.search(r"\b(?:not|never)\b", passive[0])),
             )
         adverb = spoken[at : at + 1] if spoken[at].endswith("ly") else []
-        verb = _finite_verb(who, spoken[at + len(adverb) :])
+        verb = finite_verb(who, spoken[at + len(adverb) :])
         if verb:
             rest = " ".join([*adverb, verb, *spoken[at + len(adverb) + 1 :]])
             return _present_of(who, rest, said)
     return None
 
 
-def _finite_verb(who: str, spoken: list[str]) -> str | None:
+def finite_verb(who: str, spoken: list[str]) -> str | None:
     """The base of the verb that goes with this subject, if one comes next."""
     if len(spoken) < 2 or spoken[1].lower() in {"is", "are", "was", "were", "has", "have"}:
         return None
@@ -847,8 +853,6 @@ def _reads_as_noun(spoken: list[str]) -> bool:
         "more",
         "up",
         "out",
-        "and",
-        "or",
     }
     if any(word.lower() in words("auxiliaries") for word in spoken[1:5]) and not re.search(
         r"\b(?:that|which|who|if|when|what|how)\b", " ".join(spoken[1:5])
@@ -916,6 +920,10 @@ def of_subject(
     )
     if re.match(r"(?:not all|not every|not everyone|no|only)\b", who, re.I):
         return _quantified(who, rest, modal)
+    rest = re.sub(r"^(?:remain|stay) (?=[a-z]+(?:ble|ed|en|al)\b)", "be ", rest)
+    if who.lower() in {"it", "this", "that"} and rest.startswith("be "):
+        named = [name for name in things_named(said.before) if not is_plural(name)]
+        who = named[0] if len(named) == 1 else who
     passive = _passive(rest)
     if passive:
         return _done_to(who, passive, said, modal=modal, negative=negative)
@@ -1110,6 +1118,8 @@ def _state(who: str, rest: str, said: Said, *, negative: bool) -> Built | None:
     if re.match(r"(?:cluttered|confusing|annoying|complicated|difficult|hard|bad)\b", after, re.I):
         return None
     first = after.split()[0].lower().strip(",")
+    if is_system(who) and first in {"about", "for", "a", "an", "like"}:
+        return None  # tells what it is
     low = lower_first(who)
     if not negative and first in grammar("state_adjectives") and not is_person(who):
         return Built(f"make {low} {after}")
@@ -1148,7 +1158,7 @@ def verb_phrase(text: str) -> str:
     spoken = text.split()
     if not spoken or not is_verb(spoken[0]):
         return ""
-    return lower_first(text)
+    return lower_first(re.sub(r"^(\S+) also\b", r"\1", text))
 
 
 def _gerund_phrase(phrase: str) -> str:

@@ -99,6 +99,13 @@ def _article(found: re.Match[str]) -> str:
     noun, word = found["noun"].lower(), found[0].lower()
     if word == "that":
         before = re.findall(r"[\w'-]+", found.string[: found.start()])[-1:]
+        if (
+            before
+            and is_verb(before[0])
+            and is_content(noun)
+            and before[0].lower() not in grammar("saying")
+        ):
+            return "the"
         joins = before and (
             is_content(before[0])
             or before[0].lower() in {"so", "such", "everything", "anything", "those"}
@@ -146,6 +153,9 @@ def things_named(text: str) -> list[str]:
         ):
             continue
         last = singular(spoken[-1])
+        led_by = re.findall(r"[a-z]+", found.string[: found.start()].lower())[-1:]
+        if led_by and led_by[0] in {"on", "in", "at", "from", "to", "by", "with"}:
+            continue  # names the place or the means, rarely what is spoken of
         if last in grammar("time_nouns") or noun in actors("system") or person(noun):
             continue
         name = f"the {noun}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipelines.requirements.extraction.building import finite_verb
 from pipelines.requirements.extraction.phrases import (
-    base_form,
     gerund,
     grammar,
     head_of,
@@ -134,8 +134,9 @@ def _ensured(found: re.Match[str]) -> str:
         return f"{can['who']}{negative} {gerund(can['verb'])}{can['how']}"
     spoken = text.split()
     for at in range(1, min(7, len(spoken))):
-        verb = base_form(spoken[at])
-        if verb and is_noun_phrase(" ".join(spoken[:at])) and not spoken[at].endswith("ing"):
+        who = " ".join(spoken[:at])
+        verb = finite_verb(who, spoken[at:])
+        if verb and is_noun_phrase(who):
             return " ".join([*spoken[:at], gerund(verb), *spoken[at + 1 :]])
     return text
 

@@ -21,6 +21,7 @@ Flaw = Literal[
     "dangling",
     "unfinished",
     "said_twice",
+    "two_clauses",
 ]
 MOST_WORDS = 45
 _MARKUP = re.compile(r"\*\*|__|`|</?[a-z]+>|^\s*[#>*•|-]|\]\(|https?://\S+\)")
@@ -40,6 +41,9 @@ _RELATIVE_BEFORE_THAT = re.compile(
 _CLAUSE_OF_SOMEBODY = re.compile(
     r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
     re.I,
+)
+_ASKS_INSIDE = re.compile(
+    r"\b(?:what|how|why) (?:do|does|did|about|is|are) (?:you|the user|it|that)\b", re.I
 )
 _ONE_OF_WHAT = re.compile(
     r"\b(?:the|an?|this|that|another|other|[a-z]+er|[a-z]+est|new|old|same|right|wrong|good|bad|"
@@ -99,6 +103,8 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         return "no_verb"
     if _CLAUSE_OF_SOMEBODY.search(text) or _ONE_OF_WHAT.search(text):
         return "dangling"
+    if _is_two_clauses(text, low):
+        return "two_clauses"
     if _BARE_NUMBER.search(text):
         return "unfinished"
     rest = low[start + 1 :]
@@ -107,9 +113,27 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         return "unfinished"
     if _dangling(low, start):
         return "dangling"
+    named = [word for word in rest if is_content(word) and word not in {"user", "users"}]
+    if not named and verb[0] in {"suggest", "give", "send", "show", "tell", "explain", "say"}:
+        return "no_noun"
     if not any(map(is_content, rest)) and not _is_phrasal(verb[0], rest):
         return "no_noun"
     return None
+
+
+def _is_two_clauses(text: str, low: list[str]) -> bool:
+    """ "Make receipts can be sent", "print the draft and it is saved"."""
+    if _ASKS_INSIDE.search(text):
+        return True
+    if low[0] == "ensure":
+        return False
+    finite = next((at for at, word in enumerate(low) if at and word in grammar("finite")), None)
+    if finite is None:
+        return False
+    return not set(low[:finite]) & grammar("opens_clause") and low[finite - 1] not in {
+        "user",
+        "users",
+    }
 
 
 def _unfinished(low: list[str]) -> bool:
