@@ -29,7 +29,7 @@ from labeling.services import (
 )
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
-from labeling.services.turns import takes_long, turns
+from labeling.services.turns import takes_long, turns, work_apart_by
 from labeling.services.work import check_requests
 
 
@@ -77,6 +77,8 @@ _dispatchers: list[Dispatcher] = []
 def is_there(sender: Any, **kwargs: Any) -> None:
     """Runs are taken up by threads of their own, so that they wait for no other job."""
     turns.limit(sender.controller.concurrency)
+    if settings.CASE_PROCESSES:
+        work_apart_by(processes.run)
     if not _dispatchers:
         _dispatchers.append(Dispatcher(turns.at_most))
         _dispatchers[0].start()

@@ -10,16 +10,14 @@ from labeling.models import GoldRelease, Project
 from labeling.services import audit_chain, near_duplicates, pending, processing
 from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
-from labeling.services.turns import takes_long
+from labeling.services.turns import apart, takes_long
 from labeling.services.webhooks import sending
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
 @takes_long
 def freeze_gold(request_id: int) -> None:
-    from labeling.services.vectors import ruler
-
-    gold_requests.answer(request_id, ruler=ruler)
+    apart(gold_requests.work, request_id)
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: it reads, and keeps what came of it

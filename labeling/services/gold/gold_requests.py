@@ -81,6 +81,12 @@ def waiting(project: Project) -> list[Event]:
     return _unanswered(_lately_asked().filter(project=project))
 
 
+def work(request_id: int) -> None:
+    from labeling.services.vectors import ruler  # for workers alone: it may load the encoder
+
+    answer(request_id, ruler=ruler)
+
+
 def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
     """Freeze what was requested first in the project, unless this request is answered.
 
