@@ -150,6 +150,27 @@ def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_who_takes_a_place_back_and_who_submits_wait_in_no_ring(
+    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transactions, "TIMES", 1)
+    factories.open_full(project, 1, pool=True, overlap=2)
+    mine, bens = assignments.take(ana), assignments.take(ben)
+    assignments.release([mine])  # her open work was moved
+    pause = Pause(monkeypatch, assignments, "take_free_place")
+
+    draft, answer = both(
+        lambda: annotations.save_draft(mine, save(1)),
+        pause,
+        lambda: factories.answer(bens),
+    )
+
+    assert draft.result().status == "draft"
+    answer.result()
+    assert Annotation.objects.get(assignment=bens).status == "submitted"
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
 def test_a_transaction_that_was_ended_for_another_is_carried_out_again(
     project: Project, people: dict[str, User]
 ) -> None:

@@ -142,6 +142,7 @@ def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> An
         stored = _with_origins(annotation, save)
         if not assignments.keep_place(assignment):
             raise assignments.PlaceTaken("annotation.place_taken")
+        _lock_conversation(assignment)
         annotation = _store(
             annotation,
             stored,
@@ -204,6 +205,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     _refuse_if_stale(annotation, save)
     save = _with_origins(annotation, save)
     comes_again = assignments.put_aside(assignment)
+    _lock_conversation(assignment)
     annotation = _store(
         annotation,
         save,
@@ -512,6 +514,17 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
         version=annotation.version,
         **data,
     )
+
+
+def _lock_conversation(assignment: Assignment) -> None:
+    """Of two last answers of full labeling the second one has to know that it is the last.
+
+    Before the answer is stored: its triggers lock the state of the conversation, and who takes a
+    place back has locked that place before.
+    """
+    is_label = assignment.purpose == Assignment.Purpose.LABELLING
+    if is_label and assignment.round.kind != Round.Kind.CALIBRATION:
+        assignments.lock_conversation(assignment.round_id, assignment.conversation_id)
 
 
 def _finish(assignment: Assignment) -> None:

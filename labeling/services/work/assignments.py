@@ -282,7 +282,8 @@ def keep_open(assignment: Assignment) -> bool:
 def lock_conversation(round_: int, conversation: int) -> None:
     """In one round, until the transaction ends. On SQLite one transaction writes at a time anyway.
 
-    The order is the same everywhere: round, assignment, answer, place.
+    The order is the same everywhere: round, assignment, answer, place, state of the conversation.
+    Triggers lock the state when an answer is stored.
     """
     if connection.vendor == "sqlite":
         return
@@ -584,9 +585,9 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
 
 
 def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
-    """What is given, and what ``to`` has had of it, before the states of the conversations.
+    """What is given, what ``to`` has had of it, and the places, before the states.
 
-    Who saves a draft locks the assignment first, and its trigger the state.
+    Who saves a draft locks the assignment first, perhaps the place, and its trigger the state.
     """
     if not connection.features.has_select_for_update:
         return  # SQLite has one writer at a time
@@ -594,6 +595,8 @@ def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
         theirs = Q(annotator=to, conversation__in=[row.conversation_id for row in part])
         rows = round_.assignments.with_checks().filter(theirs | Q(pk__in=[row.pk for row in part]))
         list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+        places = round_.places.filter(conversation__in=[row.conversation_id for row in part])
+        list(places.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def release(assignments: Sequence[Assignment]) -> None:

@@ -264,11 +264,12 @@ def is_complete(calibration: Round) -> bool:
 
 
 def is_last_answer(assignment: Assignment) -> bool:
-    """Whether everybody has answered: of calibration the round, else the conversation."""
+    """Whether everybody has answered: of calibration the round, else the conversation.
+
+    The caller has locked it.
+    """
     if assignment.round.kind == Round.Kind.CALIBRATION:
         return is_complete(assignment.round)
-    # Of two last answers the second one has to know that it is the last.
-    assignments.lock_conversation(assignment.round_id, assignment.conversation_id)
     answered = _ANSWERED_HERE.rows(assignment.round_id, assignment.conversation_id)
     return len(answered) >= assignment.round.overlap
 
