@@ -22,6 +22,7 @@ from pipelines.requirements.text import (
     tokens,
 )
 
+SHORT_OPTION = 3  # words
 SHORT = 8  # words, as in "The last five visits?"
 SURE = 0.8  # strength of a cue by which an analyst's statement puts something forward
 TYPED_BADLY = 5  # letters; shorter words are too near to each other
@@ -36,7 +37,7 @@ _OFFERS = re.compile(
     r"(?! to (?:add|say|tell|discuss|talk|mention))|what (?:about|if)|how about",
     re.I,
 )
-_CASE = re.compile(r"^[^,?]{3,160}?, (?=(?:should|shall|must|may|can|could|will|would|do) )", re.I)
+_CASE = re.compile(r"^[^?]{3,200}?, (?=(?:should|shall|must|may|can|could|will|would|do) )", re.I)
 """When it is to be so: "If a payment fails, should …"."""
 _POINTS = re.compile(r"\b(?:this|that|it|these|those|so)\b", re.I)
 _SUGGESTS = re.compile(r"(?:i|we)(?:'d| would)? (?:suggest|recommend|propose|advise)\b", re.I)
@@ -139,8 +140,8 @@ def _reply(text: str) -> Reply | None:
         return Reply("partial", pattern("mostly").sub("", text, count=1).strip(_MARKS), "but")
     if pattern("clarify").match(text):
         return Reply("clarify", "")
-    if pattern("delegates").match(text):
-        return Reply("delegate", "")
+    if found := _match("delegates", text):
+        return Reply("delegate", text[found:].strip(_MARKS))
     if found := _match("unsure", text):
         return Reply("unsure", text[found:].strip(_MARKS))
     no, yes = _match("no", text), _match("yes", text)
@@ -430,6 +431,8 @@ def options_of(text: str) -> list[str]:
         parts = [left, right] if comma and len(parts) == 2 else parts[:-1]
     if len(parts) != 2 or len(tokens(parts[0])) < 3:
         return []
+    if ", or " not in own.lower() and len(tokens(parts[1])) > SHORT_OPTION:
+        return []  # "edit or delete the draft of a letter" leaves no choice
     return [f"{before}{parts[0]}", f"{before}{_with_head(parts[0], parts[1])}"]
 
 

@@ -37,11 +37,12 @@ KEPT_PER_WORD = 12  # commitments that are looked at for a word, the latest
 COVERED = 0.6  # share of a sum-up's words that one commitment has said
 COVERED_BY_TWO = 0.8
 AS_LONG = 0.25  # … and of all words of both: what speaks of everything says nothing again
-ECHOED = 0.8
+ECHOED = 0.7
 SAME = 0.65  # … and of two proposals' words together, where one repeats the other
 NAMED = 0.3  # … of what is taken back
 MEANT = 0.3  # … of an answer that speaks of one of several questions
 IN_FULL = 4  # words of a thing that is named once more after a yes
+LONGEST_CHOICE = 16  # words
 SHORT_ANSWER = 6  # words
 QUOTED = 5  # words of an earlier question that is quoted
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
@@ -100,12 +101,14 @@ class Ledger:
         self._asks_for_more = False
         self._client_spoke = False
         self._unclear: Utterance | None = None
+        self._puzzled = False
         self._asked: dict[str, Pending] = {}
         self._choosing: Utterance | None = None
         self._noun = ""
         self._leans_on: dict[tuple[int, int], Utterance] = {}
         self._question: Utterance | None = None
         self._echoed: set[str] = set()
+        self._disputed: set[str] = set()
         self._amended: set[tuple[int, int]] = set()
         self._open: list[OpenQuestion] = []
 
@@ -114,18 +117,23 @@ class Ledger:
     def hear_analyst(self, turn: Sequence[Utterance]) -> None:
         put = [pending for each in turn for pending in self._put(each)]
         confirming = any(acts.asks_to_confirm(each) for each in turn)
-        if confirming and self._unclear is not None and self._floor:
-            put = [pending for pending in put if pending.kind == "proposal"]  # the rest explains
+        summing = any(acts.pattern("recaps").match(each.text) for each in turn)
+        if confirming and self._puzzled and self._floor and not summing:
+            put = []  # it explains what was asked before
         if put or (self._client_spoke and not confirming and self._unclear is None):
             self._close_floor(rephrased=self._unclear is not None and bool(put))
         self._floor += put
-        self._unclear = None
+        self._unclear, self._puzzled = None, False
         self._client_spoke = False
         self._hear_choosing(turn)
         self._question = next((each for each in reversed(turn) if each.question), turn[-1])
         self._asks_for_more = any(acts.pattern("asks_for_more").search(each.text) for each in turn)
         for each in turn:
             if "question" not in each.acts and acts.pattern("open").search(each.text):
+                # What is still open is said again at each sum-up; the last one holds.
+                self._open = [
+                    one for one in self._open if one.reason != "named" or not one.question.asked
+                ]
                 self._open.append(OpenQuestion(each, "named"))
 
     def _hear_choosing(self, turn: Sequence[Utterance]) -> None:
@@ -186,7 +194,8 @@ class Ledger:
                 if self._unclear
                 else OpenQuestion(pending.utterance, "unanswered")
             )
-        if pending.kind != "question" and pending.place is None:
+        known = pending.kind == "recap" and self._known(pending) is not None
+        if pending.kind != "question" and pending.place is None and not known:
             ending = Ending("unanswered", pending.utterance.message)
             pending.place = self._add(replace(_proposed(pending), state="open", ended_by=ending))
 
@@ -196,12 +205,13 @@ class Ledger:
         self._client_spoke = True
         if self._quotes(turn):
             return
-        turn = [each for each in turn if _normal(each.text) not in self._echoed] or list(turn)
+        self._disputed = {_normal(each.text) for each in turn} & self._echoed
+        turn = [each for each in turn if _normal(each.text) not in self._disputed] or list(turn)
         replies = [acts.reply_of(each.text) for each in turn]
-        if self._floor and all(
-            _asks_back(each, reply) for each, reply in zip(turn, replies, strict=True)
-        ):
+        asking = all(_asks_back(each, reply) for each, reply in zip(turn, replies, strict=True))
+        if self._floor and asking and not self._repeats_choice(turn[0]):
             self._unclear = turn[0]
+            self._puzzled = all(reply.stance != "delegate" for reply in replies)
             return
         taken = self._answer(turn, replies)
         chosen_by = choosing.answered(turn, self._choosing, self._noun) if self._choosing else []
@@ -211,6 +221,10 @@ class Ledger:
             turn, replies = [], []
         for each, reply in zip(turn, replies, strict=True):
             self._say(each, reply, taken.get(each.place))
+
+    def _repeats_choice(self, each: Utterance) -> bool:
+        offers = (pending for pending in self._floor if pending.options)
+        return any(_echoes(pending, each.text) for pending in offers)
 
     def _quotes(self, turn: Sequence[Utterance]) -> bool:
         """An earlier question or sum-up is repeated word for word, and answered once more."""
@@ -535,7 +549,14 @@ class Ledger:
                 _share(content_words(said), content_words(pending.text)) for pending in recaps
             ]
             best = max(range(len(recaps)), key=lambda at: shares[at])
-            if len(recaps) > 1 and len(named) == 1:
+            quoted = [
+                at
+                for at, item in enumerate(recaps)
+                if _normal(item.utterance.text) in self._disputed
+            ]
+            if quoted:
+                objections |= dict.fromkeys(quoted, each)
+            elif len(recaps) > 1 and len(named) == 1:
                 objections[named[0]] = each
             elif shares[best] >= MEANT or corrections.amended(recaps[best].text, said):
                 objections[best] = each
@@ -739,14 +760,14 @@ def _only_announces(each: Utterance) -> bool:
 def _says_nothing(reply: Reply) -> bool:
     """It asks back, or says that the speaker does not know."""
     if reply.stance != "unsure":
-        return reply.stance in {"clarify", "delegate"}
+        return reply.stance in {"clarify", "delegate"} and not tokens(reply.rest)
     later = signal("talk").search(reply.rest) or acts.reply_of(reply.rest).stance == "unsure"
     return not tokens(reply.rest) or bool(later)
 
 
 def _asks_back(each: Utterance, reply: Reply) -> bool:
     if reply.stance in {"clarify", "delegate"}:
-        return True
+        return not tokens(reply.rest)
     cue = find_cue(each.text)
     return each.question and reply.stance == "none" and not (cue and cue.cue.kind == "request")
 
@@ -766,18 +787,19 @@ def _choice(pending: Pending, text: str) -> str | None:
     """The option that an answer picks, by its words or its place."""
     if not pending.options or not text:
         return None
-    said = {base(word.lower()) or word.lower() for word in tokens(text)}
+    said = {word.lower() for word in tokens(text)}
     if said & {"first", "former"}:
         return pending.options[0]
     if said & {"second", "latter"}:
         return pending.options[1]
     if _ALL.search(text) and len(tokens(text)) <= 4:
         return acts.together(pending.text)
-    left, right = (
-        {base(word.lower()) or word.lower() for word in tokens(one)} for one in pending.options
-    )
+    left, right = ({word.lower() for word in tokens(option)} for option in pending.options)
     scores = len(said & (left - right)), len(said & (right - left))
-    if scores[0] == scores[1] or len(tokens(text)) > 12:
+    if scores[0] == scores[1]:  # by the verbs alone
+        said, left, right = ({base(word) or word for word in one} for one in (said, left, right))
+        scores = len(said & (left - right)), len(said & (right - left))
+    if scores[0] == scores[1] or len(tokens(text)) > LONGEST_CHOICE:
         return None
     return pending.options[0 if scores[0] > scores[1] else 1]
 
@@ -820,7 +842,7 @@ def _stated(
     if signal("bare").match(plain(each.text)):
         return []
     answers = bool({"acceptance", "partial_acceptance", "refusal"} & set(each.acts))
-    said = reply.rest if answers else each.text
+    said = reply.rest if answers or reply.stance == "delegate" else each.text
     if not tokens(said):
         return []
     said = _under_heading(each, said)

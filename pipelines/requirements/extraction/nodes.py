@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from pipelines.requirements.extraction import discourse, ledger, wording
 from pipelines.requirements.extraction.features import KEEP, probability
@@ -16,9 +16,11 @@ from pipelines.requirements.extraction.state import (
 )
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
 from pipelines.types import Encoder
 
+PER_WORD = 24  # earlier requirements that are compared for a word, the latest
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
 WEAK_SHAPES = {"fragment", "state"}
 
@@ -93,13 +95,18 @@ def finish(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 def with_conflicts(numbered: list[Requirement], deps: Deps) -> list[Requirement]:
     """The rationale of the later of two says that both cannot hold."""
+    topics = [topic_of(text_of(requirement)) for requirement in numbered]
     stands = [stand_of(requirement) for requirement in numbered]
-    pairs = combinations(range(len(numbered)), 2)
-    odd = [(at, to, why) for at, to in pairs if (why := conflict(stands[at], stands[to]))]
+    odd = [
+        (at, to, why)
+        for to, near in enumerate(neighbours(topics))
+        for at in near
+        if (why := conflict(stands[at], stands[to]))
+    ]
     if not odd or deps.encoder is None:
         return numbered
-    vectors = deps.encoder.encode([topic_of(text_of(requirement)) for requirement in numbered])
-    for at, to, why in odd:
+    vectors = deps.encoder.encode(topics)
+    for at, to, why in sorted(odd):
         if float(vectors[at] @ vectors[to]) > CONFLICT_ABOVE:
             numbered[to]["rationale"] += f"; conflicts with {numbered[at]['id']}: {why}"
     return numbered
@@ -109,21 +116,32 @@ def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
     """The first of two alike stays, with the messages of both; two that conflict both stay."""
     if len(drafts) < 2 or deps.encoder is None:
         return drafts
-    vectors = deps.encoder.encode([f"{draft['title']} {draft['action']}" for draft in drafts])
-    alike, stands = vectors @ vectors.T, [stand_of(draft) for draft in drafts]
-    stays: list[int] = []
-    for at, draft in enumerate(drafts):
-        near = (earlier for earlier in stays if alike[earlier, at] > deps.merge_above)
-        same = (earlier for earlier in near if _same_people(drafts[earlier], draft))
-        twin = next(
-            (earlier for earlier in same if not conflict(stands[earlier], stands[at])), None
-        )
-        if twin is None:
-            stays.append(at)
-        else:
-            sources = {*drafts[twin]["source_messages"], *draft["source_messages"]}
+    texts = [f"{draft['title']} {draft['action']}" for draft in drafts]
+    vectors, stands = deps.encoder.encode(texts), [stand_of(draft) for draft in drafts]
+    twins: dict[int, int] = {}
+    for at, near in enumerate(neighbours(texts)):
+        # The first that it says again; of one that was merged itself, the one that stayed.
+        alike = (twins.get(to, to) for to in near if vectors[to] @ vectors[at] > deps.merge_above)
+        same = (to for to in alike if _same_people(drafts[to], drafts[at]))
+        twin = next((to for to in same if not conflict(stands[to], stands[at])), None)
+        if twin is not None:
+            twins[at] = twin
+            sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
             drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
-    return [drafts[at] for at in stays]
+    return [draft for at, draft in enumerate(drafts) if at not in twins]
+
+
+def neighbours(texts: Sequence[str]) -> Iterator[list[int]]:
+    """For each text the earlier ones that share a word with it; of a frequent word the latest.
+
+    So the work grows with the number of texts, not with that of pairs.
+    """
+    places: defaultdict[str, deque[int]] = defaultdict(lambda: deque[int](maxlen=PER_WORD))
+    for at, text in enumerate(texts):
+        about = content_words(text)
+        yield sorted({to for word in about for to in places[word]})
+        for word in about:
+            places[word].append(at)
 
 
 def _same_people(one: Requirement, other: Requirement) -> bool:

@@ -289,6 +289,22 @@ def test_a_rule_that_is_pointed_to_is_what_is_accepted() -> None:
     assert wanted(*talk) == ["Each loan must be approved by two people"]
 
 
+def test_a_choice_may_be_repeated_as_a_question() -> None:
+    asked = "Should the scale round up, or should it show two decimals to the driver?"
+
+    assert wanted(analyst(asked), user("show two decimals to the driver?")) == [
+        "Should the scale show two decimals to the driver"
+    ]
+
+
+def test_what_is_quoted_and_called_wrong_is_put_right() -> None:
+    recap = "Nurses can see all notes. Doctors can change all notes. Is that right?"
+    talk = (analyst(recap), user("Nurses can see all notes. This is wrong, nurses see their own notes."))
+
+    states = {each.text: each.state for each in heard(*talk).commitments}
+    assert states["Nurses can see all notes."] == "replaced"
+
+
 def test_a_quoted_question_can_be_answered_anew() -> None:
     asked = "Should the robot stop when a person comes near?"
     talk = (analyst(asked), user("No."), analyst("Fine."), user(f"{asked} make this a yes"))
