@@ -299,7 +299,10 @@ def test_a_choice_may_be_repeated_as_a_question() -> None:
 
 def test_what_is_quoted_and_called_wrong_is_put_right() -> None:
     recap = "Nurses can see all notes. Doctors can change all notes. Is that right?"
-    talk = (analyst(recap), user("Nurses can see all notes. This is wrong, nurses see their own notes."))
+    talk = (
+        analyst(recap),
+        user("Nurses can see all notes. This is wrong, nurses see their own notes."),
+    )
 
     states = {each.text: each.state for each in heard(*talk).commitments}
     assert states["Nurses can see all notes."] == "replaced"
