@@ -39,12 +39,24 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
 
 
 def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSchema | None) -> Case:
-    content = _content(item.sha256, item.pk)
+    content, messages = _content(item.sha256, item.pk), _messages(item.sha256, item.pk)
+    return case_in(content, messages, item, part, layer, event_schema)
+
+
+def case_in(
+    content: GoldContent,
+    messages: tuple[Message, ...],
+    item: GoldItem,
+    part: Part,
+    layer: GoldLayer,
+    event_schema: EventSchema | None,
+) -> Case:
+    """The same where the item's document has been read, with its messages (:func:`messages_in`)."""
     requirements = layer.requirements(content)
     return Case(
         case_id=f"{item.item_id}:{part.id}" if part.id else item.item_id,
         domain=content["domain"],
-        messages=_messages(item.sha256, item.pk),
+        messages=messages,
         question=layer.question(layer.gold(content, part.uid)),
         conversation_id=item.item_id,
         task=layer.name,
@@ -150,6 +162,10 @@ def _content(sha256: str, item_id: int) -> GoldContent:
 @lru_cache(maxsize=KEPT_ITEMS)
 def _messages(sha256: str, item_id: int) -> tuple[Message, ...]:
     """One tuple for all questions of a chat, by which a pipeline can know it again."""
+    return messages_in(_content(sha256, item_id))
+
+
+def messages_in(content: GoldContent) -> tuple[Message, ...]:
     return tuple(
         Message(
             index=message["index"],
@@ -158,5 +174,5 @@ def _messages(sha256: str, item_id: int) -> tuple[Message, ...]:
             content=message["content"],
             time=message["time"],
         )
-        for message in _content(sha256, item_id)["conversation"]
+        for message in content["conversation"]
     )

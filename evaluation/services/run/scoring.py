@@ -25,6 +25,7 @@ from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
+from evaluation.services import rows
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
@@ -38,6 +39,12 @@ from labeling.services import vectors
 SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail", "by_person"]
 AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail", "yardsticks"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
+
+OF_VALUE = (
+    *("case_id", "metric", "by_person"),
+    *("value", "reason", "detail", "numerator", "weight", "chance"),
+)
+"""The columns of a score that figures are made of."""
 
 AT_ONCE = 100
 """Cases whose scores are stored in one transaction: others who write hardly wait for it."""
@@ -221,13 +228,14 @@ class _Scorer:
         for pks in batches(self._pks, AT_ONCE):
             values: dict[int, dict[str, Value]] = {pk: {} for pk in pks}
             by_person: dict[int, StoredByPerson] = {pk: {} for pk in pks}
-            for row in self._current_scores().filter(case__in=pks):
-                value = _value_of(row)
+            stored = self._current_scores().filter(case__in=pks)
+            for case_id, metric, people, *columns in stored.values_list(*OF_VALUE):
+                value = _value_of(*columns)
                 if not value.detail:  # most of them are alike
                     value = equal.setdefault(value, value)
-                values[row.case_id][row.metric] = value
-                if row.by_person:
-                    by_person[row.case_id][row.metric] = row.by_person
+                values[case_id][metric] = value
+                if people:
+                    by_person[case_id][metric] = people
             contents: dict[int, GoldContent] = {}
             for case, example in self._examples(pks):
                 short = contents.setdefault(case.item_id, _without_texts(example.content))
@@ -244,17 +252,18 @@ class _Scorer:
         return cases
 
 
-def _value_of(row: Score) -> Value:
+def _value_of(
+    value: float | None,
+    reason: Fact | None,
+    detail: Mapping[str, Any],
+    numerator: float | None,
+    weight: float | None,
+    chance: float | None,
+) -> Value:
     share = None
-    if row.numerator is not None and row.weight is not None:
-        share = Share(row.numerator, row.weight)
-    return Value(
-        row.value,
-        row.reason,
-        detail=row.detail or None,
-        share=share,
-        chance=row.chance,
-    )
+    if numerator is not None and weight is not None:
+        share = Share(numerator, weight)
+    return Value(value, reason, detail=detail or None, share=share, chance=chance)
 
 
 def _without_texts(content: GoldContent) -> GoldContent:
@@ -265,20 +274,8 @@ def _without_texts(content: GoldContent) -> GoldContent:
 
 def _store(part: _Part) -> None:
     """Scores of the same metric version are replaced; those of other versions stay."""
-    Score.objects.bulk_create(
-        part.scores,
-        batch_size=500,
-        update_conflicts=True,
-        unique_fields=["case", "metric", "metric_version"],
-        update_fields=SCORE_FIELDS,
-    )
-    StageTrace.objects.bulk_create(
-        part.traces,
-        batch_size=500,
-        update_conflicts=True,
-        unique_fields=["case", "checkpoint"],
-        update_fields=TRACE_FIELDS,
-    )
+    rows.insert(part.scores, unique=["case", "metric", "metric_version"], update=SCORE_FIELDS)
+    rows.insert(part.traces, unique=["case", "checkpoint"], update=TRACE_FIELDS)
 
 
 def _store_aggregates(aggregates: list[Aggregate]) -> None:

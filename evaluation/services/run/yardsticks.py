@@ -264,9 +264,11 @@ def _floor(frame: Frame, name: str, config: Mapping[str, Any]) -> Iterator[Yards
         examples = []
         for item in chunk:
             content = item.content
+            messages = adapters.messages_in(content)
             for part in layer.parts(content):
+                case = adapters.case_in(content, messages, item, part, layer, schema)
                 output = adapters.checked_output(
-                    pipeline.run(adapters.case_of(item, part, layer, schema)),
+                    pipeline.run(case),
                     layer.name,
                     message_count=len(content["conversation"]),
                 )
