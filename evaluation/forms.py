@@ -380,7 +380,8 @@ class LaunchForm(forms.Form):
             seed=data.get("seed") or 0,
             name=data.get("name", ""),
             evaluate_answers=data.get("evaluate_answers", False),
-            judge_prompts=self._edited_prompts(),
+            # of gold without questions the page hides them, like the settings of other pipelines
+            judge_prompts=self._edited_prompts() if release.layer in self.asking_layers else {},
             budget_cost=data.get("budget_cost"),
             budget_tokens=data.get("budget_tokens"),
             concurrency=data.get("concurrency"),

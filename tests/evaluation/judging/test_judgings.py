@@ -34,6 +34,7 @@ from tests.evaluation.answers import kind_of, kinds_asked, verdict
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
+from tests.evaluation.screens import text as text_of
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
@@ -179,6 +180,24 @@ def test_a_judges_prompt_without_answers_is_a_misunderstanding(
     judged = start(judge_prompts={"faithfulness": FROM_ELSEWHERE})
     without = cloning.request(judged, {"evaluate_answers": False}, by=judged.requested_by)
     assert launch.check(without) == []
+
+
+def test_the_form_says_what_to_do_with_a_prompt_when_no_answers_are_ticked(
+    server: LanguageServer, signed_in: Any, make_release: Any, start: Any
+) -> None:
+    questions = GoldRelease.objects.get()  # that 'start' has made
+    edited = {"judge.faithfulness": FROM_ELSEWHERE, "split": ""}
+    noor, address = signed_in("noor"), reverse("run-new")
+
+    page = noor.post(address, edited | {"release": questions.pk, "pipeline": "lexical"})
+    assert page.status_code == 422
+    assert "have answers evaluated, or leave the prompt out" in text_of(page)
+    assert page.context["form"].errors.keys() == {"judge.faithfulness"}
+    assert not Run.objects.exists()
+
+    without_questions = make_release(2, name="others")  # the page hides the prompts
+    noor.post(address, edited | {"release": without_questions.pk, "pipeline": "nothing"})
+    assert Run.objects.get().release == without_questions
 
 
 def test_dollars_before_braces_are_the_form_with_dollars() -> None:
