@@ -17,9 +17,10 @@ from evaluation.access import require_reader
 from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
-from evaluation.services.run import experiments, lists
+from evaluation.services.run import experiments, lists, run_figures
 from evaluation.services.run.experiments import ExperimentRow
 from evaluation.services.run.lists import Asked
+from evaluation.services.run.run_figures import RunFigure
 from evaluation.views import runs
 from evaluation.views.present import between, figure
 from evaluation.views.timeline import timeline
@@ -30,11 +31,12 @@ COLUMNS = {
     "launched": _("Date"),
     "gold": _("Gold"),
     "pipeline": _("Pipeline"),
+    "primary": _("Primary metric"),
     "figures": _("Recall and precision by split"),
     "cases": _("Cases"),
     "changed": _("Changed"),
 }
-SORTED_BY = ("run", "gold", "pipeline")
+SORTED_BY = ("run", "gold", "pipeline", "primary")
 CHOSEN = "experiment_columns"
 """Where the session keeps them: for one person and browser."""
 SPLITS = ("train", "dev", "test", "open", "all")
@@ -48,6 +50,7 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     page = lists.page(_runs(request), asked, reader=request.user, primary=primary)
     log = _rows(page.numbers, request)
     splits, changed = _run_splits(log), _changed(log)
+    deciding = _deciding(page.numbers, request.user)
     by_name = _all(request).order_by("release__name").values_list("release__name", flat=True)
     names = list(by_name.distinct())
     kept = runs.columns_of(request, COLUMNS, kept_as=CHOSEN)
@@ -55,7 +58,7 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("gold", "").replace("\x00", "")
     drawn = names[0] if len(names) == 1 else chosen
     context: dict[str, Any] = {
-        "rows": [_shown(row, splits, changed) for row in log],
+        "rows": [_shown(row, splits, changed, deciding) for row in log],
         "splits": splits,
         "names": names,
         "chosen": chosen,
@@ -143,6 +146,7 @@ class SplitFigures(NamedTuple):
 
 
 class ShownExperiment(ExperimentRow):
+    primary: RunFigure
     figures: list[SplitFigures]
     at: datetime
     changed: list[str] | None
@@ -159,11 +163,22 @@ def _changed(log: Sequence[ExperimentRow]) -> dict[int, list[str] | None]:
     }
 
 
+def _deciding(numbers: Sequence[int], reader: Any) -> dict[int, RunFigure]:
+    """The figure by which the page sorts: of the metric that the project declares."""
+    runs_shown = list(Run.objects.filter(pk__in=numbers).select_related("release").defer("spec"))
+    figures = run_figures.of_runs(runs_shown, reader)
+    return {run.pk: figure for run, figure in zip(runs_shown, figures, strict=True)}
+
+
 def _shown(
-    row: ExperimentRow, splits: Sequence[str], changed: Mapping[int, list[str] | None]
+    row: ExperimentRow,
+    splits: Sequence[str],
+    changed: Mapping[int, list[str] | None],
+    deciding: Mapping[int, RunFigure],
 ) -> ShownExperiment:
     return {
         **row,
+        "primary": deciding[row["experiment_id"]],
         "figures": _figures(row, splits),
         "at": datetime.fromisoformat(row["date"]),
         "changed": changed[row["experiment_id"]],

@@ -373,6 +373,11 @@ def test_the_log_is_paged_sorted_and_has_chosen_columns(
     assert numbers(first["next"]) == [pair[0].pk]
     assert numbers("?sort=-pipeline") == [third.pk, pair[1].pk]
     assert numbers("?sort=run") == [pair[0].pk, pair[1].pk]
+    shown = {order: noor.get(f"{url}?sort={order}primary").context["rows"] for order in ("", "-")}
+    worst, best = ([row["primary"].value for row in rows] for rows in shown.values())
+    assert worst == sorted(worst), worst
+    assert best == sorted(best, reverse=True), best
+    assert worst[0] < best[0], (worst, best)
     heads = noor.get(f"{url}?columns=gold&columns=nonsense").context["heads"]
     assert [head.name for head in heads] == ["run", "gold"]
     assert noor.get(url).context["columns"] == ["gold"]  # remembered
