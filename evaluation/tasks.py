@@ -27,6 +27,7 @@ from labeling.services import (
     planner,
     signing_in,
 )
+from labeling.services.alone import alone
 from labeling.services.exchange import drafts
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.turns import takes_long, turns, work_apart_by
@@ -66,8 +67,12 @@ def ask_probes(probing_id: int) -> None:
 @shared_task(acks_late=True, ignore_result=True)
 @takes_long
 def measure_floors(release_id: int) -> None:
-    yardsticks.measure_release(release_id)
-    scoring.add_floors(release_id)
+    with alone("floors") as mine:  # or those of two releases would keep a freeze waiting
+        if mine:
+            yardsticks.measure_release(release_id)
+            scoring.add_floors(release_id)
+    if mine:
+        yardsticks.wake_unattended()
 
 
 _dispatchers: list[Dispatcher] = []
