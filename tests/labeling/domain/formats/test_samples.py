@@ -248,6 +248,16 @@ def test_the_place_of_an_issue_is_read_from_each_of_its_forms(changes, field, te
     assert (issue["field"], (issue["span"] or {}).get("text")) == (field, text)
 
 
+def test_a_numbered_criterion_is_where_its_words_are_looked_for():
+    booking = BOOKING | {"acceptance_criteria": ["Booked quickly", "Confirmed quickly"]}
+    issue = ISSUE | {"field": "acceptance_criteria[1]"}
+    document = saved(requirements=[booking], issues=[issue])
+
+    # the first has 14 characters and a line end, and “Confirmed ” has 10
+    assert payload(document)["issues"][0]["span"]["start"] == 25
+    assert losses(document) == []
+
+
 def test_an_issue_that_names_no_requirement_is_about_the_only_one_that_holds_its_words():
     second = BOOKING | {"id": "REQ-002", "action": "Pay"}
 
