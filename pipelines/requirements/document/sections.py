@@ -436,7 +436,7 @@ def _does(label: Requirement) -> str:
     """Who does what; words that only quote the talk say so."""
     action = plain(label.get("action"))
     if label.get("quoted"):
-        return f"In the words of the talk: “{action}”"
+        return f"In the words of the talk: {action}"
     condition = str(label.get("condition") or "").strip()
     when = (
         f"{plain(condition)}. " if condition.lower() not in str(label.get("action")).lower() else ""

@@ -72,8 +72,8 @@ KINDS: Mapping[str, Kind] = {
         "Its criterion is that of another requirement", "Say what is tested here", None, False
     ),
 }
-SPOKEN_IN = ("copy", "speech", "person")
-"""What a quotation may do."""
+LEAST_NAMED = 2
+"""Words that say something, of a quotation that can be used."""
 ALARM_FROM = 3
 """Requirements. Among fewer, "most of them" says nothing."""
 LEAST_COPIED = 5  # words of a sentence: shorter ones are the plain way to say something
@@ -107,7 +107,7 @@ def remarks(requirements: Sequence[Requirement], messages: Sequence[Message] = (
     for at, requirement in enumerate(requirements):
         faults = [*of(requirement), *_copies(requirement, said), *repeats[at]]
         if requirement.get("quoted"):
-            faults = [fault for fault in faults if fault.kind not in SPOKEN_IN]
+            faults = [*_empty(requirement), *repeats[at]]
         made += [Remark(name_of(requirement), fault) for fault in faults]
     return made
 
@@ -128,6 +128,19 @@ def of(requirement: Requirement) -> list[Fault]:
     title = next(_in("title", requirement, (_question, _markup, _filler)), None)
     action = next(_in("action", requirement, _RULES), None)
     return [fault for fault in (title, action) if fault]
+
+
+def _empty(requirement: Requirement) -> Iterator[Fault]:
+    """A quotation may speak, point and break off as people do, but must say something."""
+    action = field_text(requirement, "action")
+    said = pattern("filler").sub(" ", _straight(action))
+    named = {
+        word
+        for word in content_words(said)
+        if not pattern("empty_nouns").fullmatch(word) and not pattern("speakers").fullmatch(word)
+    }
+    if len(named) < LEAST_NAMED:
+        yield Fault("fragment", "action", (0, len(action)))
 
 
 _Rule = Callable[[str], tuple[int, int] | None]
@@ -278,7 +291,8 @@ def _has_finite_verb(words: Sequence[str]) -> bool:
 
 def _has_bare_verb(words: Sequence[str]) -> bool:
     """``Never print …``, ``the bakers print the …``."""
-    if words[0].lower() in ("never", "not", "only", "always", "also", "no"):
+    first = words[0].lower()
+    if first in ("never", "not", "only", "always", "also", "no") or first.endswith("ly"):
         return any(base(word.lower()) == word.lower() for word in words[1:3])
     return any(
         base(verb.lower()) == verb.lower()
@@ -315,7 +329,7 @@ def _object_pointing() -> re.Pattern[str]:
     pointing = pattern("pointing").pattern
     return re.compile(
         rf"\s*(?:not |never |be able to )?[\w'-]+\s+{between}"
-        rf"(?P<points>(?:it|them)(?![\w'-])|{pointing}{after})",
+        rf"(?P<points>(?:it|them)(?![\w'-])|(?!that (?:all|every|when|if|for)\b){pointing}{after})",
         re.I,
     )
 

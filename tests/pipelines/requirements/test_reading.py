@@ -69,6 +69,8 @@ def test_a_reader_stumbles(action, kind):
         "Only the head waiter may cancel a table",
         "The oven sends a message when the bread is done",
         "Ship orders to the US",
+        "Automatically update the prices",
+        "Ensure that every plan keeps its date",
     ],
 )
 def test_what_reads_well_gets_no_remark(action):
@@ -126,7 +128,8 @@ def test_a_copied_sentence_is_named_unless_it_says_that_it_quotes():
 
 def test_a_quotation_may_speak_but_must_say_something():
     assert remarked(stated("I want the plan on one page", quoted=True)) == []
-    assert remarked(stated("Yeah, definitely", quoted=True)) == [("REQ-001", "filler", "")]
+    assert remarked(stated("“Yeah, definitely”", quoted=True)) == [("REQ-001", "fragment", "")]
+    assert remarked(stated("“If it rains, should the app tell me”", quoted=True)) == []
 
 
 def test_the_same_words_in_another_order_are_the_same_requirement():
