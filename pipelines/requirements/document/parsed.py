@@ -80,7 +80,7 @@ def _parser() -> MarkdownIt:
     # Each bracket that is never closed is read as often as brackets may be nested.
     options = {"html": False, "linkify": False, "typographer": False, "maxNesting": 20}
     parser = MarkdownIt("js-default", options)
-    parser.validateLink = lambda url: bool(_WEB.match(url)) or url.startswith("#")  # type: ignore[assignment, method-assign]
+    parser.validateLink = lambda url: bool(_WEB.match(url)) or url.startswith("#")  # type: ignore[method-assign]
     parser.disable("image")
     return parser
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pipelines.requirements.document import talk
 from pipelines.requirements.document.markdown import (
@@ -23,14 +23,11 @@ from pipelines.requirements.document.markdown import (
     table,
 )
 from pipelines.requirements.document.talk import Talk
-from pipelines.requirements.extraction.state import Commitment, Utterance
+from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
 from pipelines.requirements.labels import Document, Issue, Requirement, name_of, text_of
 from pipelines.requirements.text import content_words, upper_first
 from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
-
-if TYPE_CHECKING:
-    from pipelines.requirements.extraction.state import OpenQuestion
 
 QUOTED = 120  # characters of a message in the traceability matrix
 MOST_ALSO_SAID = 8  # sentences about data, or about security, beside the requirements
@@ -200,7 +197,7 @@ def _mentions(messages: Sequence[int]) -> str:
 def _scope(findings: Findings) -> str:
     aims = "\n\n".join(f"> {_said(each)}" for each in findings.talk.aims())
     inside = [
-        f"**{priority}**: {'; '.join(listed)}"
+        "\n".join([f"**{priority}**", *(f"  - {each}" for each in listed)])
         for priority in PRIORITIES
         if (listed := [_listed(one, findings) for one in _of_priority(priority, findings)])
     ]
@@ -438,11 +435,10 @@ def _does(label: Requirement) -> str:
     if label.get("quoted"):
         return f"In the words of the talk: {action}"
     condition = str(label.get("condition") or "").strip()
-    when = (
-        f"{plain(condition)}. " if condition.lower() not in str(label.get("action")).lower() else ""
-    )
+    is_new = condition and condition.lower() not in str(label.get("action")).lower()
+    when = f" {plain(condition)}." if is_new else ""
     end = "" if action.endswith((".", "!", "?")) else "."
-    return f"{when}{plain(label.get('actor'))}: {action}{end}"
+    return f"{plain(label.get('actor'))}: {action}{end}{when}"
 
 
 def _triggers(label: Requirement, findings: Findings) -> list[str]:

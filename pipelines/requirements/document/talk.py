@@ -8,17 +8,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from pipelines.requirements.extraction import actors, nodes
-from pipelines.requirements.extraction.state import Commitment, ExtractionState, Utterance
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Decision,
+    ExtractionState,
+    OpenQuestion,
+    Utterance,
+)
+from pipelines.requirements.lexicon import actors as listed_actors
 from pipelines.requirements.lexicon import mapping, type_words
 from pipelines.requirements.text import base, singular, tokens
 from pipelines.requirements.validation.wording import pattern
 from pipelines.types import Case, Message
-
-if TYPE_CHECKING:
-    from pipelines.requirements.extraction.state import Decision, OpenQuestion
 
 LEAST_SAID = 5
 """Words of a sentence that says something by itself."""
@@ -69,7 +72,9 @@ class Talk:
             singular(match[1].lower())
             for utterance in self.said
             for match in _THING.finditer(utterance.text)
-            if base(match[1].lower()) is None and not pattern("empty_nouns").fullmatch(match[1])
+            if base(match[1].lower()) is None
+            and not pattern("empty_nouns").fullmatch(match[1])
+            and match[1].lower() not in listed_actors("system")
         )
 
     def about(self, kind: str, *, without: Sequence[int]) -> list[Utterance]:
@@ -115,6 +120,6 @@ def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     return Talk(
         tuple(state["sentences"]),
         tuple(state["commitments"]),
-        tuple(state.get("decisions", ())),
-        tuple(state.get("open_questions", ())),
+        tuple(state["decisions"]),
+        tuple(state["open_questions"]),
     )

@@ -39,10 +39,19 @@ def contradictions(
     alike = vectors @ vectors.T
     stands = [stand_of(requirement) for requirement in requirements]
     for first, second in combinations(range(len(requirements)), 2):
-        if alike[first, second] > conflict_above:
+        if alike[first, second] > conflict_above and not _quotes(
+            requirements[first], requirements[second]
+        ):
             why = conflict(stands[first], stands[second])
             if why:
                 yield _issue(requirements[first], requirements[second], why)
+
+
+def _quotes(requirement: Requirement, other: Requirement) -> bool:
+    """Whether both quote the same sentence, one of them with what follows it."""
+    words = [field_text(each, "action").strip("“”. ") for each in (requirement, other)]
+    quoted = requirement.get("quoted") and other.get("quoted")
+    return bool(quoted) and (words[0] in words[1] or words[1] in words[0])
 
 
 def conflict(stand: Stand, other: Stand) -> str:

@@ -412,3 +412,71 @@ def test_what_is_written_from_right_to_left_begins_on_the_right():
     }
     assert "أريد قائمة" in turned
     assert "1. Yes" not in turned
+
+
+# --- what became of the talk ---
+
+SPOKEN = (
+    ("analyst", "Tell me about the bakery. What should the program do?"),
+    ("user", "Our bakers write every order on paper, and we want one list for all of them."),
+    ("analyst", "Should customers pay online?"),
+    ("user", "No, we don't want that."),
+    ("analyst", "Should the list be printed every evening?"),
+    ("user", "Yes, please."),
+    ("analyst", "How long should orders be kept?"),
+)
+
+
+def told():
+    talk = tuple(message(at, text, who) for at, (who, text) in enumerate(SPOKEN))
+    return bodies([stated(priority="must"), stated(2, title="List", quoted=True)], messages=talk)
+
+
+def test_what_was_refused_is_out_of_scope_and_in_the_appendix_with_its_message_and_words():
+    result = told()
+
+    assert "customers pay online" in result["withdrawn"]
+    assert "not wanted in message [3](#message-3): “No, we don't want that" in result["withdrawn"]
+    assert "customers pay online" in result["scope"].split("Out of scope")[1]
+
+
+def test_a_decision_has_its_message_and_an_open_question_its_own():
+    result = told()
+
+    assert (
+        "| [5](#message-5) | Should the list be printed every evening? | agreed |"
+        in (result["decisions"])
+    )
+    assert (
+        "“How long should orders be kept?” ([6](#message-6)): not answered"
+        in (result["open_questions"])
+    )
+
+
+def test_the_scope_begins_with_what_the_client_wants_and_names_what_is_within():
+    scope = told()["scope"]
+
+    assert scope.startswith("What it is for, in the client's words:\n\n> “Our bakers write every")
+    assert "- **must**\n  - [REQ-001](#req-001) Login" in scope
+
+
+def test_who_is_named_in_the_talk_is_a_stakeholder_with_messages():
+    assert "| Customer | [2](#message-2) |  |" in told()["stakeholders"]
+
+
+def test_a_quotation_says_that_it_is_one():
+    assert "In the words of the talk: Log in by e-mail" in told()["functional"]
+
+
+def test_a_list_that_nobody_could_use_begins_with_that():
+    useless = [stated(number, action="See it") for number in (1, 2, 3)]
+
+    document = written(useless)
+
+    assert document["notice"].startswith("Most of these requirements are not usable: 3 of 3")
+    assert "notice" not in written([stated(number) for number in (1, 2, 3)])
+    assert document["sections"][4]["body"].count("**Not usable as it is worded:**") == 3
+    assert "not usable: 3 of 3" in markdown.write(document, TALK).split("## ")[0]
+    assert "not usable: 3 of 3" in html_file.write(document, TALK).split("<nav")[0]
+    word = WordDocument(BytesIO(docx_file.write(document, TALK)))
+    assert "not usable: 3 of 3" in word.paragraphs[1].text
