@@ -6,6 +6,7 @@ the ids of the cases are kept.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -200,6 +201,7 @@ class Folder:
         for ending in forms:
             name = f"{DOCUMENTS}/{files.file_stem(prediction.case_id)}.{ending}"
             (self.path / name).write_bytes(files.DOCUMENTS[ending].write(document, messages))
+        gc.collect()  # the trees of Word files lie in circles, 5 MB each, outside of what it counts
 
     def _replace(self, name: str, lines: Iterable[str]) -> None:
         """A reader sees the old file or the new one, never half of one."""
