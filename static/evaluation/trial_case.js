@@ -25,16 +25,8 @@ function reveal(number) {
   const message = document.getElementById(`message-${number}`);
   const list = message?.parentElement;
   if (!message || !list) return;
-  const top = message.offsetTop - list.offsetTop;
-  list.scrollTop = top - list.clientHeight / 3;
-  // what was not laid out before has its real height now
-  requestAnimationFrame(() => {
-    const box = message.getBoundingClientRect();
-    const frame = list.getBoundingClientRect();
-    if (box.top < frame.top || box.bottom > frame.bottom) {
-      list.scrollTop += box.top - frame.top - list.clientHeight / 3;
-    }
-  });
+  const by = message.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  list.scrollTop += by - list.clientHeight / 3;
 }
 
 /** @param {HTMLElement} label */

@@ -1,0 +1,68 @@
+"""What a pipeline returned is read next to the conversation, by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from evaluation.models import Trial, TrialCase
+from labeling.domain import transcripts
+from labeling.domain.exchange.importing import Turn
+from tests.factories import make_people, requirement
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+
+MESSAGES = 300
+
+
+@pytest.fixture
+def case() -> TrialCase:
+    trial = Trial.objects.create(
+        maker=make_people()["admin"],
+        name="Interview",
+        pipeline="requirements-agent",
+        layer="end_to_end",
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+    turns = [Turn("user", f"Message number {number}.") for number in range(MESSAGES)]
+    talk = trial.conversations.create(
+        position=0,
+        external_id="said",
+        n_messages=MESSAGES,
+        text=transcripts.written(turns),
+    )
+    labels = [
+        requirement(1, sources=[0], confidence=0.2),
+        requirement(2, sources=[280, 3], confidence=0.9),
+    ]
+    output = {"requirements": labels, "model": None}
+    return trial.cases.create(conversation=talk, case_id="said", state="done", output=output)
+
+
+def test_labels_lead_to_their_messages_and_unsure_ones_are_hidden(
+    case: TrialCase, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    sign_in(User.objects.get(username="admin"))
+    page.goto(live_server.url + case.get_absolute_url())
+    page.keyboard.press("j")
+    expect(page.locator("#label-1")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("#label-2")).to_be_focused()
+    expect(page.locator("#message-280")).to_have_class("cited lit")
+    expect(page.locator("#message-3")).to_be_in_viewport()
+    page.keyboard.press("s")
+    expect(page.locator("#message-280")).to_be_in_viewport()
+    page.keyboard.press("k")
+    expect(page.locator("#label-1")).to_be_focused()
+
+    page.locator("#least-confidence").fill("0.5")
+    expect(page.locator("#label-1")).to_be_hidden()
+    expect(page.locator("#hidden-labels")).to_contain_text("1")
+    page.keyboard.press("j")
+    expect(page.locator("#label-2")).to_be_focused()
