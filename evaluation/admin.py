@@ -51,6 +51,9 @@ from evaluation.models import (
     SampledAnswer,
     Score,
     StageTrace,
+    Trial,
+    TrialCase,
+    TrialConversation,
     Yardstick,
     YardstickCase,
 )
@@ -655,6 +658,9 @@ read_only(
     "kind implementation",
     "conversation__external_id config_sha256",
 )
+read_only(Trial, "id name pipeline maker project created_at expires_at", "pipeline", "name")
+read_only(TrialConversation, "id trial external_id n_messages", search="=trial__id external_id")
+read_only(TrialCase, "id trial case_id state n_labels seconds", "state", "=trial__id case_id")
 read_only(LayerBuild, "id conversation step requested_by requested_at finished_at", "step")
 read_only(
     CachedReply,

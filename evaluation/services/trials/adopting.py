@@ -135,8 +135,9 @@ def _suggest(
     adopted: Adopted,
 ) -> None:
     for layer in layers:
-        labels = GOLD_LAYERS[layer].predicted(output) if layer == "events" else None
-        if labels is None:
+        if GOLD_LAYERS[layer].project_types:  # which may be in a model's raw reply
+            labels: Any = GOLD_LAYERS[layer].predicted(output)
+        else:
             labels = output.get(LAYERS[layer].key)
         if not isinstance(labels, list):
             continue

@@ -93,9 +93,10 @@ def checked_task(
         _check_questions(questions, pipeline)
     elif questions:
         raise TrialRefused("trial.asks_no_questions", pipeline=pipeline)
-    if layer == "events" and not event_schema:
+    typed = adapters.gold_layer(layer).project_types
+    if typed and not event_schema:
         raise TrialRefused("trial.no_event_types", pipeline=pipeline)
-    return Task(entry, layer, full, tuple(questions), event_schema if layer == "events" else None)
+    return Task(entry, layer, full, tuple(questions), event_schema if typed else None)
 
 
 def _check_questions(questions: Sequence[Question], pipeline: str) -> None:
@@ -198,8 +199,9 @@ def labels_in(output: Mapping[str, Any], layer: str) -> Iterator[Found]:
 
 
 def _labels(output: Mapping[str, Any], key: str, layer: str) -> Sequence[Any]:
-    if key == "events" and layer == key:
-        return adapters.gold_layer(layer).predicted(output)  # also out of a model's raw reply
+    shape = adapters.gold_layer(layer)
+    if shape.project_types and key == shape.key:
+        return shape.predicted(output)  # also out of a model's raw reply
     labels = output.get(key)
     return labels if isinstance(labels, list) else ()
 
@@ -208,7 +210,7 @@ def sources_of(label: Mapping[str, Any], layer: str) -> list[int]:
     """The messages that a label cites, as 0-based positions."""
     if layer in MEMORY:
         return [number - 1 for number in _integers(label.get("evidence"))]
-    spans = spans_of(label) if layer == "events" else []
+    spans = spans_of(label) if adapters.gold_layer(layer).project_types else []
     named = [span.get("message") for span in spans]
     return sorted({*_integers(label.get("source_messages")), *_integers(named)})
 
