@@ -322,6 +322,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     provenance = _provenance(request, case)
     primary = primary_of(case.run.release.project, layer.name).metric
     submitted = _submitted(case, provenance)
+    document = document_of(case)
     context = {
         "run": case.run,
         "case": case,
@@ -342,7 +343,8 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         ],
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
-        "has_document": document_of(case) is not None,
+        "has_document": document is not None,
+        "notice": document.get("notice", "") if document else "",
         "steps": [] if own_page else present.steps_of(case.output),
         "scores": [_score(score, case) for score in scores],
         "raw": present.as_json(case.output) if case.output else "",

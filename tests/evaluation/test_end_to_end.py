@@ -52,7 +52,8 @@ def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
     written: Callable[..., Run], signed_in: Any
 ) -> None:
     body = "See [0](#message-0) <script>alert(1)</script> [x](javascript:alert(1))"
-    run = written({"requirements": [requirement(1)], "document": document(body=body)})
+    warned = document(body=body) | {"notice": "Most are unusable"}
+    run = written({"requirements": [requirement(1)], "document": warned})
     client = signed_in("noor")
 
     shown = page(client, run, "run-case-document")
@@ -62,6 +63,8 @@ def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
     assert "<script>alert" not in shown
     assert 'href="javascript' not in shown
     assert "Required sections that are missing" in shown
+    assert "Most are unusable" in shown
+    assert "Most are unusable" in page(client, run)
     assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
 
 

@@ -74,6 +74,8 @@ KINDS: Mapping[str, Kind] = {
 }
 LEAST_NAMED = 2
 """Words that say something, of a quotation that can be used."""
+NO_POINTING = r"(?!that (?:all|every|when|if|for|there)\b)"
+"""A "that" which begins a clause: "ensure that every plan …"."""
 ALARM_FROM = 3
 """Requirements. Among fewer, "most of them" says nothing."""
 LEAST_COPIED = 5  # words of a sentence: shorter ones are the plain way to say something
@@ -323,13 +325,13 @@ def _object_pointing() -> re.Pattern[str]:
     between = r"(?:(?:to|for|with|on|at|in|of|about|up|out|be|do|have|see|get|use)\s+){0,2}"
     after = (
         r"(?=\s*(?:$|[.,;:!?])|\s+(?:too|also|as|there|then|now|like|every|for|to|by|on|with|at|"
-        r"when|if|again|in|from|and|or|because|so|that|is|are|would|should|please|better|working|"
+        r"when|if|again|in|from|and|or|because|so|is|are|would|should|please|better|working|"
         r"done|right|properly|all|first|before|after|later)\b)"
     )
     pointing = pattern("pointing").pattern
     return re.compile(
         rf"\s*(?:not |never |be able to )?[\w'-]+\s+{between}"
-        rf"(?P<points>(?:it|them)(?![\w'-])|(?!that (?:all|every|when|if|for)\b){pointing}{after})",
+        rf"(?P<points>(?:it|them)(?![\w'-])|{NO_POINTING}{pointing}{after})",
         re.I,
     )
 
