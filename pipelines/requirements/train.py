@@ -3,10 +3,13 @@
     python -m pipelines.requirements.train \\
         --conversations fixtures/demo/conversations.jsonl \\
         --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
-        [--read-before INTERVIEWS.jsonl] [--texts-only]
+        [--interviews INTERVIEWS.jsonl --interview-labels fixtures/interviews/labels.jsonl]
+        [--confidence-only] [--read-before INTERVIEWS.jsonl] [--texts-only]
 
 Only conversations of the split ``train`` are read, and none that is the same as one of the split
-``test``. A conversation takes its labels from the first ``--gold`` file that has it. What was read
+``test``. A conversation takes its labels from the first ``--gold`` file that has it. Of the
+interviews only the half to develop with is read, with what was decided about it, and only for
+confidence. What was read
 is noted next to the weights by its fingerprint: with ``--read-before`` also what the starting
 values were found on, otherwise what is noted of that stays; ``--texts-only`` notes it without
 training. The command repeats to the byte.
@@ -26,22 +29,22 @@ from numpy.typing import NDArray
 
 from pipelines import trained_on
 from pipelines.encoder import MiniLM
-from pipelines.requirements.extraction import features, nodes
+from pipelines.requirements.extraction import features, nodes, wording
 from pipelines.requirements.extraction.features import (
     KEEP,
     MATCH,
     MATCH_NAMES,
     NAMES,
     WEIGHTS,
-    match_features,
 )
 from pipelines.requirements.extraction.state import Commitment, Context, ExtractionState, Unworded
-from pipelines.requirements.extraction.wording import worded
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
 TRAINED, BELIEVED = "trained on ", "starting values from "
+CONFIDENCE = "confidence from "
+"""Of interviews, whose words only the weights of confidence have read."""
 RIDGE = {KEEP: 3.0, MATCH: 3.0}
 # What a feature is worth before any example is seen. Few conversations are labelled, and what
 # is rare in them (a wish taken back, small talk) must not be left to chance.
@@ -59,7 +62,7 @@ BELIEFS = {
     },
     # The demo has no criteria: their weights come from real interviews, which are kept elsewhere.
     MATCH: {
-        "likely": 1.5, "bare answer": -0.7, "plain statement": -0.3,
+        "likely": 1.5, "bare answer": -0.7, "plain statement": -0.3, "quoted": -1.5,
         "a criterion": 0.9, "a criterion in an answer": 0.5, "a criterion told at length": 0.2,
         "a quality": -0.2,
     },
@@ -73,7 +76,9 @@ SYNONYMS = (
     {"admin", "administrator", "superuser"},
 )
 STEPS = 50
+BINS = 4  # of the table of reliability, as full as one another
 Floats = NDArray[np.float64]
+Gold = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class Example(NamedTuple):
@@ -123,10 +128,11 @@ def matches(
     context = Context(case.domain, tuple(state["sentences"]))
     found: list[Example] = []
     for commitment in state["kept"]:
-        drafts = worded(commitment, context)
-        if not isinstance(drafts, Unworded):
-            right = (any(_same(draft, label, encoder) for label in gold) for draft in drafts)
-            found += [Example(match_features(commitment), correct) for correct in right]
+        phrases = wording.phrases_of(commitment, context)
+        for phrase in [] if isinstance(phrases, Unworded) else phrases:
+            draft = wording.requirement_of(phrase, commitment, context)
+            correct = any(_same(draft, label, encoder) for label in gold)
+            found.append(Example(wording.confidence_features(phrase, commitment), correct))
     return found
 
 
@@ -206,7 +212,12 @@ def read_gold(paths: Sequence[Path]) -> dict[str, list[Mapping[str, Any]]]:
     return gold
 
 
-def note_training(cases: Sequence[Case], gold: Collection[str], read_before: Path | None) -> None:
+def note_training(
+    cases: Sequence[Case],
+    gold: Collection[str],
+    read_before: Path | None,
+    interviews: Sequence[Case] = (),
+) -> None:
     """Write next to the weights what they have read.
 
     The starting values of criteria were found on interviews that are not part of the project.
@@ -216,25 +227,71 @@ def note_training(cases: Sequence[Case], gold: Collection[str], read_before: Pat
         for case in cases
         if case.case_id in gold
     }
-    if read_before is None:
-        return trained_on.replace(WEIGHTS, texts, starting=TRAINED)
-    before = {f"{BELIEVED}{row['id']}": _texts(row) for row in _rows(read_before)}
-    return trained_on.write(WEIGHTS, {**texts, **before}, leaves_out=False)
+    heard = {
+        f"{CONFIDENCE}{case.case_id}": [message.content for message in case.messages]
+        for case in interviews
+    }
+    if read_before is not None:
+        before = {f"{BELIEVED}{row['id']}": _texts(row) for row in _rows(read_before)}
+        return trained_on.write(WEIGHTS, {**texts, **before, **heard}, leaves_out=False)
+    trained_on.replace(WEIGHTS, texts, starting=TRAINED)
+    if heard:
+        trained_on.replace(WEIGHTS, heard, starting=CONFIDENCE)
+    return None
 
 
-def train(cases: Sequence[Case], gold: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    labelled = [case for case in cases if case.case_id in gold]
+def train(cases: Sequence[Case], gold: Gold) -> None:
+    """Fit what is kept; the second model sees only what the first one lets through."""
     encoder = MiniLM()
     statements = [
-        example for case in labelled for example in examples(case, gold[case.case_id], encoder)
+        example
+        for case in cases
+        if case.case_id in gold
+        for example in examples(case, gold[case.case_id], encoder)
     ]
-    _store({KEEP: _fitted(statements, NAMES, KEEP), MATCH: {"weights": {"(always)": 0.0}}})
-    # The second model sees only what the first one lets through.
-    pipeline = RequirementsLocal(LocalConfig(), encoder)
-    drafts = [
-        match for case in labelled for match in matches(case, gold[case.case_id], pipeline, encoder)
+    stored = json.loads(WEIGHTS.read_text("utf-8"))
+    _store({**stored, KEEP: _fitted(statements, NAMES, KEEP)})
+
+
+def train_confidence(cases: Sequence[Case], gold: Gold) -> list[tuple[float, bool]]:
+    """Fit confidence; what each requirement got from the weights that never saw its talk."""
+    encoder = MiniLM()
+    pipeline = RequirementsLocal(LocalConfig(merge_duplicates=False), None)
+    by_case = [
+        matches(case, gold[case.case_id], pipeline, encoder)
+        for case in cases
+        if case.case_id in gold
     ]
-    _store({KEEP: _fitted(statements, NAMES, KEEP), MATCH: _fitted(drafts, MATCH_NAMES, MATCH)})
+    everything = [example for one in by_case for example in one]
+    stored = json.loads(WEIGHTS.read_text("utf-8"))
+    _store({**stored, MATCH: _fitted(everything, MATCH_NAMES, MATCH)})
+    return _left_out(by_case)
+
+
+def _left_out(by_case: Sequence[Sequence[Example]]) -> list[tuple[float, bool]]:
+    """Confidence and truth of each example, by weights fitted on the other conversations."""
+    found: list[tuple[float, bool]] = []
+    for at, held_out in enumerate(by_case):
+        others = [example for to, one in enumerate(by_case) if to != at for example in one]
+        weights = fit(others, MATCH_NAMES, model=MATCH)
+        found += [
+            (features.score(weights, example.features), example.correct) for example in held_out
+        ]
+    return found
+
+
+def reliability(points: Sequence[tuple[float, bool]], bins: int = BINS) -> list[str]:
+    """Lines of a table: how sure it was, and how often it was right; the last is the ECE."""
+    ordered = sorted(points)
+    size = len(ordered) / bins
+    parts = [ordered[round(at * size) : round((at + 1) * size)] for at in range(bins)]
+    lines, error = [], 0.0
+    for part in filter(None, parts):
+        sure = sum(stated for stated, _ in part) / len(part)
+        right = sum(correct for _, correct in part) / len(part)
+        error += len(part) / len(ordered) * abs(sure - right)
+        lines.append(f"{len(part):4d} requirements  stated {sure:.2f}  matched {right:.2f}")
+    return [*lines, f"ECE {error:.3f} over {len(ordered)} requirements"]
 
 
 class Fitted(TypedDict):
@@ -258,17 +315,37 @@ def _store(models: Mapping[str, Any]) -> None:
     features.weights.cache_clear()
 
 
+def read_interviews(path: Path, labels: Path) -> tuple[list[Case], Gold]:
+    """The interviews to develop with, and what was decided about them; never the other half."""
+    gold = {
+        row["id"]: [label for decision in row["decisions"] for label in decision["labels"]]
+        for row in _rows(labels)
+        if row["split"] == "dev" and row.get("decisions")
+    }
+    return [_case(row) for row in _rows(path) if row["id"] in gold], gold
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
     parser.add_argument("--conversations", type=Path, required=True)
     parser.add_argument("--gold", type=Path, action="append", required=True)
+    parser.add_argument("--interviews", type=Path, metavar="INTERVIEWS.jsonl")
+    parser.add_argument("--interview-labels", type=Path, metavar="LABELS.jsonl")
     parser.add_argument("--read-before", type=Path, metavar="INTERVIEWS.jsonl")
+    parser.add_argument("--confidence-only", action="store_true", help="leave alone what is kept")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
     cases, gold = read_cases(options.conversations), read_gold(options.gold)
-    if not options.texts_only:
+    if not (options.texts_only or options.confidence_only):
         train(cases, gold)
-    note_training(cases, gold, options.read_before)
+    interviews: list[Case] = []
+    decided: Gold = {}
+    if options.interviews and options.interview_labels:
+        interviews, decided = read_interviews(options.interviews, options.interview_labels)
+    if not options.texts_only:
+        everything = {**decided, **gold}
+        print("\n".join(reliability(train_confidence([*cases, *interviews], everything))))
+    note_training(cases, gold, options.read_before, interviews)
 
 
 if __name__ == "__main__":

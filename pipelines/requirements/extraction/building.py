@@ -390,6 +390,7 @@ def built_clause(said: Said) -> Built | None:
     if not text:
         return None
     text, place = _without_fronted(text)
+    said = replace(said, before=place) if things_named(place) else said
     text, first = _condition_first(text)
     if first:
         text, _ = without_matrix(opened(text))
@@ -661,7 +662,7 @@ def _would_help(text: str, said: Said) -> Built | None:
     return _provided(found["what"]) if found else None
 
 
-_ALTERNATIVE = re.compile(r",? or (?:also|only|just|instead|keep|both)\b", re.I)
+_ALTERNATIVE = re.compile(r",? or (?:(?:also|only|just|instead|keep|both)\b|[\w-]+\??$)", re.I)
 
 
 def _asked(text: str, said: Said) -> Built | None:

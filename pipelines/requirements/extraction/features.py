@@ -39,6 +39,7 @@ NAMES = (
 MATCH_NAMES = (
     "likely", "spoken out", "bare answer", "plain statement", "an order",
     "a criterion", "a criterion told at length", "a criterion in an answer", "a quality",
+    "quoted", "put together with its question", "accepted proposal",
 )  # fmt: skip
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|"
@@ -92,7 +93,9 @@ def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:
     }
 
 
-def match_features(candidate: Commitment) -> dict[str, float]:
+def match_features(
+    candidate: Commitment, *, quoted: bool = False, answer: bool = False
+) -> dict[str, float]:
     """What decides whether the wording will come close to the one that a person chooses."""
     reading = candidate.reading
     plainly = reading.cue is None
@@ -102,6 +105,9 @@ def match_features(candidate: Commitment) -> dict[str, float]:
         "bare answer": float(plainly and reading.shape in {"fragment", "state"}),
         "plain statement": float(plainly and reading.shape == "present"),
         "an order": float(plainly and reading.shape == "imperative"),
+        "quoted": float(quoted),
+        "put together with its question": float(answer),
+        "accepted proposal": float("acceptance" in candidate.acts),
     } | _criterion_match(candidate)
 
 
@@ -135,9 +141,13 @@ def criterion_features(
 
 def probability(model: str, values: Mapping[str, float]) -> float:
     """What ``KEEP`` or ``MATCH`` makes of these features."""
-    known = weights(model)
-    score = known["(always)"] + sum(known.get(name, 0.0) * value for name, value in values.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+    return score(weights(model), values)
+
+
+def score(known: Mapping[str, float], values: Mapping[str, float]) -> float:
+    """The probability that these weights give."""
+    total = known["(always)"] + sum(known.get(name, 0.0) * value for name, value in values.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 @cache

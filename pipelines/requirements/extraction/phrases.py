@@ -20,6 +20,9 @@ _EVERYBODY = re.compile(
 )
 
 
+_LY_ADJECTIVES = frozenset({"daily", "weekly", "monthly", "yearly", "hourly", "early", "family"})
+
+
 @cache
 def grammar(name: str) -> frozenset[str]:
     return frozenset(load("grammar")[name])
@@ -184,9 +187,11 @@ def is_content(word: str) -> bool:
         words("determiners") | words("prepositions") | words("auxiliaries") | words("pronouns")
         | grammar("discourse") | grammar("empty_nouns") | grammar("people_pronouns")
         | grammar("pointing")
+        | {"itself", "themselves", "himself", "herself"}
         | {"not", "never", "only", "always", "too", "very", "also", "just", "them"}
     )  # fmt: skip
-    return low not in dull and not low.endswith("ly") and len(low) > 1 and not low.isdigit()
+    adverb = low.endswith("ly") and low not in _LY_ADJECTIVES
+    return low not in dull and not adverb and len(low) > 1 and not low.isdigit()
 
 
 def is_person(phrase: str) -> bool:

@@ -19,7 +19,7 @@ from pipelines.requirements.text import plain, singular, tokens
 _OWN_CLAUSE = re.compile(
     r"\b(?P<who>i|we|you)(?P<modal>'d|'ll|'ve|'re|'m| would| will| can| could| should| must|"
     r" may| might| have to| need to| want to)?"
-    r"(?P<adverb>(?: (?:also|always|only|just|really|currently|usually))*) (?P<verb>[a-z]+)\b",
+    r"(?P<adverb>(?: (?:also|always|only|just|really|[a-z]+ly))*) (?P<verb>[a-z]+)\b",
     re.I,
 )
 _SELF = re.compile(r"\s*\b(?:by )?(?:myself|ourselves|yourself|yourselves)\b", re.I)

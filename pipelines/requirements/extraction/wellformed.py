@@ -108,6 +108,8 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
     if _BARE_NUMBER.search(text):
         return "unfinished"
     rest = low[start + 1 :]
+    if rest[:1] in (["and"], ["or"]) and not is_verb("".join(rest[1:2])):
+        return "no_noun"
     ends_open = text.endswith((",", ":", ";", "…", "...", "-", "–", "—", "("))
     if ends_open or _unfinished(low):
         return "unfinished"

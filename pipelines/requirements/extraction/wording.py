@@ -34,13 +34,13 @@ def worded(commitment: Commitment, context: Context) -> tuple[Requirement, ...] 
 
     A sentence may ask for several things. Words that cannot be built with certainty are quoted.
     """
-    phrases = _phrases(commitment, context)
+    phrases = phrases_of(commitment, context)
     if isinstance(phrases, Unworded):
         return phrases
-    return tuple(_requirement(phrase, commitment, context) for phrase in phrases)
+    return tuple(requirement_of(phrase, commitment, context) for phrase in phrases)
 
 
-def _phrases(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
+def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
     said = said_of(commitment, context)
     if commitment.criterion is None:
         phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
@@ -80,7 +80,7 @@ def said_of(commitment: Commitment, context: Context) -> Said:
     return Said(text=text, question=question, before=before)
 
 
-def _requirement(phrase: Phrase, commitment: Commitment, context: Context) -> Requirement:
+def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> Requirement:
     own = commitment.sentence
     earlier = [
         one.text for one in context.said if (one.message, one.start) < (own.message, own.start)
@@ -99,8 +99,12 @@ def _requirement(phrase: Phrase, commitment: Commitment, context: Context) -> Re
         "priority": priority_of(full, commitment.reading),
         "source_messages": list(commitment.messages),
         "rationale": rationale_of(commitment),
-        "confidence": round(probability(MATCH, match_features(commitment)), 4),
+        "confidence": round(probability(MATCH, confidence_features(phrase, commitment)), 4),
     }
+
+
+def confidence_features(phrase: Phrase, commitment: Commitment) -> dict[str, float]:
+    return match_features(commitment, quoted=phrase.quoted, answer=phrase.answer)
 
 
 def rationale_of(commitment: Commitment) -> str:

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from pipelines.registry import build
+from pipelines.requirements import train
 from pipelines.requirements.extraction import (
     measures,
     phrases,
@@ -138,6 +139,16 @@ def test_a_quotation_says_so_and_a_built_action_too() -> None:
 
     assert (built["quoted"], quoted["quoted"]) == (False, True)
     assert quoted["action"] == "“Parents shouldn't have to log in just to cancel a lesson.”"
+
+
+def test_reliability_holds_what_was_stated_against_what_matched() -> None:
+    points = [(0.1, False), (0.1, False), (0.7, True), (0.7, False)]
+
+    assert train.reliability(points, bins=2) == [
+        "   2 requirements  stated 0.10  matched 0.00",
+        "   2 requirements  stated 0.70  matched 0.50",
+        "ECE 0.150 over 4 requirements",
+    ]
 
 
 @pytest.mark.parametrize("module", [measures, phrases, speech, titles, wellformed])
