@@ -9,7 +9,6 @@ from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.building import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
-from pipelines.requirements.extraction.quoting import nothing_said, quotation
 from pipelines.requirements.extraction.state import Commitment, Context, Reading, Unworded
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.labels import Requirement
@@ -41,21 +40,25 @@ def worded(commitment: Commitment, context: Context) -> tuple[Requirement, ...] 
 
 
 def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
+    """What is chosen by, where that reads well; else what the sentence says."""
+    named = _criterion_phrase(commitment) if commitment.criterion else None
+    if named and flaw(named.action) is None:
+        return [named]
     said = said_of(commitment, context)
+    phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
+    return Unworded(phrases) if isinstance(phrases, str) else phrases
+
+
+def _criterion_phrase(commitment: Commitment) -> Phrase | None:
     if commitment.criterion is None:
-        phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
-        return Unworded(phrases) if isinstance(phrases, str) else phrases
+        return None
     action = criteria_wording.action_of(commitment.criterion)[:ACTION_CHARACTERS]
-    action = upper_first(plain(action)).rstrip(" ,.;:")
-    title = criteria_wording.title_of(commitment.criterion)
-    wrong = flaw(action)
-    if wrong is None:
-        return [Phrase(action=action, title=title, condition=commitment.reading.condition or "")]
-    nothing = nothing_said(said.text, question=said.question, before=said.before)
-    if nothing:
-        return Unworded(nothing)
-    quoted = quotation(said.text, question=said.question, before=said.before)
-    return [Phrase(action=quoted, title=title, quoted=True, flaw=wrong)]
+    return Phrase(
+        action=upper_first(plain(action)).rstrip(" ,.;:"),
+        title=criteria_wording.title_of(commitment.criterion),
+        condition=commitment.reading.condition or "",
+        criterion=True,
+    )
 
 
 def said_of(commitment: Commitment, context: Context) -> Said:
@@ -85,12 +88,12 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
     earlier = [
         one.text for one in context.said if (one.message, one.start) < (own.message, own.start)
     ]
-    actor = commitment.actor if commitment.criterion else resolve(phrase.subject, earlier=earlier)
+    actor = commitment.actor if phrase.criterion else resolve(phrase.subject, earlier=earlier)
     full = " ".join([commitment.text, phrase.action, *commitment.details])
     return {
         "title": phrase.title,
         # Whatever somebody chooses by is something that can be searched for: a function.
-        "type": FUNCTIONAL if commitment.criterion else type_of(full),
+        "type": FUNCTIONAL if phrase.criterion else type_of(full),
         "actor": actor,
         "action": phrase.action,
         "quoted": phrase.quoted,
@@ -125,7 +128,7 @@ def criteria_of(commitment: Commitment, phrase: Phrase) -> list[str]:
     """Checks from the amounts, times, formats and conditions that were said, if any."""
     said = " ".join([commitment.text, *commitment.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details if _measures(one)]
-    if commitment.criterion:
+    if commitment.criterion and phrase.criterion:
         drafted += criteria_wording.checks_of(commitment.criterion)
     else:
         drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]

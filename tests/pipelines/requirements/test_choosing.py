@@ -161,7 +161,7 @@ def test_a_case_that_was_named_is_the_condition(pipeline: Pipeline) -> None:
         pipeline, "How do you choose?", "When my knee hurts, I look for a gym with a pool."
     )
 
-    assert found["condition"] == "When my knee hurts"
+    assert found["condition"] == "When the knee hurts"
 
 
 def test_a_question_alone_can_show_that_something_is_chosen(pipeline: Pipeline) -> None:
