@@ -90,7 +90,9 @@ def _number(text: str) -> int | None:
 def _is_short_for(line: str, start: int, end: int, after: int) -> bool:
     """The full stop belongs to an abbreviation; "No." only before a number."""
     found = _ABBREVIATION.search(line[max(start, end - _LONGEST_ABBREVIATION) : end])
-    return bool(found) and (found[0].lower() != "no." or line[after : after + 1].isdigit())
+    if found is None:
+        return False
+    return found[0].lower() != "no." or line[after : after + 1].isdigit()
 
 
 def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:

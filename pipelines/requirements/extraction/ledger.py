@@ -20,6 +20,7 @@ from pipelines.requirements.extraction.state import (
     Outcome,
     Reading,
     Source,
+    Standing,
     Utterance,
 )
 from pipelines.requirements.lexicon import signal, words
@@ -394,7 +395,7 @@ class Ledger:
                 choice = None if whole else _choice(pending, reply.rest)
                 first = pending.options[0] if pending.options else pending.text
                 text = acts.together(pending.text) if whole else choice or first
-                chosen = "chosen" if whole or choice else "accepted"
+                chosen: Outcome = "chosen" if whole or choice else "accepted"
                 self._accept(replace_text(pending, text), each, chosen)
         elif reply.stance == "no":
             choice = _choice(pending, reply.rest)
@@ -483,7 +484,7 @@ class Ledger:
             return
         own = len(tokens(reply.rest)) > 2 and not pending.drops
         ending = Ending("replaced" if own else "refused", each.message, each.text)
-        state = "replaced" if own else "refused"
+        state: Standing = "replaced" if own else "refused"
         if pending.drops:  # "Shall we leave it out?" "No, keep it."
             self._amended.add(each.place)
             self.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
