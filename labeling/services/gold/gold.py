@@ -268,9 +268,7 @@ def _freeze(
     draft = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
     _refuse_nothing(settled, draft)
     _counted(chosen, items)
-    processing.catch_up(
-        project, ruler=lambda: ruler, conversations=(), measure=_measured_rounds(project)
-    )
+    _measure(project, ruler)
     findings = _findings(chosen, items)
     lint.check(findings, project, chosen.layer, waive=chosen.waive)
     agreement = _agreement(project, chosen.layer)
@@ -323,6 +321,11 @@ def _catch_up(
 ) -> None:
     """Agreement is measured later, once: it costs more than merging what has just come in."""
     processing.catch_up(project, ruler=lambda: ruler, conversations=conversations)
+
+
+def _measure(project: Project, ruler: Ruler) -> None:
+    rounds = _measured_rounds(project)
+    processing.catch_up(project, ruler=lambda: ruler, conversations=(), measure=rounds)
 
 
 def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
