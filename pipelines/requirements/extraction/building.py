@@ -374,17 +374,6 @@ def opened_text(text: str) -> str:
     return opened(_LABEL.sub("", clean(text)))
 
 
-def build(said: Said) -> Iterator[Built]:
-    """What the sentence asks for, clause by clause; a clause that is not understood gives none."""
-    text = opened_text(said.text)
-    before = clean(said.before)
-    for part in clauses_of(text):
-        built = built_clause(replace(said, text=opened(part), before=before))
-        if built:
-            yield built
-        before = part
-
-
 def built_clause(said: Said) -> Built | None:
     text, ensured = without_matrix(said.text)
     if not text:

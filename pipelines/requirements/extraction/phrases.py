@@ -102,18 +102,6 @@ def gerund(verb: str) -> str:
     return f"{verb}ing"
 
 
-def participle(verb: str) -> str:
-    for known in (mapping("words", "irregular"), mapping("grammar", "irregular_participles")):
-        forms = [form for form, stem in known.items() if stem == verb]
-        if forms:
-            return forms[-1]
-    if verb in grammar("doubling"):
-        return f"{verb}{verb[-1]}ed"
-    if re.search(r"[^aeiou]y$", verb):
-        return f"{verb[:-1]}ied"
-    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
-
-
 def is_plural(phrase: str) -> bool:
     spoken = head_of(phrase).lower().split()
     if not spoken:

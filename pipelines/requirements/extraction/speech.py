@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pipelines.requirements.lexicon import load, signal
+from pipelines.requirements.lexicon import load
 from pipelines.requirements.text import plain
 
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\([^)\s]{1,300}\)")
@@ -107,10 +107,6 @@ def opened(text: str) -> str:
         if shorter == text:
             return text
         text = shorter
-
-
-def says_only_yes(text: str) -> bool:
-    return not opened(text) or signal("bare").match(text) is not None
 
 
 def respelled(text: str) -> str:
