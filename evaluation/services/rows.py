@@ -30,7 +30,7 @@ def insert(
     model = type(rows[0])
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     quote = connection.ops.quote_name
-    columns = {field.name: quote(field.column) for field in fields}
+    columns = {field.name: quote(str(field.column)) for field in fields}
     marks = ", ".join("%s" for _ in fields)
     table, names = quote(model._meta.db_table), ", ".join(columns.values())
     statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"

@@ -320,10 +320,10 @@ def _points(findings: Findings) -> Iterator[str]:
         point = (kind, str(issue.get("message")), str(issue.get("suggested_fix")))
         places.setdefault(point, []).append(str(issue.get("requirement")))
     for name, fault in findings.remarks:
-        kind = reading.KINDS[fault.kind]
-        if kind.issue_type is None:
+        remark = reading.KINDS[fault.kind]
+        if remark.issue_type is None:
             of = f" ({fault.other})" if fault.other else ""
-            point = ("remark", f"{kind.message}{of}", kind.fix)
+            point = ("remark", f"{remark.message}{of}", remark.fix)
             places.setdefault(point, []).append(name)
     for (kind, message, fix), names in places.items():
         yield f"{_links(names, findings)} ({plain(kind)}): {plain(message)}. {plain(fix)}."
