@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pipelines.requirements.extraction.building import (
-    Built,
-    Said,
-    asked_of,
-    noun_of,
-    of_subject,
-    verb_phrase,
-)
+from pipelines.requirements.extraction.built import Built, Said
+from pipelines.requirements.extraction.nounphrases import noun_of
 from pipelines.requirements.extraction.phrases import (
     base_form,
     is_noun_phrase,
@@ -22,6 +16,9 @@ from pipelines.requirements.extraction.phrases import (
 )
 from pipelines.requirements.extraction.pronouns import neutral
 from pipelines.requirements.extraction.speech import clean, opened
+from pipelines.requirements.extraction.statements import asked_of
+from pipelines.requirements.extraction.subjects import of_subject
+from pipelines.requirements.extraction.verbphrases import verb_phrase
 from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import lower_first, plain, tokens, upper_first
 

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 
 from pipelines.requirements.extraction import quoting, titles
 from pipelines.requirements.extraction.answers import answered
-from pipelines.requirements.extraction.building import (
-    Built,
-    Said,
-    built_clause,
-    clauses_of,
-    opened_text,
-)
+from pipelines.requirements.extraction.building import built_clause
+from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
+from pipelines.requirements.extraction.peeling import clauses_of, opened_text
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.text import upper_first

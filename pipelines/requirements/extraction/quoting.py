@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pipelines.requirements.extraction.building import without_matrix
+from pipelines.requirements.extraction.peeling import without_matrix
 from pipelines.requirements.extraction.phrases import base_form, grammar, is_content
 from pipelines.requirements.extraction.speech import opened, spoken_clean
 from pipelines.requirements.lexicon import signal, words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.building import finite_verb
 from pipelines.requirements.extraction.phrases import (
     gerund,
     grammar,
@@ -14,6 +13,7 @@ from pipelines.requirements.extraction.phrases import (
     is_verb,
 )
 from pipelines.requirements.extraction.pronouns import things_named
+from pipelines.requirements.extraction.verbphrases import finite_verb
 from pipelines.requirements.extraction.wellformed import ends_well
 from pipelines.requirements.lexicon import mapping, words
 from pipelines.requirements.text import plain, singular

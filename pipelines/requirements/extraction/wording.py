@@ -6,7 +6,7 @@ import re
 
 from pipelines.requirements.extraction import criteria_wording, measures, phrasing
 from pipelines.requirements.extraction.actors import resolve
-from pipelines.requirements.extraction.building import Said
+from pipelines.requirements.extraction.built import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
 from pipelines.requirements.extraction.state import Commitment, Context, Reading, Unworded

@@ -16,7 +16,7 @@ from pipelines.requirements.extraction import (
     wellformed,
 )
 from pipelines.requirements.extraction.actors import resolve
-from pipelines.requirements.extraction.building import Said as Sentence
+from pipelines.requirements.extraction.built import Said as Sentence
 from pipelines.requirements.extraction.quoting import MOST_WORDS
 from pipelines.requirements.extraction.wellformed import flaw, is_well_formed
 from tests.pipelines.requirements.talks import analyst, extract, user

@@ -1,0 +1,233 @@
+"""What somebody would like, asks for, or calls useful."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pipelines.requirements.extraction.built import LIKE, MODAL_AT, SPEAKERS, Built, Said
+from pipelines.requirements.extraction.nounphrases import (
+    is_or_are,
+    named_phrase,
+    names_thing,
+    provided,
+)
+from pipelines.requirements.extraction.phrases import base_form, head_of, is_participle
+from pipelines.requirements.extraction.statements import of_modal
+from pipelines.requirements.extraction.subjects import of_subject
+from pipelines.requirements.extraction.verbphrases import verb_phrase
+from pipelines.requirements.text import lower_first, tokens
+
+_WISH_TO = re.compile(
+    rf"^(?P<who>{SPEAKERS}|.{{2,60}}?)(?:\s+|(?=')){LIKE}(?: for)? to (?:be able to |"
+    rf"also )?(?P<rest>.+)$",
+    re.I,
+)
+_WISH_SOMEBODY = re.compile(
+    rf"^{SPEAKERS}(?:\s+|(?=')){LIKE}(?: for)? (?P<who>(?!to\b).{{1,70}}?) "
+    r"(?P<not>not )?to (?P<rest>.+)$",
+    re.I,
+)
+_WISH_THING = re.compile(
+    rf"^(?P<who>{SPEAKERS}|(?:[\w'-]+ ){{0,5}}?[\w'-]+?)(?:\s+|(?=')){LIKE}(?: to have| having|"
+    rf" to get)? (?P<what>.+)$",
+    re.I,
+)
+_WISH_SEEN = re.compile(
+    rf"^{SPEAKERS}(?:\s+|(?=')){LIKE} (?P<what>(?:the|our|my|all|a|an|every|"
+    rf"each)\s.{{2,60}}?) (?P<verb>[a-z]+ed|sent|shown|kept|made|sorted|put|done)\b(?P<rest>.*)$",
+    re.I,
+)
+_THERE = re.compile(
+    r"^there(?:'s| (?:should|must|shall|will|has to|have to|needs? to|would|could|can|ought to|"
+    r"is|are))"
+    r"(?: also| always| really| just| ideally| probably| at least)*(?: (?:be|"
+    r"exist))?(?P<not> (?:not be|never be|be no|no)\b)? (?P<what>.+)$",
+    re.I,
+)
+_WAY_TO = re.compile(
+    r"(?:an?|some|the|another)? ?(?:\w+ )?(?:way|option|possibility|ability|chance|means|"
+    r"opportunity|button)\b",
+    re.I,
+)
+_PREFERS = re.compile(
+    rf"^{SPEAKERS}(?:'d| would)? rather (?:have )?(?P<what>(?:a|an|the|some|one)\s.+)$", re.I
+)
+_FOR_IT_TO = re.compile(
+    r"^(?:(?:it|that|this)(?: would|'d| will)(?: also| really)? help(?: a lot| us| me| them)?|"
+    r"(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
+    r"will it be|make it|"
+    r"(?:this|that) (?:is|would be))(?: also| really| very| quite)* "
+    r"(?:nice|great|good|helpful|useful|handy|possible|important|essential|crucial|necessary|"
+    r"cool|ideal|"
+    r"perfect|better|best|easy|"
+    r"convenient))(?: for (?P<who>.{2,40}?))? to (?:be able to )?(?P<rest>.+)$",
+    re.I,
+)
+_IDEA_TO = re.compile(
+    r"^(?:(?:the|my|our|your) (?:idea|goal|plan|aim|wish|point|main thing|"
+    r"most important thing) (?:is|was)|"
+    rf"{SPEAKERS}(?:'re|'m| are| am) (?:planning|hoping|looking|trying|aiming)|"
+    rf"what {SPEAKERS} (?:want|need) is|all {SPEAKERS} (?:want|need) is) to (?P<rest>.+)$",
+    re.I,
+)
+_ASK_FOR = re.compile(
+    rf"^(?:can|could|may|shall|should|would|will) (?:{SPEAKERS}|it|the (?:system|app|"
+    rf"application)) (?:also |maybe |please |perhaps |then )*(?:get|have) (?P<what>.+)$",
+    re.I,
+)
+_DO_YOU_WANT = re.compile(
+    r"^(?:do|does|would|will|should|did) (?P<who>you|we|they|i|.{2,40}?) (?:also |really |"
+    r"still |then |ever )*"
+    r"(?:want|need|like|prefer|wish|love|expect)(?P<rest> .+)$",
+    re.I,
+)
+_HOW_ABOUT = re.compile(r"^(?:how|what) about (?P<rest>.+)$", re.I)
+_WOULD_HELP = re.compile(
+    r"^(?P<what>(?:an?|the|some|more|another|[a-z]+er)\s.{2,70}?) (?:would|might|could)(?: also|"
+    r" really| definitely)*"
+    r" (?:be (?:also |really |very |quite |super |so )*(?:nice|great|good|helpful|useful|handy|"
+    r"cool|perfect|ideal|lovely|"
+    r"awesome|fantastic|amazing|a plus|a bonus|better|enough|important|convenient)|"
+    r"help)(?: (?:for|to) \w+| a lot| us| me)*$",
+    re.I,
+)
+_WHAT_IF = re.compile(r"^what if (?P<rest>.+)$", re.I)
+
+
+def there_is(text: str, said: Said) -> Built | None:
+    found = _THERE.match(text)
+    if found is None:
+        return None
+    what = found["what"]
+    if found["not"] or re.match(r"no\b|not\b|never\b", what, re.I):
+        what = re.sub(r"^(?:no|not|any)\s+", "", what, flags=re.I)
+        return (
+            Built(f"ensure that there {is_or_are(what)} no {what}", negative=True)
+            if names_thing(what)
+            else None
+        )
+    way = re.match(
+        r"(?:a|an|some) (?:\w+ )?(?:way|option|possibility|"
+        r"means) (?:for (?P<who>.{2,30}?) )?to (?P<rest>.+)$",
+        what,
+        re.I,
+    )
+    if way and verb_phrase(way["rest"]):
+        return Built(verb_phrase(way["rest"]), subject=way["who"] or "the user")
+    if re.match(r"there(?:'s| is| are)\b", text, re.I):
+        return None  # tells how things are
+    return provided(what)
+
+
+def wish_somebody(text: str, said: Said) -> Built | None:
+    found = _WISH_SOMEBODY.match(text)
+    if found is None or _WAY_TO.match(found["who"]):
+        return None
+    return of_subject(found["who"], found["rest"], said, negative=bool(found["not"]))
+
+
+def wish_to(text: str, said: Said) -> Built | None:
+    found = _WISH_TO.match(text)
+    if found is None or re.search(r"\b(?:not|n't|never)\b", text[: found.start("rest")], re.I):
+        return None
+    if not re.fullmatch(SPEAKERS, found["who"], re.I) and not named_phrase(found["who"]):
+        return None
+    return of_subject(found["who"], found["rest"], said)
+
+
+def wish_seen(text: str, said: Said) -> Built | None:
+    """ "I want the bill sent by e-mail"."""
+    found = _WISH_SEEN.match(text)
+    if found is None or not is_participle(found["verb"]) or not names_thing(found["what"]):
+        return None
+    verb = base_form(found["verb"])
+    return Built(f"{verb} {lower_first(found['what'])}{found['rest']}")
+
+
+def wish_thing(text: str, said: Said) -> Built | None:
+    found = _PREFERS.match(text) or _WISH_THING.match(text)
+    if found is None:
+        return None
+    who = found.groupdict().get("who") or "i"
+    if re.search(
+        r"\b(?:not|never|no|should|must|can|will|to)\b|n't", text[: found.start("what")], re.I
+    ):
+        return None
+    what = found["what"]
+    if re.fullmatch(SPEAKERS, who, re.I):
+        return _wanted_thing(what, said)
+    named = named_phrase(who)
+    thing = provided(what) if named else None
+    if thing is None:
+        return None
+    return replace(thing, action=f"{thing.action} for {lower_first(who)}")
+
+
+def _wanted_thing(what: str, said: Said) -> Built | None:
+    way = re.match(
+        r"(?:a|an|some|the)? ?(?:kind of |sort of )?(?:easy |simple |quick |better )?(?:way|"
+        r"option|possibility|ability|chance|means|opportunity)"
+        r"(?: for (?P<who>.{2,40}?))? to (?P<rest>.+)$",
+        what,
+        re.I,
+    )
+    if way:
+        return of_subject(way["who"] or "i", way["rest"], said)
+    modal = MODAL_AT.match(what)
+    if modal and not re.search(r"\b(?:that|which|who|where)\b", modal["who"], re.I):
+        return of_modal(what, said)
+    return provided(what)
+
+
+def ask_for(text: str, said: Said) -> Built | None:
+    found = _ASK_FOR.match(text)
+    return provided(found["what"]) if found else None
+
+
+def possible_to(text: str, said: Said) -> Built | None:
+    found = _FOR_IT_TO.match(text) or _IDEA_TO.match(text)
+    if found is None:
+        return None
+    return of_subject(found.groupdict().get("who") or "i", found["rest"], said)
+
+
+def do_you_want(text: str, said: Said) -> Built | None:
+    found = _DO_YOU_WANT.match(text)
+    if found is None:
+        return None
+    who = found["who"]
+    if not re.fullmatch(SPEAKERS, who, re.I) and not named_phrase(who):
+        return None
+    rest = found["rest"].strip()
+    if re.match(r"to\s", rest, re.I):
+        return of_subject(who, rest[3:], said)
+    return (
+        wish_somebody(f"we want {rest}", said)
+        or wish_seen(f"we want {rest}", said)
+        or (_wanted_thing(rest, said) if re.fullmatch(SPEAKERS, who, re.I) else None)
+    )
+
+
+def what_if(text: str, said: Said) -> Built | None:
+    found = _WHAT_IF.match(text)
+    return of_modal(found["rest"], said) if found else None
+
+
+def how_about(text: str, said: Said) -> Built | None:
+    found = _HOW_ABOUT.match(text)
+    if found is None:
+        return None
+    head, _, rest = found["rest"].partition(" ")
+    verb = base_form(head) if head.lower().endswith("ing") else None
+    if verb and rest:
+        return Built(verb_phrase(f"{verb} {rest}"))
+    what = found["rest"]
+    named = re.match(r"(?:an?|the|some|another|more|different|separate)\s", what, re.I)
+    return provided(what) if named or len(tokens(head_of(what.rstrip("?")))) > 1 else None
+
+
+def would_help(text: str, said: Said) -> Built | None:
+    """ "A list of late cases would be helpful"."""
+    found = _WOULD_HELP.match(text)
+    return provided(found["what"]) if found else None
