@@ -51,16 +51,17 @@ def change_role(*, membership: Membership, role: str, by: User, to: User | None 
 
     ``to`` gets the open work of somebody who no longer annotates; see :func:`follow`.
     """
-    if membership.role == role:
+    stored = Membership.objects.filter(pk=membership.pk)
+    before = stored.values_list("role", flat=True).first()  # what was noted may have been undone
+    if before in (role, None):
         return NOTHING
     project, user = membership.project, membership.user
     keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=user, role=role).exists():
         raise RoleHeld(
-            "project.role_held", user=user.get_username(), role=role, role2=membership.role
+            "project.role_held", user=user.get_username(), role=role, role2=before
         )
-    before = membership.role
-    Membership.objects.filter(pk=membership.pk).update(role=role)
+    stored.update(role=role)
     events.record(
         "member.changed",
         membership,

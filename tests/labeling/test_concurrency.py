@@ -20,7 +20,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -38,7 +38,7 @@ from labeling.models import (
     Round,
     counting,
 )
-from labeling.services import standing, transactions
+from labeling.services import members, standing, transactions
 from labeling.services.exchange import label_imports
 from labeling.services.gold import gold
 from labeling.services.quality import (
@@ -194,6 +194,25 @@ def test_a_transaction_that_was_ended_for_another_is_carried_out_again(
     assert [each.result() for each in done] == [None, None]
     names = User.objects.filter(username__in=["ana", "ben"]).order_by("username")
     assert list(names.values_list("first_name", "last_name")) == [("ben", "ben"), ("ana", "ana")]
+
+
+def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    membership = project.memberships.get(user__username="ana")
+    follow, ended = members.follow, iter([OperationalError("deadlock detected")])
+    monkeypatch.setattr(transactions, "was_ended", lambda error: True)
+
+    def follow_once_ended(*args: Any, **kwargs: Any) -> Any:
+        if error := next(ended, None):
+            raise error
+        return follow(*args, **kwargs)
+
+    monkeypatch.setattr(members, "follow", follow_once_ended)
+    members.change_role(membership=membership, role="researcher", by=rita)
+
+    assert Membership.objects.get(pk=membership.pk).role == membership.role == "researcher"
+    assert Event.objects.filter(verb="member.changed").count() == 1
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
