@@ -47,8 +47,7 @@ def store(
         with transaction.atomic():
             keeper.store(cases[begin : begin + size])
         begin, size = begin + size, _next_size(size, perf_counter() - started)
-        if connection.vendor == "sqlite":
-            sleep(PAUSE_SECONDS)
+        let_others_write()
     with transaction.atomic():
         keeper.store(cases[begin:])
         run.failure = None
@@ -59,6 +58,11 @@ def store(
         steering.record("run.launched", run, run.requested_by, **details)
         if queue:
             transaction.on_commit(lambda: steering.wake(run.pk))
+
+
+def let_others_write() -> None:
+    if connection.vendor == "sqlite":
+        sleep(PAUSE_SECONDS)
 
 
 def _next_size(size: int, seconds: float) -> int:
