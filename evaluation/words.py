@@ -877,6 +877,7 @@ TRIALS: dict[str, Text] = {
         "{path} holds results of something else ({names} differ). Choose another folder, or "
         "replace them with --force."
     ),
+    "trial.folder_in_use": _("Another command is writing its results into {path}."),
     "trial.id_twice": _("Another conversation of the files is called “{id}” as well."),
     "trial.needs_questions": _(
         "{pipeline} answers questions about a conversation. Say what it shall be asked, one "
@@ -898,6 +899,7 @@ TRIALS: dict[str, Text] = {
         "Give files, a pasted transcript, or conversations of a project: one of the three."
     ),
     "trial.question_too_long": _("Question {id} is longer than {most} characters."),
+    "trial.question_twice": _("Two questions of the same conversation are called “{id}”."),
     "trial.test_or_blind": _(
         "“{id}” is in the test split or is being labelled blind. No pipeline is tried on it: "
         "launch a run on its gold, or wait for its round."

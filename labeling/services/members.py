@@ -58,9 +58,7 @@ def change_role(*, membership: Membership, role: str, by: User, to: User | None 
     project, user = membership.project, membership.user
     keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=user, role=role).exists():
-        raise RoleHeld(
-            "project.role_held", user=user.get_username(), role=role, role2=before
-        )
+        raise RoleHeld("project.role_held", user=user.get_username(), role=role, role2=before)
     stored.update(role=role)
     events.record(
         "member.changed",

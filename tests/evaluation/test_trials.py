@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from evaluation.models import Run, Trial, TrialCase
 from evaluation.services.launch import predictions
-from evaluation.services.trials import adopting, predicting, trials
+from evaluation.services.trials import adopting, folder, predicting, trials
+from evaluation.services.trials.folder import Folder
 from evaluation.services.trials.reading import records_of
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.fingerprints import fingerprint
@@ -182,10 +183,25 @@ def test_results_of_something_else_are_not_overwritten(script, tmp_path, talks):
     assert [line["case_id"] for line in read(into / "predictions.jsonl")] == ["d"]
     assert not (into / "documents" / "a.md").exists()
     foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "thesis.txt").write_text("mine")
+    (foreign / "documents").mkdir(parents=True)
+    (foreign / "documents" / "thesis.md").write_text("mine")
     with pytest.raises(CommandError, match="not empty"):
         run_pipeline(talks, into=foreign)
+    run_pipeline(talks, into=foreign, force=True)
+    assert (foreign / "documents" / "thesis.md").read_text() == "mine"
+
+
+def test_a_folder_goes_on_with_the_model_it_was_begun_with(script, tmp_path, talks):
+    into = Folder(tmp_path / "out")
+    model = {"id": "local/small", "temperature": 0, "input_price": None, "output_price": None}
+    asked = dict.fromkeys(folder.ASKED) | {"model": model}
+    with into.alone():
+        into.open(asked, force=False)
+        into.open(asked | {"model": model | {"input_price": 1.0}}, force=False)
+        with refused(predicting.TrialRefused, match="model"):
+            into.open(asked | {"model": model | {"id": "local/large"}}, force=False)
+        with pytest.raises(CommandError, match="Another command"):
+            run_pipeline(talks, into=into.path)
 
 
 def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, script):
@@ -205,6 +221,20 @@ def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, sc
         "a:Q-001",
         "a:Q-002",
     ]
+    named = '{"id": "Q-002", "question": "Who?"}\n{"question": "When?", "conversation": "a"}\n'
+    for written, why in (
+        (named.encode(), "called “Q-002”"),
+        ("Wer zählt?".encode("cp1252"), "UTF-8"),
+    ):
+        (tmp_path / "q.txt").write_bytes(written)
+        with pytest.raises(CommandError, match=why):
+            call_command(
+                "run_pipeline",
+                str(talks),
+                pipeline="memory",
+                output_dir=tmp_path / "p",
+                questions=tmp_path / "q.txt",
+            )
 
 
 # --- by page --------------------------------------------------------------------------------------

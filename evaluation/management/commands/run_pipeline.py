@@ -139,19 +139,20 @@ class Command(BaseCommand):
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
         asked = folder.asked_report(task, pipeline, read, how_read)
         into = Folder(options["output_dir"])
-        done = into.open(asked, force=options["force"])
-        if done:
-            self.stderr.write(f"Continuing: {len(done)} done already.")
-        try:
-            outcome = self._work(task, pipeline, into, done, model, how, options)
-        except KeyboardInterrupt:
-            message = "Stopped. Call the same command again to continue."
-            raise CommandError(message, returncode=130) from None
-        into.write_labels(task.layer)
-        labels = folder.labels_of(into, task.layer)
-        usage = model.usage if model else None
-        report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
-        into.write_report(report)
+        with into.alone():
+            done = into.open(asked, force=options["force"])
+            if done:
+                self.stderr.write(f"Continuing: {len(done)} done already.")
+            try:
+                outcome = self._work(task, pipeline, into, done, model, how, options)
+            except KeyboardInterrupt:
+                message = "Stopped. Call the same command again to continue."
+                raise CommandError(message, returncode=130) from None
+            into.write_labels(task.layer)
+            labels = folder.labels_of(into, task.layer)
+            usage = model.usage if model else None
+            report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
+            into.write_report(report)
         self._say(report)
         return outcome
 
@@ -231,7 +232,10 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
 def _questions(path: Path | None) -> tuple[Question, ...]:
     if path is None:
         return ()
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not written in UTF-8.", returncode=NOT_USABLE) from error
     if not text.lstrip().startswith("{"):
         return predicting.questions_in(text)
     rows = []

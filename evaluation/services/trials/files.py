@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -122,16 +123,23 @@ def document_of(output: Mapping[str, Any], title: str) -> Document | None:
     }
 
 
+DIGITS = 12
+_LIKE_OURS = re.compile(rf"-[0-9a-f]{{{DIGITS}}}\Z")
+"""An id that reads like a name that another case was given."""
+
+
 def file_stem(case_id: str) -> str:
     """A name for the files of a case that every system takes and no other case has.
 
     Examples
     --------
     >>> file_stem("asphalt-plant"), file_stem("a/b")
-    ('asphalt-plant', 'ab-c14cddc0')
+    ('asphalt-plant', 'ab-c14cddc033f6')
+    >>> file_stem("ab-c14cddc033f6")
+    'ab-c14cddc033f6-1853ad2fa1c4'
     """
     stem = slugify(case_id)[:80]
-    if stem == case_id:
+    if stem == case_id and not _LIKE_OURS.search(stem):
         return stem
-    digest = hashlib.sha256(case_id.encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{stem or 'case'}-{digest}"
+    digest = hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{stem or 'case'}-{digest[:DIGITS]}"

@@ -6,6 +6,7 @@ the ids of the cases are kept.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import logging
@@ -13,13 +14,15 @@ import os
 import resource
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, TypedDict
 
+from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.metering import StoredUsage
@@ -48,6 +51,7 @@ PREDICTIONS, LABELS, FAILURES, REPORT = (
     "run.json",
 )
 DOCUMENTS = "documents"
+LOCK = ".lock"
 STATES = ("running", "finished")
 KIBIBYTES = 1024 if sys.platform != "darwin" else 1024 * 1024  # of the unit of ``ru_maxrss``
 
@@ -137,13 +141,25 @@ class Folder:
             self._clear()
         elif known is not None:
             differing = [name for name in ASKED if known.get(name) != asked[name]]  # type: ignore[literal-required]
+            if _who_replies(known.get("model")) != _who_replies(asked["model"]):
+                differing.append("model")
             if differing:
                 raise TrialRefused("trial.folder_of_another", path=str(self.path), names=differing)
-        elif self.path.exists() and any(self.path.iterdir()):
+        elif any(path.name != LOCK for path in self.path.iterdir()):
             raise TrialRefused("trial.folder_not_empty", path=str(self.path))
-        self.path.mkdir(parents=True, exist_ok=True)
         self.write_report(asked)
         return set() if force else self._done()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Two commands at once would write each case twice. A killed one holds nothing."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / LOCK).open("wb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TrialRefused("trial.folder_in_use", path=str(self.path)) from None
+            yield
 
     def _known(self) -> dict[str, Any] | None:
         try:
@@ -153,12 +169,12 @@ class Folder:
         return known if isinstance(known, dict) else None
 
     def _clear(self) -> None:
-        """What a trial writes, and nothing else that lies there."""
+        """What a trial has written, and nothing else that lies there."""
+        for case_id in self._done():
+            for ending in files.DOCUMENTS:
+                self._document(case_id, ending).unlink(missing_ok=True)
         for name in (PREDICTIONS, LABELS, FAILURES, REPORT):
             (self.path / name).unlink(missing_ok=True)
-        for form in files.DOCUMENTS:
-            for path in (self.path / DOCUMENTS).glob(f"*.{form}"):
-                path.unlink()
 
     def _done(self) -> set[str]:
         """By whole lines: one that was cut off when a process was killed goes."""
@@ -199,9 +215,12 @@ class Folder:
             return
         (self.path / DOCUMENTS).mkdir(exist_ok=True)
         for ending in forms:
-            name = f"{DOCUMENTS}/{files.file_stem(prediction.case_id)}.{ending}"
-            (self.path / name).write_bytes(files.DOCUMENTS[ending].write(document, messages))
+            content = files.DOCUMENTS[ending].write(document, messages)
+            self._document(prediction.case_id, ending).write_bytes(content)
         gc.collect()  # the trees of Word files lie in circles, 5 MB each, outside of what it counts
+
+    def _document(self, case_id: str, ending: str) -> Path:
+        return self.path / DOCUMENTS / f"{files.file_stem(case_id)}.{ending}"
 
     def _replace(self, name: str, lines: Iterable[str]) -> None:
         """A reader sees the old file or the new one, never half of one."""
@@ -209,6 +228,11 @@ class Folder:
         with draft.open("w", encoding="utf-8", newline="") as file:
             file.writelines(lines)
         draft.replace(self.path / name)
+
+
+def _who_replies(model: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The model and how it is asked: another price is no other model."""
+    return how_asked(model) if model else {}
 
 
 Told = Callable[[Outcome], None]

@@ -104,9 +104,14 @@ def _check_questions(questions: Sequence[Question], pipeline: str) -> None:
         raise TrialRefused("trial.needs_questions", pipeline=pipeline)
     if len(questions) > MOST_QUESTIONS and not any(one.conversation for one in questions):
         raise TrialRefused("trial.too_many_questions", most=MOST_QUESTIONS)
+    asked: dict[str, set[str]] = {}
     for question in questions:
         if len(question.text) > LONGEST_QUESTION:
             raise TrialRefused("trial.question_too_long", id=question.id, most=LONGEST_QUESTION)
+        of = asked.setdefault(question.id, set())
+        if question.conversation in of or (of and "" in {question.conversation, *of}):
+            raise TrialRefused("trial.question_twice", id=question.id)  # cases of one name
+        of.add(question.conversation)
 
 
 def questions_in(text: str) -> tuple[Question, ...]:
