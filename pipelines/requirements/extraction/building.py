@@ -17,7 +17,7 @@ from pipelines.requirements.extraction.peeling import (
     without_matrix,
     without_reason,
 )
-from pipelines.requirements.extraction.phrases import is_system
+from pipelines.requirements.extraction.phrases import is_noun_phrase, is_plural, is_system
 from pipelines.requirements.extraction.pronouns import neutral, resolved, things_named
 from pipelines.requirements.extraction.speech import opened
 from pipelines.requirements.extraction.statements import (
@@ -58,10 +58,18 @@ _NEGATED_MATRIX = re.compile(
 )
 
 
+_FOR_THOSE = re.compile(
+    r"^for (?P<what>[^,]{3,80}), (?P<modal>should|must|can|will|shall) "
+    r"(?P<they>they|these|those|it) (?P<rest>(?!not\b).+)$",
+    re.I,
+)
+
+
 def built_clause(said: Said) -> Built | None:
     text, ensured = without_matrix(said.text)
     if not text:
         return None
+    text = _of_those_named(text)
     text, place = without_fronted(text)
     said = replace(said, before=place) if things_named(place) else said
     text, first = condition_first(text)
@@ -82,6 +90,16 @@ def built_clause(said: Said) -> Built | None:
     when = ", ".join(filter(None, (first, last, built.condition)))
     action = f"{built.action} {place}".strip() if place else built.action
     return _finished(replace(built, action=action, condition=when), said)
+
+
+def _of_those_named(text: str) -> str:
+    """ "For tools that are broken, should they be hidden": with the tools where "they" is."""
+    found = _FOR_THOSE.match(text)
+    if found is None or not is_noun_phrase(found["what"]):
+        return text
+    if is_plural(found["what"].split(" that ")[0]) == (found["they"].lower() == "it"):
+        return text
+    return f"{found['what']} {found['modal']} {found['rest']}"
 
 
 def _finished(built: Built, said: Said) -> Built | None:

@@ -1,4 +1,4 @@
-"""Checks from the amounts, times, formats and conditions of the talk: sentences, or nothing."""
+"""Checks from the amounts, times and formats of the talk: sentences, or nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _OFTEN = re.compile(
     r"monday|tuesday|wednesday|"
     r"thursday|friday|saturday|sunday|weekend)|(?:once|twice) (?:a|per|every) (?:day|week|month|"
     r"quarter|year|hour)"
-    r"|daily|weekly|monthly|quarterly|yearly|hourly)\b",
+    # "a weekly report" is a kind of report
+    r"|(?:daily|weekly|monthly|quarterly|yearly|hourly)(?!\s+(?!(?:at|on|by|in|to|from|for|with|and|"
+    r"or|as|before|after|until|via|but)\b)[a-z]))\b",
     re.I,
 )
 _FORMATS = {
@@ -48,10 +50,6 @@ _BOUNDS = {
 }
 _LOWER = ("more than", "longer than", "over")
 _DENIED = re.compile(r"\b(?:never|not?|nobody|none|nothing|cannot)\b|n['’]t\b", re.I)
-_CLAUSE = re.compile(
-    r"(?:when|whenever|if|once|as soon as|as long as|unless|until|while|in case)\b"
-)
-_BEYOND = re.compile(r",\s+(?=(?:i|we|you|he|she|it|they|then)\b)|\s+because\b", re.I)
 
 
 def amounts(text: str) -> list[str]:
@@ -66,22 +64,6 @@ def amounts(text: str) -> list[str]:
     """
     found = (_told(one) for one in _AMOUNT.finditer(text))
     return list(dict.fromkeys(one for one in found if one))[:MOST]
-
-
-def conditions(condition: str | None) -> list[str]:
-    """When it happens, if the condition can be understood by itself.
-
-    Examples
-    --------
-    >>> conditions("When a book is overdue")
-    ['Happens when a book is overdue']
-    >>> conditions("Above that")
-    []
-    """
-    when = lower_first(_BEYOND.split(plain(condition or ""))[0]).rstrip(" ,.;:")
-    if not _CLAUSE.match(when):
-        return []
-    return [f"Happens {when}"]
 
 
 def times(text: str) -> list[str]:

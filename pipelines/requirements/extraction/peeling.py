@@ -60,6 +60,12 @@ _IF_FIRST = re.compile(
     rf"depending on)\b[^,]{{3,160}}?),\s+(?:then\s+)?(?=\w)",
     re.I,
 )
+_IF_ASKED = re.compile(
+    rf"^(?P<when>{_IF}\b[^?]{{3,200}}?),\s+"
+    r"(?=(?:should|can|could|must|may|shall|will|would|does|do) (?!be\b)[a-z])",
+    re.I,
+)
+"""A condition may list several things where the question after it shows its end."""
 _IF_FIRST_OPEN = re.compile(
     r"^(?P<when>(?:if|when|whenever|once|as soon as|every time|each time|"
     r"in case)\b.{3,120}?)\s+(?:then\s+)?"
@@ -97,7 +103,8 @@ _REASON = re.compile(
     r"(?:,?\s+(?:because|since (?=(?:i|we|it|they|you|the|our|there)\b)|"
     r"so(?! [^,]{0,40}\b(?:should|must|has to|needs to)\b)(?: that)?(?= (?:(?:i|"
     r"we|you|it|they|he|she|that|"
-    r"there|everyone|everybody|nobody|people|no one|the|our|my|customers|users|staff)\b))|"
+    r"there|everyone|everybody|nobody|nothing|people|no one|the|an?|our|my|customers|users|staff)"
+    r"\b))|,\s+[\w-]+ is (?:enough|fine|okay|ok|good)\b|"
     r"otherwise|or else|(?<=,) so(?! [^,]{0,40}\b(?:should|must|has to|needs to)\b)|"
     r"in order (?:to|for)|as (?=(?:i|we|it|they|this|that) )|which (?:is|are|"
     r"was|means|makes|would)\b|"
@@ -121,6 +128,25 @@ _EXCEPTION = re.compile(
     r"apart from)\b",
     re.I,
 )
+_WISH_INSIDE = re.compile(
+    r"\b(?:(?:i|we) (?:really |also |just )?(?:want|need|wanna|would like|must|have to)|"
+    r"(?:i|we)'d like|"
+    r"(?:you|the (?:system|app|application|program|software)|it) (?:must|should|has to|needs to)|"
+    r"there (?:should|must|has to) be|it (?:must|should) be possible) (?=[a-z0-9])",
+    re.I,
+)
+_FINITE_BEFORE = re.compile(
+    r"\b(?:is|are|was|were|has|have|can|will|do|does|its|it's|that's|there's|they're|im|i'm|isn't|"
+    r"aren't)\b|\b(?:i|we|they|you|people|customers) [a-z]+\b",
+    re.I,
+)
+_GOES_ON = re.compile(
+    r"\b(?:if|when|whenever|once|what|whatever|where|who|whom|which|that|how|why|because|than|as|"
+    r"think|say|said|hope|know|mean|sure|until|before|after|for|of|all|every|anything|everything|"
+    r"something|things?|only|not|don't|dont|do|also|really|whether|and if|or|to|the|an?)[,]?$",
+    re.I,
+)
+"""What comes before a clause that belongs to what precedes it."""
 _NEXT_CLAUSE = re.compile(
     r",?\s+so\s+(?=[^,]{2,40}?\b(?:should|must|has to|needs to)\b)|"
     r"(?:,|;)?\s+(?:and|but)\s+(?=(?:i|we|you|they|he|she)(?:'\w+)?\s+[a-z]+|it(?:'s| is)\b)|"
@@ -149,8 +175,8 @@ _FRONTED = re.compile(
     re.I,
 )
 _FRONTED_OPEN = re.compile(
-    r"^(?P<place>(?:for|on|in|at) (?:each|every|the|all|any) (?:[\w-]+ ){1,3}?)(?=(?:the|a|an|"
-    r"all|our|my|we|i|you|there|it) )",
+    r"^(?P<place>(?:for|on|in|at) (?:each|every|the|all|any) (?:[\w-]+ ){1,3}?"
+    r"(?:of (?:the|a|each|every) [\w-]+ )?)(?<!of )(?=(?:the|a|an|all|our|my|we|i|you|there|it) )",
     re.I,
 )
 _OPEN_QUESTION = re.compile(
@@ -171,6 +197,20 @@ def clauses_of(text: str) -> list[str]:
             parts.append(left.strip(" ,;"))
             start = cut.end()
     return [*parts, text[start:]]
+
+
+def wish_within(text: str) -> str:
+    """ "Its small i want it to fit": of clauses run together, the one that asks for something."""
+    for found in _WISH_INSIDE.finditer(text):
+        left = text[: found.start()].rstrip()
+        if (
+            len(tokens(left)) >= 3
+            and _FINITE_BEFORE.search(left)
+            and not _GOES_ON.search(left)
+            and not re.match(rf"(?:and |but |so |or |also )*{_IF}\b", left, re.I)
+        ):
+            return text[found.start() :]
+    return ""
 
 
 def opened_text(text: str) -> str:
@@ -205,7 +245,7 @@ def without_fronted(text: str) -> tuple[str, str]:
 
 
 def condition_first(text: str) -> tuple[str, str]:
-    found = _IF_FIRST.match(text) or _IF_FIRST_OPEN.match(text)
+    found = _IF_ASKED.match(text) or _IF_FIRST.match(text) or _IF_FIRST_OPEN.match(text)
     if found is None or len(tokens(text[found.end() :])) < 2:
         return text, ""
     return text[found.end() :], plain(found["when"]).split(":")[0]
@@ -215,7 +255,7 @@ def condition_last(text: str) -> tuple[str, str]:
     found = _IF_LAST.search(text)
     if found is None or len(tokens(text[: found.start()])) < 2:
         return text, ""
-    when = plain(found["when"])
+    when = re.split(r",\s+so\b", plain(found["when"]))[0]
     inner = when.split(" ", 1)[1]
     if re.match(r"(?:before|after)\b", when, re.I) and _AMOUNT_BEFORE.search(text[: found.start()]):
         return text, ""

@@ -190,7 +190,7 @@ def is_person(phrase: str) -> bool:
 
 def is_system(phrase: str) -> bool:
     low = re.sub(r"^(?:the|this|our|my|your|a|new|whole|entire)\s+", "", phrase.lower().strip())
-    low = re.sub(r"^(?:new|whole|entire|mobile|web)\s+", "", low)
+    low = re.sub(r"^(?:new|whole|entire|mobile|web|phone|desktop|online)\s+", "", low)
     return low in actors("system") and low not in {
         *("there", "it", "this", "that", "thing", "this thing", "something", "everything")
     }

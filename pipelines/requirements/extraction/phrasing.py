@@ -10,7 +10,7 @@ from pipelines.requirements.extraction.answers import answered
 from pipelines.requirements.extraction.building import built_clause
 from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
-from pipelines.requirements.extraction.peeling import clauses_of, opened_text
+from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.text import upper_first
@@ -48,8 +48,9 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     nothing = quoting.nothing_said(said.text, **context, asked_back=asked_back)
     if nothing:
         return nothing
-    quoted = quoting.quotation(said.text, **context)
-    return [_quoted(said.text, quoted, said.question, left[-1][1] if left else "not_understood")]
+    text = wish_within(said.text) or said.text
+    quoted = quoting.quotation(text, **context)
+    return [_quoted(text, quoted, said.question, left[-1][1] if left else "not_understood")]
 
 
 def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
@@ -60,6 +61,11 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
     for part in clauses_of(opened_text(said.text)):
         built = built_clause(Said(opened_text(part), said.question, before))
         wrong = flaw(built.action) if built else "not_understood"
+        inner = wish_within(part) if wrong else ""
+        if inner:
+            part = inner
+            built = built_clause(Said(opened_text(inner), said.question, before))
+            wrong = flaw(built.action) if built else "not_understood"
         if built and wrong is None:
             phrases.append(_phrase(built))
         else:
@@ -89,5 +95,6 @@ def _phrase(built: Built, *, answer: bool = False) -> Phrase:
 
 
 def _quoted(text: str, quoted: str, question: str, wrong: str) -> Phrase:
-    title = titles.title_of_quoted(opened_text(text), clean(question))
+    asked = clean(question) if "” – “" in quoted else ""
+    title = titles.title_of_quoted(opened_text(text), asked)
     return Phrase(action=quoted, title=title, quoted=True, flaw=wrong)

@@ -126,7 +126,7 @@ def _article(found: re.Match[str]) -> str:
 def resolved(action: str, *, before: str, by_them: bool = False) -> str:
     """ "Delete it" with what "it" stands for, if just one thing was named that it may be."""
     found = _FIRST_OBJECT.match(action) or _LATER.search(action)
-    if found is None or (found.re is _LATER and things_named(action[: found.start()])):
+    if found is None or (found.re is _LATER and _names_already(action[: found.start()])):
         return action
     low = found["it"].lower()
     many = low in {"them", "these", "those", "their"}
@@ -136,6 +136,18 @@ def resolved(action: str, *, before: str, by_them: bool = False) -> str:
         return action
     name = f"{fitting[0]}'s" if low == "its" else fitting[0]
     return f"{action[: found.start('it')]}{name}{action[found.end('it') :]}"
+
+
+def _names_already(part: str) -> bool:
+    """Whether "it" may stand for something that the action itself names before it."""
+    named = (
+        word
+        for word in tokens(part)[1:]
+        if is_content(word)
+        and singular(word) not in {"user", *grammar("time_nouns")}
+        and person(word) is None
+    )
+    return bool(things_named(part)) or any(named)
 
 
 def _are_people(word: str) -> bool:

@@ -21,7 +21,9 @@ from pipelines.requirements.extraction.phrases import (
     is_plural,
     is_system,
     is_verb,
+    third_person,
 )
+from pipelines.requirements.extraction.pronouns import neutral
 from pipelines.requirements.extraction.speech import opened
 from pipelines.requirements.extraction.subjects import of_subject, only_for
 from pipelines.requirements.extraction.verbphrases import (
@@ -76,6 +78,12 @@ def asked(text: str, said: Said) -> Built | None:
     found = _ASK_MODAL.match(text)
     if found is None or _ALTERNATIVE.search(text):
         return None
+    if re.match(r"only\b", found["rest"], re.I):
+        return _asked_of_some(found["rest"])
+    by_doing = _BY_DOING.match(found["rest"])
+    if by_doing and is_verb(by_doing["verb"]) and base_form(found["rest"].split()[0]):
+        verb = f"{by_doing['adverb'] or ''}{third_person(by_doing['verb'])}"
+        return Built(f"ensure that {lower_first(by_doing['who'])} {verb} {by_doing['rest']}")
     spoken = found["rest"].split()
     options: list[tuple[int, str, str]] = []
     for at in range(1, min(9, len(spoken))):
@@ -97,6 +105,28 @@ def asked(text: str, said: Said) -> Built | None:
     if modal in {"is", "are"}:
         return None
     return of_subject(who, rest, said, modal=modal)
+
+
+_BY_DOING = re.compile(
+    r"^(?P<who>[a-z]+ing (?:[\w-]+ ){1,9}?)(?P<adverb>[a-z]+ly )?(?P<verb>[a-z]+) "
+    r"(?P<rest>(?:the|an?|all|any|every|each|their|its)\b.+)$",
+    re.I,
+)
+
+
+def _asked_of_some(rest: str) -> Built | None:
+    """ "Will only you and the clerk see the fees": a right of theirs."""
+    spoken = rest.split()
+    for at in range(2, min(9, len(spoken))):
+        who = re.sub(r"\b(?:you|we|i)\b", "the user", " ".join(spoken[1:at]), flags=re.I)
+        named = all(
+            part == "the user" or (is_noun_phrase(part) and is_person(part))
+            for part in re.split(r" and | or |, ", who)
+        )
+        if named and is_verb(spoken[at]):
+            doing = verb_phrase(neutral(" ".join(spoken[at:]), of_person=False))
+            return only_for(lower_first(who), doing) if doing else None
+    return None
 
 
 def _fits(verb: list[str]) -> int:
@@ -173,7 +203,8 @@ def present(text: str, said: Said) -> Built | None:
                 modal="must",
                 negative=bool(re.search(r"\b(?:not|never)\b", passive[0])),
             )
-        adverb = spoken[at : at + 1] if spoken[at].endswith("ly") else []
+        passing = spoken[at].endswith("ly") or spoken[at].lower() in {"now", "also", "then"}
+        adverb = spoken[at : at + 1] if passing else []
         verb = finite_verb(who, spoken[at + len(adverb) :])
         if verb:
             rest = " ".join([*adverb, verb, *spoken[at + len(adverb) + 1 :]])

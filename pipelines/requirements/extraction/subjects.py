@@ -32,7 +32,11 @@ _ONLY_WHO = re.compile(
     r"(?: be able to| be allowed to| also)? (?P<rest>.+)$",
     re.I,
 )
-_GIVE_BY_PASSIVE = re.compile(r"\bby (?P<agent>(?:the |an? |our )?[\w-]+(?: [\w-]+)?)$", re.I)
+_GIVE_BY_PASSIVE = re.compile(
+    r"\bby (?P<agent>(?:the |an? |our )?[\w-]+(?: [\w-]+)?"
+    r"(?: and (?:the |an? |our )?[\w-]+(?: [\w-]+)?)?)(?=$|, )",
+    re.I,
+)
 _COUNTED = re.compile(
     r"(?:at least|at most|no more than|not more than|up to|exactly|more than|less than|only|"
     r"most|some|half|few|two|three|"
@@ -209,8 +213,10 @@ def _done_to(
         )
     agent = _GIVE_BY_PASSIVE.search(rest)
     doer = ""
-    if agent and (is_person(agent["agent"]) or is_system(agent["agent"])):
+    if agent and (_are_people(agent["agent"]) or is_system(agent["agent"])):
         doer, rest = agent["agent"], rest[: agent.start()].rstrip()
+    if " and " in doer and not negative:
+        return Built(plain(f"allow {lower_first(doer)} to {verb} {thing} {rest}"))
     if negative:
         phrase = plain(f"{verb} {thing} {rest}")
         return Built(
@@ -227,6 +233,13 @@ def _done_to(
     rest = rest[particle.end() :] if particle else rest
     phrase = plain(f"{verb} {thing}{moved} {after}{' ' if after else ''}{rest.strip()}")
     return Built(phrase, subject=doer or ("the user" if modal == "can" else ""))
+
+
+def _are_people(agent: str) -> bool:
+    """One of them or several; who is named next to a speaker is somebody too."""
+    parts = agent.split(" and ")
+    speaks = [re.fullmatch(r"you|me|us|the user", part, re.I) is not None for part in parts]
+    return (len(parts) > 1 and any(speaks)) or all(map(is_person, parts))
 
 
 def _state(who: str, rest: str, said: Said, *, negative: bool) -> Built | None:
@@ -255,6 +268,8 @@ def _the(phrase: str) -> str:
 
 def _is_the_system(phrase: str, said: Said) -> bool:
     """Whether "it" is the system: nothing else was named just before, and a system does such."""
+    if phrase.startswith("automatically "):
+        return True
     verb = phrase.split()[0]
     alone = not things_named(said.before) and verb in grammar("done_by_it")
     return alone or verb in grammar("done_by_systems")

@@ -5,25 +5,34 @@ from __future__ import annotations
 import re
 
 from pipelines.requirements.extraction.phrases import (
+    base_form,
     gerund,
     grammar,
     head_of,
     is_content,
     is_noun_phrase,
+    is_plural,
     is_verb,
+    third_person,
 )
 from pipelines.requirements.extraction.pronouns import things_named
 from pipelines.requirements.extraction.verbphrases import finite_verb
 from pipelines.requirements.extraction.wellformed import ends_well
 from pipelines.requirements.lexicon import mapping, words
-from pipelines.requirements.text import plain, singular
+from pipelines.requirements.text import plain, singular, upper_first
 
 MOST_WORDS = 8
 QUOTED_WORDS = 6
 _ARTICLE = re.compile(r"^(?:the|a|an|some|any|their|its) ", re.I)
+SHORT_SENTENCE = 12  # words; of a longer one a single noun says too little
+_WANTED = re.compile(
+    r"\b(?:want|wants|wanna|need|needs|would like|should|must|has to|have to|shall|add)\b", re.I
+)
+_DETERMINED = re.compile(r"(?:each|every|the|an?|this|that|no) ", re.I)
 _CUT = re.compile(
-    r",\s|:\s|\s(?:so that|because|which|who|that (?:is|are|has|have|was|were|the user|can|will|"
-    r"must)|when|if|unless|where|in order)\b"
+    r",\s|:\s|\s?[—–]|\s(?:so that|because|which|who|that (?:is|are|has|have|was|were|the user|can|"
+    r"will|must|the|an?|each|every|all|no|it|they)|when|if|unless|where|in order|"
+    r"and (?:cannot|can|must|should|will|is|are|has|have|does|do|not)|instead|=)(?!\w)"
 )
 _PLACE = re.compile(
     r"\s(?:of|for|in|on|at|with|without|from|to|by|about|per|within|after|before|until|as|via|"
@@ -132,13 +141,22 @@ def _ensured(found: re.Match[str]) -> str:
     if can and is_noun_phrase(can["who"]):
         negative = "" if can["not"] == "can" else " not"
         return f"{can['who']}{negative} {gerund(can['verb'])}{can['how']}"
+    return _subject_doing(text) or text
+
+
+def _subject_doing(text: str) -> str:
+    """ "Late scans sync at night" as "late scans syncing at night"."""
     spoken = text.split()
-    for at in range(1, min(7, len(spoken))):
+    doing = []
+    for at in range(1, min(9, len(spoken))):
         who = " ".join(spoken[:at])
-        verb = finite_verb(who, spoken[at:])
+        adverb = spoken[at].endswith("ly") or spoken[at] in {"always", "also", "only", "now"}
+        verb = finite_verb(who, [*spoken[at + adverb :], "."])
         if verb and is_noun_phrase(who):
-            return " ".join([*spoken[:at], gerund(verb), *spoken[at + 1 :]])
-    return text
+            title = " ".join([*spoken[:at], gerund(verb), *spoken[at + adverb + 1 :]])
+            doing.append((is_plural(who) or bool(_DETERMINED.match(who)), title))
+    # "offline scans": a bare word in the singular is rarely a subject, the noun after it is
+    return next((title for certain, title in doing if certain), doing[0][1] if doing else "")
 
 
 _SPECIAL = (
@@ -165,6 +183,7 @@ _SPECIAL = (
 
 def _short(phrase: str) -> str:
     """At most some words, and no end that asks for more."""
+    phrase = _one_verb(phrase)
     cut = _CUT.search(phrase)
     if cut and len(phrase[: cut.start()].split()) >= 2:
         phrase = phrase[: cut.start()]
@@ -183,7 +202,7 @@ def _short(phrase: str) -> str:
         or spoken[-1].lower() in {"it", "them", "based", "according", "not", "even", "who"}
         or (spoken[-1].endswith("ly") and not is_content(spoken[-1]))
         or spoken[-1].lower() in grammar("many") - {"people", "children", "staff", "data", "police"}
-        or (spoken[-1].endswith("ing") and spoken[-2].lower() in {"and", "or"})
+        or (spoken[-1].endswith("ing") and spoken[-2].lower() in {"and", "or", "without", "by"})
         or (
             singular(spoken[-1].lower()) in grammar("time_nouns")
             and spoken[-2].lower() in grammar("many")
@@ -192,6 +211,20 @@ def _short(phrase: str) -> str:
     ):
         spoken = spoken[:-1]
     return " ".join(spoken)
+
+
+def _one_verb(phrase: str) -> str:
+    """ "Rejecting negative weights and prevent saving": only what comes first."""
+    for found in re.finditer(r",? (?:and|or|then) (?P<verb>[a-z-]+)(?= [a-z])", phrase):
+        before = phrase[: found.start()]
+        if is_verb(found["verb"]) and (
+            before.split()[0].endswith("ing") or len(before.split()) < 3
+        ):
+            after = phrase[found.end() :].split()[0]
+            joined = words("determiners") | words("prepositions") | {"what", "how", "who", "which"}
+            if after in joined or is_content(after):
+                return before
+    return phrase
 
 
 def in_title_case(phrase: str) -> str:
@@ -209,24 +242,37 @@ def _cased(word: str, edge: bool) -> str:
 
 
 def title_of_quoted(sentence: str, question: str = "") -> str:
-    """What a quoted sentence is about, else its first words."""
-    for text in (sentence, question):
-        names = [name.removeprefix("the ") for name in things_named(text)]
-        names = [
-            name
-            for name in names
-            if not any(is_verb(word) and not name.endswith(word) for word in name.split())
-        ]
-        if names:
-            return in_title_case(max(names, key=lambda name: min(len(name.split()), 3)))
-    plural = re.findall(r"\b[a-z]{3,}s\b", sentence.lower())
-    plural = [
-        word
-        for word in plural
-        if is_content(word) and not is_verb(singular(word)) and word not in words("auxiliaries")
-    ]
-    if plural:
-        return in_title_case(plural[0])
+    """What a quoted sentence is about, where it names that in two words or more; else its start."""
+    whole = len(sentence.split()) <= QUOTED_WORDS
+    for text in filter(None, (question,) if whole else (sentence, question)):
+        named = _names_in(text)
+        if named:
+            return in_title_case(named)
     spoken = sentence.split()
     begin = " ".join(spoken[:QUOTED_WORDS]).rstrip(" ,.;:")
-    return f"“{begin}{'…' if len(spoken) > QUOTED_WORDS else ''}”"
+    return f"“{upper_first(begin)}{'…' if len(spoken) > QUOTED_WORDS else ''}”"
+
+
+def _names_in(text: str) -> str:
+    """The thing named most closely; after the word that asks for something, if there is one."""
+    wanted = _WANTED.search(text)
+    for part in (text[wanted.end() :], text) if wanted else (text,):
+        names = [_without_verb(name.removeprefix("the ")) for name in things_named(part)]
+        short = len(part.split()) <= SHORT_SENTENCE
+        fitting = [
+            name
+            for name in names
+            if (len(name.split()) > 1 or (short and len(name) > 3 and not is_verb(name)))
+            and not any(is_verb(word) and not name.endswith(word) for word in name.split())
+        ]
+        if fitting:
+            return max(fitting, key=lambda name: min(len(name.split()), 3))
+    return ""
+
+
+def _without_verb(name: str) -> str:
+    """ "Total amount takes": a verb at the end belongs to the clause, not to the thing."""
+    spoken = name.split()
+    verb = base_form(spoken[-1])
+    takes = verb is not None and spoken[-1] == third_person(verb) != verb
+    return " ".join(spoken[:-1]) if takes and len(spoken) > 2 else name

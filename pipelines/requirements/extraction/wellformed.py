@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pipelines.requirements.extraction.phrases import grammar, is_content, is_verb, particles
+from pipelines.requirements.extraction.phrases import (
+    base_form,
+    grammar,
+    is_content,
+    is_verb,
+    particles,
+)
 from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import singular
 
@@ -30,6 +36,7 @@ _LEAD = re.compile(
     r"(?:never|always|only|automatically|immediately|directly|first|not|manually|regularly) ", re.I
 )
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am"})
+_LINKS = frozenset({"remain", "remains", "stay", "stays", "become", "becomes", "seem", "seems"})
 _DISCOURSE_PAIRS = re.compile(
     r"\b(?:you know|i mean|sort of|kind of|or something|and stuff|and so on|or whatever|of course|"
     r"to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
@@ -105,13 +112,13 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         return "dangling"
     if _is_two_clauses(text, low):
         return "two_clauses"
-    if _BARE_NUMBER.search(text):
-        return "unfinished"
+    if low[:2] == ["ensure", "that"] and not any(map(_may_be_finite, low[3:])):
+        return "no_verb"
     rest = low[start + 1 :]
     if rest[:1] in (["and"], ["or"]) and not is_verb("".join(rest[1:2])):
         return "no_noun"
     ends_open = text.endswith((",", ":", ";", "…", "...", "-", "–", "—", "("))
-    if ends_open or _unfinished(low):
+    if ends_open or _BARE_NUMBER.search(text) or low[-1] in _LINKS or _unfinished(low):
         return "unfinished"
     if _dangling(low, start):
         return "dangling"
@@ -136,6 +143,15 @@ def _is_two_clauses(text: str, low: list[str]) -> bool:
         "user",
         "users",
     }
+
+
+def _may_be_finite(word: str) -> bool:
+    """Whether a clause may have this word as its verb."""
+    return (
+        word in grammar("finite")
+        or word in words("auxiliaries")
+        or (base_form(word) is not None and not word.endswith(("ing", "ed")))
+    )
 
 
 def _unfinished(low: list[str]) -> bool:

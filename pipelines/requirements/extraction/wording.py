@@ -125,14 +125,13 @@ def rationale_of(commitment: Commitment) -> str:
 
 
 def criteria_of(commitment: Commitment, phrase: Phrase) -> list[str]:
-    """Checks from the amounts, times, formats and conditions that were said, if any."""
+    """Checks from the amounts, times and formats that were said, if any."""
     said = " ".join([commitment.text, *commitment.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details if _measures(one)]
     if commitment.criterion and phrase.criterion:
         drafted += criteria_wording.checks_of(commitment.criterion)
     else:
         drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]
-    drafted += measures.conditions(phrase.condition)
     return list(dict.fromkeys(drafted))[:MOST_CRITERIA]
 
 

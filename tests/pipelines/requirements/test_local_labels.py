@@ -59,16 +59,13 @@ def test_the_actor_is_specific_and_singular(pipeline: Pipeline, said: str, actor
     assert requirements[-1]["actor"] == actor
 
 
-def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
+def test_numbers_become_checks_and_a_condition_stays_one(pipeline: Pipeline) -> None:
     (found,) = extract(
         pipeline, user("When a payment fails, the system must retry within five minutes.")
     )
 
     assert found["condition"] == "When a payment fails"
-    assert found["acceptance_criteria"] == [
-        "The limit is five minutes",
-        "Happens when a payment fails",
-    ]
+    assert found["acceptance_criteria"] == ["The limit is five minutes"]
 
 
 @pytest.mark.parametrize(
@@ -96,21 +93,6 @@ def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
 )
 def test_only_amounts_become_checks_and_as_sentences(said: str, check: str | None) -> None:
     assert measures.amounts(said) == ([check] if check else [])
-
-
-@pytest.mark.parametrize(
-    ("condition", "when"),
-    [
-        ("If a member switches it on, he can delete it", "Happens if a member switches it on"),
-        ("When I'm hiking because it is fun", "Happens when I'm hiking"),
-        ("Above that", None),
-        (None, None),
-    ],
-)
-def test_a_condition_becomes_a_check_where_it_stands_by_itself(
-    condition: str | None, when: str | None
-) -> None:
-    assert measures.conditions(condition)[:1] == ([when] if when else [])
 
 
 def test_the_examples_say_what_happens() -> None:

@@ -21,6 +21,7 @@ from pipelines.requirements.extraction.quoting import MOST_WORDS
 from pipelines.requirements.extraction.wellformed import flaw, is_well_formed
 from tests.pipelines.requirements.talks import analyst, extract, user
 from tests.pipelines.requirements.wordings import (
+    ACCEPTED_OR_RUN_TOGETHER,
     AFTER_THE_RULES,
     BEFORE_THE_RULES,
     NOTHING,
@@ -29,7 +30,7 @@ from tests.pipelines.requirements.wordings import (
 )
 
 pytestmark = pytest.mark.one_database
-PAIRS = (*BEFORE_THE_RULES, *AFTER_THE_RULES)
+PAIRS = (*BEFORE_THE_RULES, *AFTER_THE_RULES, *ACCEPTED_OR_RUN_TOGETHER)
 
 
 def phrases_of(said: Said) -> list[phrasing.Phrase]:

@@ -530,3 +530,74 @@ AFTER_THE_RULES = (
     Said("No more than ten.", QUOTED, question="How many open cases may a technician have?"),
     Said("Perfect, that covers it from my side.", NOTHING),
 )
+
+
+ACCEPTED_OR_RUN_TOGETHER = (
+    # Choir
+    Said(
+        "If a singer is ill, on holiday, or otherwise absent, should the app warn the conductor?",
+        "Warn the conductor",
+        analyst=True,
+        condition="If a singer is ill, on holiday, or otherwise absent",
+    ),
+    Said(
+        "If a reminder cannot be delivered, should that automatically alert the secretary?",
+        "Automatically alert the secretary",
+        analyst=True,
+    ),
+    Said(
+        "Should uploading a new score automatically replace the old score?",
+        "Ensure that uploading a new score automatically replaces the old score",
+        analyst=True,
+    ),
+    Said(
+        "Will only you and the treasurer see the fees?",
+        "Allow only the user and the treasurer to see the fees",
+        analyst=True,
+        title="Right to See the Fees",
+    ),
+    Said(
+        "its not big, the hall is small i need the seating plan to fit 80 chairs",
+        "Ensure that the seating plan fits 80 chairs",
+    ),
+    Said(
+        "While the secretary enters a concert, should the app save a draft, so a lost connection "
+        "does not lose the work?",
+        "Save a draft",
+        analyst=True,
+        condition="While the secretary enters a concert",
+    ),
+    Said("the app now covers rehearsals and scores", "Cover rehearsals and scores", analyst=True),
+    Said("outgoing letters, refunds with manual corrections", QUOTED, analyst=True),
+    # Tool library
+    Said(
+        "For tools that need a safety course, should they be marked in the catalogue?",
+        "Mark tools that need a safety course in the catalogue",
+        analyst=True,
+    ),
+    Said(
+        "Should prices and deposits be managed by you and the deputy?",
+        "Allow the user and the deputy to manage prices and deposits",
+        analyst=True,
+    ),
+    Said(
+        "Should the phone app print labels and work offline?",
+        "Print labels and work offline",
+        analyst=True,
+    ),
+    Said(
+        "Should the system reject negative weights and prevent confirmation?",
+        "Reject negative weights and prevent confirmation",
+        analyst=True,
+        title="Rejecting Negative Weights",
+    ),
+    Said(
+        "Offline scans should sync automatically.",
+        "Sync offline scans automatically",
+    ),
+    Said("All records must remain.", QUOTED, title="“All records must remain”"),
+    Said(
+        "at the end of the season i want to see every crate",
+        "See every crate at the end of the season",
+    ),
+)
