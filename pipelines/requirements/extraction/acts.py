@@ -50,6 +50,13 @@ _WHAT_THEN = re.compile(
     r"[,:;] (?:and |so |then )?(?:what|how|who|whom|where|when|why|which|whose)\b", re.I
 )
 """Asked openly behind a first remark: "For a refund, who has to agree?"."""
+_ASKS_WITHIN = re.compile(
+    r"^(?:(?:\w+ ){0,3}(?:in|on|at|for|from|to|with|by|about|of) )?"
+    r"(?:what|how|who|whom|whose|where|when|why|which)\b"
+    r"|[,:;] (?:and |or |so |then |like )?(?:what|how|who|whom|where|when|why|which|whose|"
+    r"is|are|do|does|did|have|has|was|were)\b",
+    re.I,
+)
 _EMPTY = frozenset(
     [
         "use",
@@ -240,6 +247,8 @@ def points_back(text: str) -> bool:
 def proposes(utterance: Utterance) -> bool:
     """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
     text = content_of(utterance.text)
+    if about_talk(text):
+        return False
     if not utterance.question:
         cue = find_cue(utterance.text)
         strong = cue is not None and cue.cue.strength >= SURE and cue.cue.kind != "need"
@@ -253,7 +262,20 @@ def proposes(utterance: Utterance) -> bool:
     own = _CASE.sub("", strip_openers(text), count=1)
     if _ASKS_OPENLY.match(own):
         return _OFFERS.match(own) is not None
-    return asks_for_yes(own) or bool(find_cue(own)) or len(tokens(own)) <= SHORT
+    return asks_for_yes(own) or bool(find_cue(own)) or _stated_as_question(own)
+
+
+def _stated_as_question(text: str) -> bool:
+    """ "So the visitor takes a number and waits?" puts something forward, in the order of words
+    of a statement."""
+    if len(tokens(text)) <= SHORT:
+        return True
+    return not (_ASKS_WITHIN.search(text) or pattern("recalls").match(text))
+
+
+def about_talk(text: str) -> bool:
+    """ "Maybe you tell us what you do": it asks for words, not for a product."""
+    return bool(pattern("asks_to_tell").search(text))
 
 
 def content_of(text: str) -> str:
