@@ -44,7 +44,8 @@ def _of_server(name: str) -> Iterator[bool]:
 def _of_machine(name: str) -> Iterator[bool]:
     folder = settings.DATA_DIR / "locks"
     private_files.make_folder(folder)
-    digest = blake2b(name.encode(), digest_size=16).hexdigest()
+    of = f"{connection.settings_dict['NAME']} {name}"  # databases may share a folder
+    digest = blake2b(of.encode(), digest_size=16).hexdigest()
     with (folder / digest).open("wb") as file:  # frees it when it is closed
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

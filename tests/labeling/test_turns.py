@@ -7,8 +7,10 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from labeling.services import turns as module
+from labeling.services.alone import alone
 from labeling.services.turns import Turns
 
 
@@ -46,3 +48,16 @@ def test_one_thread_does_everything() -> None:
     turns.limit(1)
     with turns.one("freeze", 1) as mine:
         assert mine
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="The server of PostgreSQL knows it")
+def test_another_database_of_the_same_folder_is_somebody_elses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with alone("freeze 1"):
+        with alone("freeze 1") as again:
+            assert not again
+        monkeypatch.setitem(connection.settings_dict, "NAME", "another.sqlite3")
+        with alone("freeze 1") as elsewhere:
+            assert elsewhere
