@@ -133,7 +133,8 @@ class AggregateOut(serializers.ModelSerializer[Aggregate]):
         allow_null=True, help_text="(mean − chance)/(1 − chance); null without a chance level"
     )
     yardsticks = serializers.SerializerMethodField(
-        help_text="Floors, people, skill and the figure without empty gold, as in results.json"
+        help_text="Floors (floors_awaited: a worker is measuring these), people, skill and the "
+        "figure without empty gold, as in results.json"
     )
 
     class Meta:

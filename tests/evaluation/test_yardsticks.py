@@ -56,6 +56,11 @@ def run_on(release: GoldRelease, pipeline: str = "nothing", **options: Any) -> R
     return Run.objects.with_progress().select_related("release").get(pk=run.pk)
 
 
+def exported(run: Run) -> dict[str, Any]:
+    figures: dict[str, Any] = results.results_document(run)["metrics"]["requirement_recall"]
+    return figures
+
+
 def of(run: Run, metric: str) -> Yardsticks:
     stored: Yardsticks = Aggregate.objects.get(run=run, metric=metric).yardsticks
     return stored
@@ -180,6 +185,7 @@ def test_a_run_on_a_large_release_waits_for_no_floor_but_that_of_skill(
     before = of(run, "requirement_recall")
 
     assert (set(before["floors"]), before["awaited"]) == ({"nothing"}, ["everything"])
+    assert exported(run)["floors_awaited"] == ["everything"]
     told.clear()
     yardsticks.measure_release(release.pk)
     yardsticks.wake_unattended()
@@ -188,6 +194,7 @@ def test_a_run_on_a_large_release_waits_for_no_floor_but_that_of_skill(
     tasks.measure_floors(release.pk)
 
     after = of(run, "requirement_recall")
+    assert exported(run)["floors_awaited"] == []
     assert set(after.pop("floors")) == {"nothing", "everything"}
     assert {name for name in before if name not in after} == {"floors", "awaited"}
     assert all(before[name] == row for name, row in after.items())
