@@ -317,10 +317,8 @@ WORK: dict[str, Text] = {
         "The run was started with version {started} of {pipeline}, and this is version "
         "{version}: launch a new run."
     ),
-    "run.other_model": _(
-        "The run uses the model “{wanted}”, and “{here}” is set up for the worker."
-    ),
-    "run.model_missing": _("The run uses the model “{wanted}”, and none is set up for the worker."),
+    "run.other_model": _("It uses the model “{wanted}”, and “{here}” is set up for the worker."),
+    "run.model_missing": _("It uses the model “{wanted}”, and none is set up for the worker."),
     "run.other_judge": _(
         "The answers are to be judged by “{wanted}” with {asked}, and the settings of the "
         "worker say {here}: that would be another judge. Set them back, or cancel and judge "

@@ -127,7 +127,11 @@ class TrialForm(forms.Form):
     def of_project(self) -> Project | None:
         """Also of a form that nobody has sent yet."""
         field: Any = self.fields["project"]
-        return field.queryset.filter(slug=self["project"].value() or "").first()
+        return field.queryset.filter(slug=self._slug).first()
+
+    @property
+    def _slug(self) -> str:
+        return str(self["project"].value() or "").replace("\x00", "")
 
     @property
     def listed(self) -> list[Conversation]:
@@ -137,7 +141,8 @@ class TrialForm(forms.Form):
 
     @property
     def ticked(self) -> set[str]:
-        return set(self.data.getlist("conversation")) if self.is_bound else set()  # type: ignore[attr-defined]
+        sent = self.data.getlist("conversation") if self.is_bound else []  # type: ignore[attr-defined]
+        return {id.replace("\x00", "") for id in sent}
 
     # --- what was asked -------------------------------------------------------------------------
 

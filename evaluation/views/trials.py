@@ -124,8 +124,8 @@ def trial_control(request: HttpRequest, pk: int) -> HttpResponse:
     trial = _opened(request, pk, reading=False)
     match request.POST.get("action"):
         case "cancel":
-            trials.cancel(trial)
-            messages.success(request, _("The trial is cancelled; what is done stays."))
+            if trials.cancel(trial):
+                messages.success(request, _("The trial is cancelled; what is done stays."))
         case "again":
             trials.again(trial)
             messages.success(request, _("What has no result is tried again."))
@@ -139,7 +139,7 @@ def trial_control(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def trial_suggest(request: HttpRequest, pk: int) -> HttpResponse:
     trial = _opened(request, pk)
-    project = access.led(request.user, request.POST.get("project", ""))
+    project = access.led(request.user, request.POST.get("project", "").replace("\x00", ""))
     try:
         adopted = adopting.adopt(trial, project, by=request.user)
     except RuleError as error:

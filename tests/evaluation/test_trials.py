@@ -388,6 +388,23 @@ def test_a_worker_may_die_anywhere_and_a_trial_may_be_cancelled(script, people, 
     assert asked == ["b", "c"]
     trials.again(other)
     assert tried(other).status == "finished"
+    assert not trials.cancel(other)  # by a page that saw it running
+    assert tried(other).status == "finished"
+
+
+@pytest.mark.usefixtures("asking")
+def test_another_model_than_the_one_of_the_trial_is_not_asked(people, settings, server):
+    task = predicting.checked_task("asking", {}, layer="extraction")
+    trial = trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a"))
+    settings.LLM_MODEL, before = "another", settings.LLM_MODEL
+    stopped = tried(trial)
+
+    assert (stopped.status, stopped.failure.code) == ("stopped", "run.other_model")
+    assert not server.requests
+    settings.LLM_MODEL = before
+    trials.again(trial)
+    assert tried(trial).failure is None
+    assert server.requests
 
 
 def test_one_case_fails_in_words_and_what_expires_goes(script, people, task, signed_in):
@@ -424,6 +441,13 @@ def test_the_page_and_the_list_take_the_same_queries_however_much_there_is(
                 noor.get(url)
             counts.add((url == reverse("trials"), len(asked)))
     assert len(counts) == 2
+
+
+def test_what_no_database_holds_is_no_failure_of_the_server(signed_in, project):
+    noor = signed_in("noor")
+    for sent in ({"project": "\0"}, {"project": project.slug, "conversation": ["\0"]}):
+        for url in (reverse("trial-new"), reverse("trial-cost")):
+            assert noor.post(url, {"pipeline": PIPELINE, **sent}).status_code in (200, 422)
 
 
 def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):

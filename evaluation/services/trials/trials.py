@@ -262,17 +262,26 @@ def messages_of(conversation: TrialConversation) -> tuple[Message, ...]:
 
 
 @transaction.atomic
-def cancel(trial: Trial) -> None:
-    """What is done stays; a worker that is at a case notices that it has lost it."""
-    Trial.objects.filter(pk=trial.pk).update(cancelled=True)
-    TrialCase.objects.filter(trial=trial).unfinished().update(
-        state=Work.State.FAILED,
-        error=CANCELLED,
-        error_class=Work.ErrorClass.PERMANENT,
-        owner=None,
-        lease_expires_at=None,
-        finished_at=timezone.now(),
+def cancel(trial: Trial) -> bool:
+    """What is done stays; a worker that is at a case notices that it has lost it.
+
+    False: it has ended meanwhile, and stays as it has ended.
+    """
+    n_open = (
+        TrialCase.objects.filter(trial=trial)
+        .unfinished()
+        .update(
+            state=Work.State.FAILED,
+            error=CANCELLED,
+            error_class=Work.ErrorClass.PERMANENT,
+            owner=None,
+            lease_expires_at=None,
+            finished_at=timezone.now(),
+        )
     )
+    if n_open:
+        Trial.objects.filter(pk=trial.pk).update(cancelled=True)
+    return bool(n_open)
 
 
 @transaction.atomic
@@ -317,6 +326,10 @@ def work(trial_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
     """Make what is left to make, case by case."""
     trial = Trial.objects.filter(pk=trial_id, failure=None).first()
     if trial is None:
+        return
+    problem = working.problem_with(trial.model) if trial.model else None
+    if problem:
+        _stop(trial, problem, None, owner)
         return
     built: Pipeline | None = None
     model = PaidModel.from_settings(check=lambda: budgets.check_trial(trial_id))

@@ -63,7 +63,7 @@ def context_for(
     judging: bool = False,
 ) -> WorkContext | None:
     """None if the run must wait for other settings; it is then paused. ``pieces``: all of them."""
-    problem = _problem_with(model, judging=judging) if model else None
+    problem = problem_with(model, judging=judging) if model else None
     if problem:
         steering.halt(run, problem)
         return None
@@ -71,7 +71,7 @@ def context_for(
     return WorkContext(run, owner, paid_model, CircuitBreaker(run, pieces))
 
 
-def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
+def problem_with(wanted: Mapping[str, Any], *, judging: bool = False) -> Fact | None:
     """Why the configured model can't be used. With other settings, a judge is another judge."""
     here = endpoints.describe(judging=judging)
     if here is None or here["id"] != wanted["id"]:
