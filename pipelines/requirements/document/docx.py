@@ -119,9 +119,18 @@ class _Writer:
     def __init__(self, word: WordDocument) -> None:
         self._word = word
         self._bookmarks = 0
+        self._styles = {style.name: style.style_id for style in word.styles}
 
     def heading(self, text: str, *, level: int) -> None:
-        self._turned(self._word.add_heading(clean(" ".join(text.split())), level))
+        paragraph = self._paragraph(f"Heading {level}" if level else "Title")
+        paragraph.add_run(clean(" ".join(text.split())))
+        self._turned(paragraph)
+
+    def _paragraph(self, style: str) -> Paragraph:
+        """Word's library reads all styles of a file to name that of one paragraph."""
+        paragraph = self._word.add_paragraph()
+        paragraph._p.style = self._styles[style]
+        return paragraph
 
     def paragraph(self, text: str, *, bold: bool = False, italic: bool = False) -> None:
         paragraph = self._word.add_paragraph()
@@ -161,7 +170,7 @@ class _Writer:
 
     def _heading(self, opening: Token, inline: Token) -> None:
         level = min(max(int(opening.tag[1]) - 1, 2), 9)
-        paragraph = self._word.add_heading("", level)
+        paragraph = self._paragraph(f"Heading {level}")
         self._inline(paragraph, inline)
         if "id" in opening.attrs:
             self._bookmark(paragraph, str(opening.attrs["id"]))
@@ -172,10 +181,10 @@ class _Writer:
 
         depth, item = len(place.lists), place.take_item()
         nested = min(depth, MOST_NESTED)
-        style = "Quote" if place.quoted else "Normal"
+        style = "Quote" if place.quoted else ""
         if item == BULLET:
             style = "List Bullet" if nested < 2 else f"List Bullet {nested}"
-        paragraph = self._word.add_paragraph(style=style)
+        paragraph = self._paragraph(style) if style else self._word.add_paragraph()
         if depth and item != BULLET:  # a number of its own: Word's would go on from list to list
             paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
             if item:
