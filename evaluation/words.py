@@ -679,6 +679,9 @@ REFUSALS: dict[str, Text] = {
         "the most that a case takes if every reply can be used, {most} calls (at least "
         "{least}), each with {read} and {tokens} tokens of reply"
     ),
+    "estimate.in_parts": _(
+        "{basis}; more calls because long conversations are read in parts: {calls}"
+    ),
     "estimate.conversation": _("its conversation"),
     "estimate.messages": _("{n} of its messages"),
     "estimate.answers": _("an answer and {kinds} judgements for each case"),

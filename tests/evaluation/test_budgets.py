@@ -212,6 +212,22 @@ def test_the_estimate_counts_every_call_and_says_so(
     )
 
 
+@pytest.mark.one_database
+def test_the_estimate_counts_the_parts_of_a_long_conversation() -> None:
+    entry, full = checked_pipeline("requirements-model", {"part_characters": 1000}, "extraction")
+    short, long = (
+        budgets.estimate_of([size], entry.calls(full, "extraction")) for size in (1000, 2500)
+    )
+
+    assert (short.completion_tokens, long.completion_tokens) == (700, 3 * 700)
+    instructions, replies_before = 2 * 500, 3 * 700
+    assert long.prompt_tokens - short.prompt_tokens == 1500 // 3 + instructions + replies_before
+    assert in_english(long.basis) == (
+        "one reading of each case’s conversation and 700 tokens of reply; "
+        "more calls because long conversations are read in parts: 2"
+    )
+
+
 def test_the_estimate_learns_from_a_finished_run(
     release: Any, launch: Any, server: LanguageServer
 ) -> None:
