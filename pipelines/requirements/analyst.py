@@ -12,6 +12,7 @@ from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.inference.local import infer
 from pipelines.requirements.labels import Document, Issue, Notes, Requirement
+from pipelines.requirements.language import is_foreign
 from pipelines.requirements.local import trace
 from pipelines.requirements.validation import reading
 from pipelines.requirements.validation.local import validate
@@ -63,6 +64,8 @@ class LocalAnalyst:
             "kept": len(state["kept"]),
             "unworded": dict(state["unworded"]),
         }
+        if is_foreign(case.messages):
+            notes["foreign"] = True
         return Labelled(state["requirements"], notes)
 
     def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:

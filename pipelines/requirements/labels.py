@@ -81,6 +81,7 @@ class Notes(_From, Spending, total=False):
     standing: int
     kept: int
     unworded: dict[str, int]
+    foreign: bool
     of: int
     unusable: int
     """Requirements of which nobody could build or test anything."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
+from pipelines.requirements.language import readable
 from pipelines.types import Case, Config, Encoder, Output
 
 NAME = "requirements-local"
@@ -55,8 +56,8 @@ class RequirementsLocal:
 
 
 def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
-    """All steps, with what each of them added."""
-    state: ExtractionState = {"case": case}
+    """All steps, with what each of them added; of a talk in another language, nothing."""
+    state: ExtractionState = {"case": readable(case)}
     state.update(nodes.read_talk(state))
     state.update(nodes.settle(state))
     state.update(nodes.select(state, deps))

@@ -25,6 +25,7 @@ from pipelines.requirements.document.markdown import (
 from pipelines.requirements.document.talk import Talk
 from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
 from pipelines.requirements.labels import Document, Issue, Requirement, name_of, text_of
+from pipelines.requirements.language import is_foreign
 from pipelines.requirements.text import content_words, upper_first
 from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
@@ -131,6 +132,11 @@ def write(findings: Findings) -> Document:
 
 def notice(findings: Findings) -> str:
     """What has to be read before anything else; empty if the requirements can be used."""
+    if is_foreign(findings.case.messages):
+        return (
+            "This conversation does not seem to be in English, the only language that the rules "
+            "behind this document read. They have taken nothing from it."
+        )
     count, total = len(findings.unusable), len(findings.requirements)
     if not reading.is_alarm(count, total):
         return ""

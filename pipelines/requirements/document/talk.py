@@ -17,6 +17,7 @@ from pipelines.requirements.extraction.state import (
     OpenQuestion,
     Utterance,
 )
+from pipelines.requirements.language import readable
 from pipelines.requirements.lexicon import actors as listed_actors
 from pipelines.requirements.lexicon import mapping, type_words
 from pipelines.requirements.text import base, singular, tokens
@@ -114,7 +115,7 @@ def of(case: Case) -> Talk:
 @lru_cache(maxsize=4)
 def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     """Kept for a while: inference, document and page each ask for it."""
-    state: ExtractionState = {"case": Case("", domain, messages)}
+    state: ExtractionState = {"case": readable(Case("", domain, messages))}
     state.update(nodes.read_talk(state))
     state.update(nodes.settle(state))
     return Talk(
