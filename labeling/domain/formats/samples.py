@@ -146,6 +146,7 @@ def _record(document: SampleDocument, number: int, name: str) -> tuple[int, Reco
     entry = record_of(document.line, written | head_of_sample(sample))
     left_out = [name for name in sample if name not in {*IDS, *HEAD, *LABELS, key, METADATA}]
     notes += [left_out_at(name, sample[name]) for name in left_out if name not in section_keys()]
+    notes += head_left_out(sample)
     if isinstance(entry, Problem) or not notes:
         return entry
     return entry[0], replace(entry[1], notes=tuple(notes))
@@ -176,6 +177,21 @@ def head_of_sample(sample: Mapping[str, Any]) -> dict[str, str]:
     if isinstance(said["difficulty"], str):
         said["difficulty"] = said["difficulty"].casefold()
     return {key: value for key, value in said.items() if value is not None}
+
+
+def head_left_out(sample: Mapping[str, Any]) -> Iterator[Fact]:
+    """What the head says besides what is taken from it: further names, other metadata."""
+    name = id_of(sample)
+    for key in IDS:
+        if sample.get(key) not in (None, "") and str(sample[key]) != name:
+            yield left_out_at(key, sample[key])
+    metadata = sample.get(METADATA)
+    if isinstance(metadata, dict):
+        for key, value in metadata.items():
+            if value not in (None, "") and (key not in HEAD or sample.get(key, value) != value):
+                yield left_out_at(f"{METADATA}.{key}", value)
+    elif metadata not in (None, ""):
+        yield left_out_at(METADATA, metadata)
 
 
 def left_out_at(path: str, value: Any) -> Fact:

@@ -365,3 +365,23 @@ def test_nobody_is_invented():
     assert refusals([BOOKING]) == [(1, "sample.no_annotator")]
     assert refusals(saved(annotator=None)) == [(1, "sample.no_annotator")]
     assert refusals("{") == [(1, "file.not_json")]
+
+
+def test_other_names_and_metadata_of_a_sample_are_named_as_left_out() -> None:
+    head = {
+        "sample_id": "B",
+        "id": ["A"],
+        "domain": "restaurants",
+        "metadata": {"domain": "bars", "difficulty": "easy", "recorded": "by telephone"},
+    }
+    talk = json.dumps({**head, "conversation": TALK["conversation"]}).encode()
+    labels = json.dumps({**head, "annotator": "kim", "requirements": []}).encode()
+
+    ((_, record),) = samples.read_conversations(BytesIO(talk), name="x.json")
+    ((_, labelled),) = sample_labels.read(BytesIO(labels), name="x.json", unnamed=Unnamed())
+
+    assert isinstance(record, Record)
+    assert isinstance(labelled, FileConversation)
+    named = {("id", "['A']"), ("metadata.domain", "bars"), ("metadata.recorded", "by telephone")}
+    assert {(fact.values["path"], fact.values["value"]) for fact in record.notes} == named
+    assert {(each.why.values["path"], each.why.values["value"]) for each in labelled.notes} == named
