@@ -127,8 +127,11 @@ def trial_control(request: HttpRequest, pk: int) -> HttpResponse:
             if trials.cancel(trial):
                 messages.success(request, _("The trial is cancelled; what is done stays."))
         case "again":
-            trials.again(trial)
-            messages.success(request, _("What has no result is tried again."))
+            try:
+                trials.again(trial)
+                messages.success(request, _("What has no result is tried again."))
+            except RuleError as error:
+                messages.error(request, words(error.fact))
         case "delete":
             trial.delete()
             messages.success(request, _("The trial and its results are deleted."))

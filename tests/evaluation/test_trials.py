@@ -392,6 +392,22 @@ def test_a_worker_may_die_anywhere_and_a_trial_may_be_cancelled(script, people, 
     assert tried(other).status == "finished"
 
 
+def test_so_many_trials_are_open_at_once_also_when_they_are_tried_again(
+    people, task, signed_in, monkeypatch
+):
+    monkeypatch.setattr(trials, "MOST_OPEN", 1)
+    wish = trials.Wish(people["noor"], task, "")
+    cancelled = trials.on_records(wish, predicting_records("a"))
+    trials.cancel(cancelled)
+    trials.on_records(wish, predicting_records("b"))
+    with refused(predicting.TrialRefused, match="not finished"):
+        trials.on_records(wish, predicting_records("c"))
+    control = reverse("trial-control", args=[cancelled.pk])
+    page = signed_in("noor").post(control, {"action": "again"}, follow=True)
+    assert "not finished" in page.content.decode()
+    assert Trial.objects.get(pk=cancelled.pk).cancelled
+
+
 @pytest.mark.usefixtures("asking")
 def test_another_model_than_the_one_of_the_trial_is_not_asked(people, settings, server):
     task = predicting.checked_task("asking", {}, layer="extraction")

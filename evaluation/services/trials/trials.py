@@ -146,9 +146,7 @@ def _begin(wish: Wish, conversations: list[TrialConversation]) -> Trial:
     launch.check_budget(
         task.entry, wish.budget_cost, wish.budget_tokens, asks_model=task.asks_model
     )
-    open_ = Trial.objects.filter(maker=wish.maker, cases__in=TrialCase.objects.unfinished())
-    if open_.filter(failure=None).distinct().count() >= MOST_OPEN:
-        raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
+    _refuse_more(Trial.objects.filter(maker=wish.maker))
     with transaction.atomic():
         trial = Trial.objects.create(
             maker=wish.maker,
@@ -182,6 +180,12 @@ def _begin(wish: Wish, conversations: list[TrialConversation]) -> Trial:
         )
         transaction.on_commit(lambda: wake(trial.pk))
     return trial
+
+
+def _refuse_more(trials: QuerySet[Trial]) -> None:
+    open_ = trials.filter(failure=None, cases__in=TrialCase.objects.unfinished())
+    if open_.distinct().count() >= MOST_OPEN:
+        raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
 
 
 def _case_id(conversation: TrialConversation, question: Question | None) -> str:
@@ -287,6 +291,7 @@ def cancel(trial: Trial) -> bool:
 @transaction.atomic
 def again(trial: Trial) -> None:
     """Try again what failed, was cancelled, or did not come to its turn."""
+    _refuse_more(Trial.objects.filter(maker=trial.maker_id).exclude(pk=trial.pk))
     Trial.objects.filter(pk=trial.pk).update(cancelled=False, failure=None)
     TrialCase.objects.filter(trial=trial, state=Work.State.FAILED).update(
         state=Work.State.QUEUED,
