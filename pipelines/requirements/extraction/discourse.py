@@ -47,6 +47,11 @@ def sides(messages: Sequence[Message]) -> dict[tuple[str, str], Side]:
     return {speaker: known.get(speaker, "client") for speaker in speakers}
 
 
+def client_messages(messages: Sequence[Message]) -> set[int]:
+    on = sides(messages)
+    return {message.index for message in messages if on.get(_speaker(message)) == "client"}
+
+
 def _role(message: Message) -> str:
     return message.role.strip().lower()
 

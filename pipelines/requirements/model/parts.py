@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipelines.requirements.config import PartsConfig
+from pipelines.requirements.extraction.discourse import client_messages
 from pipelines.requirements.labels import Requirement
-from pipelines.requirements.lexicon import roles
 from pipelines.types import Message
 
 CORRECTED = ("title", "action", "condition", "acceptance_criteria")
@@ -61,11 +61,7 @@ class Standing:
     def __init__(self, messages: Sequence[Message]) -> None:
         self._by_ref: dict[str, Requirement] = {}
         self._last = 0
-        self._clients = {
-            message.index
-            for message in messages
-            if message.role.strip().lower() not in roles("asking")
-        }
+        self._clients = client_messages(messages)
         self.changes: Counter[str] = Counter()
 
     @property
@@ -90,7 +86,7 @@ class Standing:
             return
         new = {field: change[field] for field in CORRECTED if change[field]}
         corrected = new if change["change"] == "corrected" else {}
-        self._by_ref[change["ref"]] = _with_sources({**before, **corrected}, change["messages"])  # type: ignore[typeddict-item]
+        self._put(change["ref"], _with_sources({**before, **corrected}, change["messages"]))  # type: ignore[typeddict-item]
 
     def _add(self, requirement: Mapping[str, Any]) -> None:
         """What an analyst put forward counts only with the client's yes."""
@@ -101,14 +97,23 @@ class Standing:
                 self.changes["unaccepted"] += 1
                 return
             fields["source_messages"] = [*fields["source_messages"], accepted]
-        new: Requirement = _with_sources(fields, [])  # type: ignore[arg-type]
-        twin = next((ref for ref, label in self._by_ref.items() if _same(label, new)), None)
-        if twin is None:
-            self._last += 1
-            self._by_ref[f"S{self._last}"] = new
-        else:
+        self._put("", _with_sources(fields, []))  # type: ignore[arg-type]
+
+    def _put(self, ref: str, new: Requirement) -> None:
+        """Under its handle or a new one; what stands in the same words is the same."""
+        twin = next(
+            (other for other, label in self._by_ref.items() if other != ref and _same(label, new)),
+            None,
+        )
+        if twin is not None:
             self.changes["repeated"] += 1
             self._by_ref[twin] = _with_sources(self._by_ref[twin], new["source_messages"])
+            self._by_ref.pop(ref, None)
+            return
+        if not ref:
+            self._last += 1
+            ref = f"S{self._last}"
+        self._by_ref[ref] = new
 
 
 def _with_sources(label: Requirement, more: Sequence[int]) -> Requirement:

@@ -12,7 +12,7 @@ from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.parsing import schema_problem
 from pipelines.registry import build
 from pipelines.requirements.config import PartsConfig
-from pipelines.requirements.model.parts import parts_of
+from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.types import Case, Message, Output
 
 pytestmark = pytest.mark.one_database
@@ -167,3 +167,36 @@ def test_what_an_analyst_proposes_counts_with_the_clients_yes(
         [sources] if sources else []
     )
     assert output["steps"][0]["changes"] == ({} if sources else {"unaccepted": 1})
+
+
+def test_a_correction_into_what_stands_already_is_one_requirement() -> None:
+    model = Scripted(
+        {"requirements": [added("Pay", 1), added("Pay in cash", 2)]},
+        {"changes": [changed("S1", "corrected", 4, action="Pay in cash")]},
+        {},
+        {},
+    )
+
+    output = read(model, *LONG)
+
+    (label,) = output["requirements"]
+    assert (label["action"], label["source_messages"]) == ("Pay in cash", [1, 2, 4])
+
+
+@pytest.mark.parametrize(
+    ("asking", "answering"), [("client", "analyst"), ("speaker", "speaker"), ("", "")]
+)
+def test_a_yes_counts_where_roles_are_swapped_or_say_nothing(asking: str, answering: str) -> None:
+    messages = tuple(
+        Message(n, role, name, text)
+        for pair in range(8)
+        for n, role, name, text in (
+            (2 * pair, asking, "Ann", "Shall people log in?"),
+            (2 * pair + 1, answering, "Ben", "Yes, please."),
+        )
+    )
+    standing = Standing(messages)
+
+    standing.take([added("Log in", 0, how="proposed", accepted_in=1)], [])
+
+    assert list(standing.by_ref) == ["S1"]
