@@ -30,6 +30,9 @@ class Requirement(TypedDict, total=False):
     priority: str
     rationale: str
     confidence: float
+    """The chance that evaluation matches it with a label of people."""
+    wanted: float
+    """The chance that the client asks for it at all, whatever the words."""
     source_messages: list[int]
     """Of stated ones: positions of messages."""
     inference_type: str
@@ -107,6 +110,12 @@ class Step(Notes, total=False):
 def name_of(requirement: Mapping[str, Any]) -> str:
     """By which labels refer to it: the name that people gave it, else its number."""
     return str(requirement.get("uid") or requirement.get("id") or "")
+
+
+def sureness_of(requirement: Mapping[str, Any]) -> float | None:
+    """How surely it is wanted; of one that does not say so, the confidence that it states."""
+    wanted = requirement.get("wanted")
+    return requirement.get("confidence") if wanted is None else wanted
 
 
 def text_of(requirement: Requirement) -> str:

@@ -291,7 +291,17 @@ def reliability(points: Sequence[tuple[float, bool]], bins: int = BINS) -> list[
         right = sum(correct for _, correct in part) / len(part)
         error += len(part) / len(ordered) * abs(sure - right)
         lines.append(f"{len(part):4d} requirements  stated {sure:.2f}  matched {right:.2f}")
-    return [*lines, f"ECE {error:.3f} over {len(ordered)} requirements"]
+    return [*lines, f"ECE {error:.3f} over {len(ordered)} requirements, {_told_apart(ordered)}"]
+
+
+def _told_apart(points: Sequence[tuple[float, bool]]) -> str:
+    """The area under the curve of matched against missed: the chance that a match is surer."""
+    right = [sure for sure, correct in points if correct]
+    wrong = [sure for sure, correct in points if not correct]
+    if not right or not wrong:
+        return "AUC undefined: all alike"
+    above = sum((one > other) + 0.5 * (one == other) for one in right for other in wrong)
+    return f"AUC {above / len(right) / len(wrong):.2f}"
 
 
 class Fitted(TypedDict):

@@ -22,7 +22,7 @@ from pipelines.types import Message, Output
 
 FIELDS = (
     *("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority"),
-    *("rationale", "confidence", "quoted"),
+    *("rationale", "confidence", "wanted", "quoted"),
     *("inference_type", "triggered_by", "necessity"),
     *("requirement", "issue_type", "severity", "field", "message", "suggested_fix"),
     *("trigger", "arguments"),

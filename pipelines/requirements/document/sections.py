@@ -24,7 +24,14 @@ from pipelines.requirements.document.markdown import (
 )
 from pipelines.requirements.document.talk import Talk
 from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
-from pipelines.requirements.labels import Document, Issue, Requirement, name_of, text_of
+from pipelines.requirements.labels import (
+    Document,
+    Issue,
+    Requirement,
+    name_of,
+    sureness_of,
+    text_of,
+)
 from pipelines.requirements.language import is_foreign
 from pipelines.requirements.text import content_words, upper_first
 from pipelines.requirements.validation import reading
@@ -169,16 +176,14 @@ def _overview(findings: Findings) -> str:
 
 
 def _sureness(findings: Findings) -> str:
-    sure = [
-        confidence
-        for label in findings.requirements
-        if (confidence := label.get("confidence")) is not None
-    ]
+    sure = [known for label in findings.requirements if (known := sureness_of(label)) is not None]
     if not sure or fmean(sure) >= UNSURE_BELOW:
         return ""
+    knows = any(label.get("wanted") is not None for label in findings.requirements)
+    what = "the chance that one of them is wanted" if knows else "their confidence"
     return (
-        f"The requirements are unsure: their confidence is {fmean(sure):.2f} on average. Hold each "
-        "against the messages that it cites."
+        f"The requirements are unsure: {what} is {fmean(sure):.2f} on average. Hold each against "
+        "the messages that it cites."
     )
 
 
@@ -430,8 +435,9 @@ def _entry(label: Requirement, findings: Findings) -> str:
 
 
 def _rank(label: Requirement) -> str:
-    confidence = label.get("confidence")
-    sure = "" if confidence is None else f", confidence {confidence:.2f}"
+    known = sureness_of(label)
+    name = "confidence" if label.get("wanted") is None else "likely wanted"
+    sure = "" if known is None else f", {name} {known:.2f}"
     return f"{plain(label.get('priority'))}{sure}"
 
 

@@ -103,6 +103,7 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
         "source_messages": list(commitment.messages),
         "rationale": rationale_of(commitment),
         "confidence": round(probability(MATCH, confidence_features(phrase, commitment)), 4),
+        "wanted": round(commitment.keep, 4),
     }
 
 

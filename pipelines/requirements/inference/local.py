@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipelines.requirements.inference.rules import Rule, RuleBase, rule_base
-from pipelines.requirements.labels import Requirement, field_text, name_of, text_of
+from pipelines.requirements.labels import Requirement, field_text, name_of, sureness_of, text_of
 from pipelines.types import Encoder
 
 SURER = 0.1
@@ -39,12 +39,12 @@ def infer(
     Parameters
     ----------
     requirements
-        Those stated. One below ``trigger_above`` sets nothing off.
+        Those stated. One that is wanted less surely than ``trigger_above`` sets nothing off.
     refused
         What was refused or taken back in the talk: it is not inferred again.
     infer_above
-        The least confidence of what is inferred. It never exceeds that of the surest requirement
-        from which it follows.
+        The least confidence of what is inferred. It never exceeds how surely that is wanted from
+        which it follows; whether the wording of that matches a label has no part in it.
     stated_above
         What is more similar than this to what was stated or refused is left out.
     """
@@ -71,7 +71,7 @@ def fire(
     touched = [
         (stated, base.touched(_text(stated, READ)))
         for stated in requirements
-        if confidence_of(stated) >= trigger_above
+        if sureness(stated) >= trigger_above
     ]
     setting_off = {
         rule.id: [stated for stated, about in touched if about & set(rule.touches)]
@@ -89,10 +89,10 @@ def fire(
     ]
 
 
-def confidence_of(requirement: Requirement) -> float:
+def sureness(requirement: Requirement) -> float:
     """1 of one that says none: people wrote it."""
-    confidence = requirement.get("confidence")
-    return 1.0 if confidence is None else confidence
+    known = sureness_of(requirement)
+    return 1.0 if known is None else known
 
 
 def _spoken_of(
@@ -110,7 +110,7 @@ def _fired(rule: Rule, requirements: Sequence[Requirement], by: Sequence[Require
     names = {name_of(stated) for stated in by}
     triggers = [name for stated in requirements if (name := name_of(stated)) in names]
     own = min(MOST_CONFIDENCE, rule.confidence + SURER * (len(triggers) > 1))
-    return Fired(rule, triggers, round(min(own, max(map(confidence_of, by))), 4))
+    return Fired(rule, triggers, round(min(own, max(map(sureness, by))), 4))
 
 
 def _unstated(

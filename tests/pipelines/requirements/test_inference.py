@@ -94,6 +94,14 @@ def test_an_inference_is_never_surer_than_what_it_follows_from():
     assert (both["confidence"], both["triggered_by"]) == (0.7, ["a", "b"])
 
 
+def test_it_counts_how_surely_something_is_wanted_not_how_its_wording_matches():
+    badly_put = stated("Pay by card", uid="a") | {"confidence": 0.1, "wanted": 0.7}
+    hardly = stated("Pay by card", uid="a") | {"confidence": 0.9, "wanted": 0.3}
+
+    assert max(one["confidence"] for one in found(badly_put)) == 0.7
+    assert found(hardly) == []
+
+
 def test_what_is_hardly_a_requirement_itself_sets_nothing_off():
     doubtful = stated("Pay by card", uid="a") | {"confidence": 0.49}
 

@@ -148,7 +148,7 @@ def test_reliability_holds_what_was_stated_against_what_matched() -> None:
     assert train.reliability(points, bins=2) == [
         "   2 requirements  stated 0.10  matched 0.00",
         "   2 requirements  stated 0.70  matched 0.50",
-        "ECE 0.150 over 4 requirements",
+        "ECE 0.150 over 4 requirements, AUC 0.83",
     ]
 
 
