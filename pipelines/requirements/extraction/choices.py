@@ -23,8 +23,16 @@ def asked_after(text: str, known: str = "one") -> str:
     found = criteria_patterns("choosing").search(text) if _YOU.search(text) else None
     if found:
         return singular(named(found, "noun").lower())
-    unnamed = _YOU.search(text) and criteria_patterns("choosing_unnamed").search(text)
+    weighs = criteria_patterns("weighs").search(text)
+    unnamed = weighs or (_YOU.search(text) and criteria_patterns("choosing_unnamed").search(text))
     return known if unnamed else ""
+
+
+def stays_with(question: Utterance, noun: str) -> bool:
+    """A further question after what is chosen, once a talk has come to that."""
+    if not noun or not _YOU.search(question.text):
+        return False
+    return asks_criteria(question) or bool(topic_of(question))
 
 
 def named(found: re.Match[str], group: str) -> str:

@@ -19,6 +19,7 @@ from pipelines.requirements.text import strip_openers, tokens
 WEIGHTS = Path(__file__).parent.parent / "weights.json"
 KEEP, MATCH = "keep", "match"
 LENGTHY = 4  # words
+NAMES_PEOPLE = 8  # words
 WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
 SHAPES = ("imperative", "present", "fragment", "state")
@@ -74,11 +75,19 @@ def features(
         "accepted proposal": float(proposal),
         "very short": float(size <= 2),
         "long": float(size > 30),
-        "speaks of self": float(bool(_SELF.match(own)) and reading.strength < WEAK),
+        "speaks of self": float(
+            bool(_SELF.match(own)) and reading.strength < WEAK and not _names_people(own, question)
+        ),
         "says too little": float(len(tokens(reading.predicate)) <= 1),
         "refuses": float(bool(signal("refuse").match(text))),
     }
     return found
+
+
+def _names_people(text: str, question: Utterance | None) -> bool:
+    """ "Me and the deputy", after "Who may change it?"."""
+    asked = question is not None and re.search(r"\bwho(?:m|se)?\b", question.text, re.I)
+    return bool(asked) and len(tokens(text)) <= NAMES_PEOPLE
 
 
 def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:

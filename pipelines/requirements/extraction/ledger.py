@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pipelines.requirements.extraction import acts, choices, choosing, corrections, discourse
 from pipelines.requirements.extraction.acts import Reply
-from pipelines.requirements.extraction.clauses import clauses, find_cue, read
+from pipelines.requirements.extraction.clauses import clauses, find_cue, finite, read
 from pipelines.requirements.extraction.features import features
 from pipelines.requirements.extraction.state import (
     Act,
@@ -23,7 +23,7 @@ from pipelines.requirements.extraction.state import (
     Standing,
     Utterance,
 )
-from pipelines.requirements.lexicon import signal, words
+from pipelines.requirements.lexicon import load, signal, words
 from pipelines.requirements.text import (
     base,
     content_words,
@@ -45,9 +45,12 @@ MEANT = 0.3  # … of an answer that speaks of one of several questions
 IN_FULL = 4  # words of a thing that is named once more after a yes
 LONGEST_CHOICE = 16  # words
 SHORT_ANSWER = 6  # words
+VAGUE = 3  # words after "I have to ask"
+OWN_WISH = 0.6  # strength of a cue
 QUOTED = 5  # words of an earlier question that is quoted
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
 _ALL = re.compile(r"\b(?:both|all(?: of (?:them|it|those))?|everything|each)\b", re.I)
+_ENDS_PHRASE = re.compile(r",|\s(?:so|because|and|but|if|when|that)\s", re.I)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _SPLITS_QUOTE = re.compile(r"[^\w]+")
 
@@ -112,11 +115,14 @@ class Ledger:
         self._disputed: set[str] = set()
         self._amended: set[tuple[int, int]] = set()
         self._open: list[OpenQuestion] = []
+        self._begun: set[int] = set()
+        self._telling: int | None = None
 
     # Turns of the analyst
 
     def hear_analyst(self, turn: Sequence[Utterance]) -> None:
         put = [pending for each in turn for pending in self._put(each)]
+        put += self._paraphrased(turn, put)
         confirming = any(acts.asks_to_confirm(each) for each in turn)
         summing = any(acts.pattern("recaps").match(each.text) for each in turn)
         if confirming and self._puzzled and self._floor and not summing:
@@ -145,6 +151,7 @@ class Ledger:
         goes_on = self._choosing is not None and (
             choices.asks_criteria(whole) or choices.topic_of(whole)
         )
+        goes_on = goes_on or choices.stays_with(whole, self._noun)
         self._noun = noun or self._noun
         self._choosing = whole if noun or goes_on else None
 
@@ -171,6 +178,15 @@ class Ledger:
         self._asked[_normal(each.text)] = pending
         return [pending]
 
+    def _paraphrased(self, turn: Sequence[Utterance], put: Sequence[Pending]) -> list[Pending]:
+        """ "So it rotates every week." asks for a yes without asking."""
+        last = turn[-1]
+        heard = acts.pattern("paraphrases").match(last.text) and not acts.about_talk(last.text)
+        if put or "statement" not in last.acts or not heard or not self.commitments:
+            return []
+        text = acts.pattern("paraphrases").sub("", last.text, count=1)
+        return [Pending(last, item, "recap") for item in discourse.parts_of(text)]
+
     def _checked(self, text: str) -> int | None:
         about = content_words(text)
         if find_cue(text) or len(tokens(text)) > SHORT_ANSWER or not about:
@@ -187,16 +203,14 @@ class Ledger:
             self._floor = []
 
     def _leave_open(self, pending: Pending) -> None:
-        if pending.checks is not None:
-            return
-        if pending.kind != "recap":
-            self._open.append(
-                OpenQuestion(pending.utterance, "undecided", self._unclear)
-                if self._unclear
-                else OpenQuestion(pending.utterance, "unanswered")
-            )
-        known = pending.kind == "recap" and self._known(pending) is not None
-        if pending.kind != "question" and pending.place is None and not known:
+        if pending.checks is not None or pending.kind == "recap":
+            return  # what is summed up is open only where somebody objects
+        self._open.append(
+            OpenQuestion(pending.utterance, "undecided", self._unclear)
+            if self._unclear
+            else OpenQuestion(pending.utterance, "unanswered")
+        )
+        if pending.kind != "question" and pending.place is None:
             ending = Ending("unanswered", pending.utterance.message)
             pending.place = self._add(replace(_proposed(pending), state="open", ended_by=ending))
 
@@ -385,11 +399,12 @@ class Ledger:
 
     def _take_up(self, pending: Pending, each: Utterance, reply: Reply) -> None:
         if reply.stance in {"yes", "partial"}:
-            if _elaborates(reply):
+            if _elaborates(reply, pending.text):
                 self._replace(pending, each, taken_up=True)
             else:
                 whole = pending.options and _ALL.search(each.text)
-                if pending.options and not whole and not tokens(reply.rest):
+                undecided = _exclude(pending.options) if whole else not tokens(reply.rest)
+                if pending.options and undecided:
                     self._leave_undecided(pending, each)  # "One or the other?" "Okay."
                     return
                 choice = None if whole else _choice(pending, reply.rest)
@@ -604,10 +619,36 @@ class Ledger:
             return
         known = pending is not None and pending.place is not None
         question = pending.utterance if pending else self._question
-        for commitment in _stated(each, reply, question, leans_on=self._leans_on.get(each.place)):
+        stated = _stated(
+            each,
+            reply,
+            question,
+            leans_on=self._leans_on.get(each.place),
+            asked=self._newly_asked(pending),
+            told=self._tells(each),
+        )
+        for commitment in stated:
             if known and self._adds_nothing(commitment, pending):
                 continue
             self._add(commitment)
+
+    def _newly_asked(self, pending: Pending | None) -> bool:
+        """The first words about this question, be they in the middle of an answer."""
+        new = pending is not None and id(pending) not in self._begun
+        if pending is not None:
+            self._begun.add(id(pending))
+        return new
+
+    def _tells(self, each: Utterance) -> bool:
+        """It goes on telling how things are today, which a sentence before it began."""
+        cue = find_cue(each.text)
+        if cue and cue.cue.strength >= OWN_WISH:
+            self._telling = None
+            return False
+        if signal("existing").search(each.text):
+            self._telling = each.message
+            return True
+        return self._telling == each.message and finite(each.text) is not None
 
     def _add_criterion(self, commitment: Commitment) -> None:
         about = frozenset(content_words(commitment.reading.predicate))
@@ -763,7 +804,8 @@ def _says_nothing(reply: Reply) -> bool:
     if reply.stance != "unsure":
         return reply.stance in {"clarify", "delegate"} and not tokens(reply.rest)
     later = signal("talk").search(reply.rest) or acts.reply_of(reply.rest).stance == "unsure"
-    return not tokens(reply.rest) or bool(later)
+    brief = len(tokens(reply.rest)) <= VAGUE and find_cue(reply.rest) is None
+    return brief or bool(later)
 
 
 def _asks_back(each: Utterance, reply: Reply) -> bool:
@@ -773,15 +815,29 @@ def _asks_back(each: Utterance, reply: Reply) -> bool:
     return each.question and reply.stance == "none" and not (cue and cue.cue.kind == "request")
 
 
-def _elaborates(reply: Reply) -> bool:
+def _elaborates(reply: Reply, asked: str) -> bool:
     """ "Yes, email them when …" says in full what was proposed in short."""
     head = tokens(reply.rest)[:1]
     if reply.joint or not head:
         return False
+    first = content_words(_ENDS_PHRASE.split(reply.rest)[0])
+    if first and first <= content_words(asked) and not is_base_verb(head[0]):
+        return False  # "Yes, the owner, of course" only repeats
     if is_base_verb(head[0]):
         return len(tokens(reply.rest)) > 2
     named = head[0].lower() in words("determiners") - {"that", "this", "these", "those"}
     return named and find_cue(reply.rest) is None and len(tokens(reply.rest)) >= IN_FULL
+
+
+def _exclude(options: Sequence[str]) -> bool:
+    """Both of them cannot be: "public or private", "with or without"."""
+    if len(options) != 2:
+        return False
+    left, right = ({word.lower() for word in tokens(option)} for option in options)
+    for group in load("acts")["opposites"]:
+        if (left - right) & set(group) and (right - left) & set(group):
+            return True
+    return not _same_stand(*options)
 
 
 def _choice(pending: Pending, text: str) -> str | None:
@@ -837,7 +893,13 @@ def _proposed(pending: Pending, accepted: Utterance | None = None) -> Commitment
 
 
 def _stated(
-    each: Utterance, reply: Reply, question: Utterance | None, *, leans_on: Utterance | None
+    each: Utterance,
+    reply: Reply,
+    question: Utterance | None,
+    *,
+    leans_on: Utterance | None,
+    asked: bool,
+    told: bool,
 ) -> list[Commitment]:
     """What a sentence of the client's says by itself."""
     if signal("bare").match(plain(each.text)):
@@ -849,9 +911,9 @@ def _stated(
     said = _under_heading(each, said)
     parts = [part for part in clauses(said) if tokens(part)]
     made = [
-        _statement(part, each, question, first=at == 0, leans_on=leans_on)
+        _statement(part, each, question, first=at == 0, leans_on=leans_on, asked=asked, told=told)
         for at, part in enumerate(parts)
-        if not signal("bare").match(plain(part))
+        if not signal("bare").match(plain(part)) and not acts.pattern("unwanted").search(part)
     ]
     taking_back = acts.withdraws(each.text)
     return [
@@ -868,23 +930,28 @@ def _statement(
     *,
     first: bool,
     leans_on: Utterance | None,
+    asked: bool,
+    told: bool,
 ) -> Commitment:
     said = discourse.own_words(text) if first and each.first else text
     reading: Reading = read(said or text)
     place = each if first else replace(each, first=False)
     did: Act = "answer" if "answer" in each.acts else "statement"
+    values = features(text, reading, sentence=place, question=question)
+    if told and reading.strength < OWN_WISH:
+        values["says:existing"] = 1.0
     return Commitment(
         sentence=each,
         text=strip_openers(said or text),
         reading=reading,
-        question=question if place.first else None,
+        question=question if place.first or (first and asked) else None,
         sources=(
             (Source(leans_on.message, "proposed"), Source(each.message, "accepted"))
             if leans_on
             else (Source(each.message, "stated"),)
         ),
         acts=(did,),
-        features=features(text, reading, sentence=place, question=question),
+        features=values,
     )
 
 

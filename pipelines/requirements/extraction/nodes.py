@@ -66,6 +66,8 @@ def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     """A bare phrase right after a wish of the same message says more of that wish."""
     same = candidate.sentence.message == previous.sentence.message
     weak = candidate.reading.cue is None and candidate.reading.shape in WEAK_SHAPES
+    if candidate.question is not None and candidate.question is not previous.question:
+        return False  # the answer to another question
     return same and weak and not signal("only").search(candidate.text)
 
 
