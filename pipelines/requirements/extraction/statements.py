@@ -90,12 +90,12 @@ def asked(text: str, said: Said) -> Built | None:
         who, rest = " ".join(spoken[:at]), " ".join(spoken[at:])
         if not (is_pronoun(who) or is_noun_phrase(who)):
             continue
-        verb = re.sub(
+        doing = re.sub(
             rf"^{ADVERB}(?:not |only |always |never |[a-z]+ly )*", "", rest, flags=re.I
         ).split()
-        if verb and (is_verb(verb[0]) or verb[0].lower() == "be") and verb[0].islower():
+        if doing and (is_verb(doing[0]) or doing[0].lower() == "be") and doing[0].islower():
             acts = is_pronoun(who) or is_system(who) or is_person(who)
-            options.append((3 if acts and _fits(verb) else _fits(verb), who, rest))
+            options.append((3 if acts and _fits(doing) else _fits(doing), who, rest))
     if not options:
         return None
     _, who, rest = max(options, key=lambda option: option[0])
