@@ -204,6 +204,28 @@ def test_a_folder_goes_on_with_the_model_it_was_begun_with(script, tmp_path, tal
             run_pipeline(talks, into=into.path)
 
 
+@pytest.mark.django_db
+@pytest.mark.usefixtures("asking")
+def test_what_was_paid_before_a_kill_is_counted(tmp_path, talks, server, monkeypatch):
+    into, carry_out = tmp_path / "out", folder.carry_out
+
+    def killed(*args: Any, tell: Any, **options: Any) -> Any:
+        def told(outcome: folder.Outcome) -> None:
+            tell(outcome)
+            raise KeyboardInterrupt
+
+        return carry_out(*args, tell=told, **options)
+
+    asked = {"pipeline": "asking", "output_dir": into, "layer": "extraction"}
+    monkeypatch.setattr(folder, "carry_out", killed)
+    with pytest.raises(CommandError, match="continue"):
+        call_command("run_pipeline", str(talks), **asked)
+    monkeypatch.setattr(folder, "carry_out", carry_out)
+    call_command("run_pipeline", str(talks), **asked)
+
+    assert json.loads((into / "run.json").read_text())["usage"]["calls"] == len(server.requests)
+
+
 def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, script):
     for pipeline, needed in (("memory", "one question a line"), ("events-local", "event types")):
         with pytest.raises(CommandError, match=needed):

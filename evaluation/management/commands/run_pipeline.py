@@ -144,13 +144,13 @@ class Command(BaseCommand):
             if done:
                 self.stderr.write(f"Continuing: {len(done)} done already.")
             try:
-                outcome = self._work(task, pipeline, into, done, model, how, options)
+                outcome = self._work(task, pipeline, into, done, model, how, options, asked)
             except KeyboardInterrupt:
                 message = "Stopped. Call the same command again to continue."
                 raise CommandError(message, returncode=130) from None
             into.write_labels(task.layer)
             labels = folder.labels_of(into, task.layer)
-            usage = model.usage if model else None
+            usage = into.spent(model.usage if model else None)
             report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
             into.write_report(report)
         self._say(report)
@@ -165,6 +165,7 @@ class Command(BaseCommand):
         model: CountedModel | None,
         how: HowToRead,
         options: dict[str, Any],
+        asked: folder.Report,
     ) -> Outcome:
         def say(failure: Failure) -> None:
             self.stderr.write(f"{failure.case_id}: {in_english(failure.reason)}")
@@ -175,6 +176,8 @@ class Command(BaseCommand):
 
             def tell(outcome: Outcome) -> None:
                 shown.update(row, completed=outcome.cases)
+                if model:  # what was paid is known after a kill, too
+                    into.write_report({**asked, "usage": into.spent(model.usage)})
 
             return folder.carry_out(
                 _talks(options["files"], options["format"], how),

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypedDict
 from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
-from evaluation.services.language_models.metering import StoredUsage
+from evaluation.services.language_models.metering import StoredUsage, together
 from evaluation.services.launch import spec
 from evaluation.services.trials import files
 from evaluation.services.trials.asked_models import CountedModel
@@ -133,6 +133,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._spent: Mapping[str, Any] = {}
 
     def open(self, asked: Report, *, force: bool) -> set[str]:
         """The ids of the cases that are done already. Refused where other results lie."""
@@ -147,8 +148,13 @@ class Folder:
                 raise TrialRefused("trial.folder_of_another", path=str(self.path), names=differing)
         elif any(path.name != LOCK for path in self.path.iterdir()):
             raise TrialRefused("trial.folder_not_empty", path=str(self.path))
-        self.write_report(asked)
+        self._spent = {} if force else (known or {}).get("usage") or {}
+        self.write_report({**asked, "usage": self.spent(None)})
         return set() if force else self._done()
+
+    def spent(self, now: StoredUsage | None) -> Any:
+        """On language models by all calls that have written into the folder."""
+        return together(self._spent, now) if now else self._spent or None
 
     @contextmanager
     def alone(self) -> Iterator[None]:
