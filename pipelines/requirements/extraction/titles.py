@@ -141,10 +141,11 @@ def _ensured(found: re.Match[str]) -> str:
     if can and is_noun_phrase(can["who"]):
         negative = "" if can["not"] == "can" else " not"
         return f"{can['who']}{negative} {gerund(can['verb'])}{can['how']}"
-    return _subject_doing(text) or text
+    determined = _DETERMINED.match(found["rest"]) is not None
+    return _subject_doing(text, determined=determined) or text
 
 
-def _subject_doing(text: str) -> str:
+def _subject_doing(text: str, *, determined: bool) -> str:
     """ "Late scans sync at night" as "late scans syncing at night"."""
     spoken = text.split()
     doing = []
@@ -154,7 +155,7 @@ def _subject_doing(text: str) -> str:
         verb = finite_verb(who, [*spoken[at + adverb :], "."])
         if verb and is_noun_phrase(who):
             title = " ".join([*spoken[:at], gerund(verb), *spoken[at + adverb + 1 :]])
-            doing.append((is_plural(who) or bool(_DETERMINED.match(who)), title))
+            doing.append((determined or is_plural(who), title))
     # "offline scans": a bare word in the singular is rarely a subject, the noun after it is
     return next((title for certain, title in doing if certain), doing[0][1] if doing else "")
 

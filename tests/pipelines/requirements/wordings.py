@@ -595,6 +595,16 @@ ACCEPTED_OR_RUN_TOGETHER = (
         "Offline scans should sync automatically.",
         "Sync offline scans automatically",
     ),
+    Said(
+        "The van goes round on Tuesdays.",
+        "Ensure that the van goes round on Tuesdays",
+        title="Van Going Round on Tuesdays",
+    ),
+    Said(
+        "the treasurer should get the report as PDF, weekly is enough",
+        "Get the report as PDF",
+        actor="Treasurer",
+    ),
     Said("All records must remain.", QUOTED, title="“All records must remain”"),
     Said(
         "at the end of the season i want to see every crate",
