@@ -18,6 +18,7 @@ from django.utils import timezone
 from evaluation.models import Run, Trial, TrialCase
 from evaluation.services.launch import predictions
 from evaluation.services.trials import adopting, folder, predicting, trials
+from evaluation.services.trials.files import DOCUMENTS, document_of
 from evaluation.services.trials.folder import Folder
 from evaluation.services.trials.reading import records_of
 from labeling.domain.exchange.importing import Turn
@@ -618,3 +619,13 @@ def test_a_program_learns_what_is_wrong(signed_in, project):
     )
     assert other.status_code == 404
     assert not Run.objects.exists()
+
+
+def test_the_warning_at_the_top_of_a_document_is_in_its_downloads() -> None:
+    for warning in ("Most of these requirements are not usable.", None):
+        document = document_of({"document": {**DOCUMENT, "notice": warning}}, "a talk")
+
+        assert document is not None
+        for form in ("html", "md"):
+            written = DOCUMENTS[form].write(document, ()).decode()
+            assert ("not usable" in written) == bool(warning)

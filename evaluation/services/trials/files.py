@@ -112,6 +112,7 @@ def document_of(output: Mapping[str, Any], title: str) -> Document | None:
         return None
     return {
         "title": written.get("title") or title,
+        "notice": written.get("notice") or "",
         "sections": [
             {
                 "id": section["id"],
