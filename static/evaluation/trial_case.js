@@ -16,7 +16,7 @@ const shownLabels = () => all(".trial-label").filter((label) => !label.hidden);
 /** @param {Set<string>} wanted */
 function light(wanted) {
   for (const message of all("[data-message]")) {
-    message.classList.toggle("lit", wanted.has(message.dataset.message));
+    message.classList.toggle("lit", wanted.has(message.dataset.message ?? ""));
   }
 }
 

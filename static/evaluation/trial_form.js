@@ -10,7 +10,7 @@ function showChosen() {
   const pipelines = form?.elements.namedItem("pipeline");
   const chosen = pipelines?.value;
   for (const part of all("[data-pipeline]")) showIf(part, part.dataset.pipeline === chosen);
-  for (const part of all("[data-questions]")) showIf(part, part.dataset.questions.split(" ").includes(chosen));
+  for (const part of all("[data-questions]")) showIf(part, part.dataset.questions?.split(" ").includes(chosen) ?? false);
 }
 
 form?.addEventListener("change", showChosen);

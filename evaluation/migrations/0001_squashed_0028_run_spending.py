@@ -1,6 +1,7 @@
 """All that the replaced migrations make of an empty database; an old one still runs them."""
 
 import django.db.models.deletion
+import labeling.models.fields
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -36,6 +37,9 @@ class Migration(migrations.Migration):
         ('evaluation', '0023_plain_names'),
         ('evaluation', '0024_scored_cases'),
         ('evaluation', '0025_chosen_baselines'),
+        ('evaluation', '0026_trials'),
+        ('evaluation', '0027_counted_cases'),
+        ('evaluation', '0028_run_spending'),
     ]
 
     initial = True
@@ -488,6 +492,66 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
+                    name='Trial',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('name', models.CharField(max_length=200)),
+                        ('pipeline', models.CharField(max_length=100)),
+                        ('pipeline_version', models.CharField(blank=True, max_length=50)),
+                        ('layer', models.CharField(max_length=20)),
+                        ('config', models.JSONField(default=dict)),
+                        ('questions', models.JSONField(default=list, help_text='Pairs of an id and a question')),
+                        ('event_schema', labeling.models.fields.EventSchemaField(blank=True, default=dict)),
+                        ('model', models.JSONField(help_text='The language model that may be asked', null=True)),
+                        ('budget_cost', models.FloatField(null=True)),
+                        ('budget_tokens', models.PositiveBigIntegerField(null=True)),
+                        ('cancelled', models.BooleanField(default=False)),
+                        ('failure', models.TextField(blank=True, help_text='Why nothing more could be done', null=True)),
+                        ('created_at', models.DateTimeField(auto_now_add=True)),
+                        ('expires_at', models.DateTimeField(db_index=True)),
+                        ('woken_at', models.DateTimeField(help_text='When a worker was last told of it', null=True)),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='TrialCase',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=7)),
+                        ('attempts', models.PositiveSmallIntegerField(default=0)),
+                        ('owner', models.UUIDField(null=True)),
+                        ('lease_expires_at', models.DateTimeField(help_text='Running: when others may take over. Queued: not before.', null=True)),
+                        ('usage', models.JSONField(default=dict)),
+                        ('error_class', models.CharField(blank=True, choices=[('rate', 'Rate'), ('transient', 'Transient'), ('permanent', 'Permanent'), ('parse', 'Parse')], max_length=9)),
+                        ('error', models.TextField(blank=True, null=True)),
+                        ('finished_at', models.DateTimeField(null=True)),
+                        ('case_id', models.CharField(max_length=300)),
+                        ('question', models.TextField(blank=True)),
+                        ('output', models.JSONField(null=True)),
+                        ('n_labels', models.PositiveIntegerField(default=0)),
+                        ('seconds', models.FloatField(null=True)),
+                    ],
+                    options={
+                        'ordering': ['pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='TrialConversation',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('position', models.PositiveIntegerField()),
+                        ('external_id', models.CharField(max_length=200)),
+                        ('domain', models.CharField(blank=True, max_length=100)),
+                        ('n_messages', models.PositiveIntegerField()),
+                        ('text', models.TextField(blank=True, help_text="Empty: that of the project's conversation")),
+                    ],
+                    options={
+                        'ordering': ['trial', 'position'],
+                    },
+                ),
+                migrations.CreateModel(
                     name='Yardstick',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -701,6 +765,27 @@ class Migration(migrations.Migration):
                     name='panel',
                     field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='evaluation.ratingpanel'),
                 ),
+                migrations.CreateModel(
+                    name='RunSpending',
+                    fields=[
+                        ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='spending', serialize=False, to='evaluation.run')),
+                        ('calls', models.FloatField(default=0)),
+                        ('cached', models.FloatField(default=0)),
+                        ('prompt_tokens', models.FloatField(default=0)),
+                        ('completion_tokens', models.FloatField(default=0)),
+                        ('cost', models.FloatField(default=0)),
+                        ('saved', models.FloatField(default=0)),
+                        ('saved_tokens', models.FloatField(default=0)),
+                        ('seconds', models.FloatField(default=0)),
+                        ('unpriced', models.IntegerField(default=0, help_text='Pieces of work of which the cost is unknown')),
+                        ('unsaved', models.IntegerField(default=0, help_text='Pieces of work of which nobody knows what the cache saved')),
+                        ('served_by', models.JSONField(default=list, help_text='The models that replied, as the server named them')),
+                    ],
+                    options={
+                        'verbose_name': 'spending',
+                        'verbose_name_plural': 'spending',
+                    },
+                ),
                 migrations.AddField(
                     model_name='run',
                     name='carried_from',
@@ -800,6 +885,36 @@ class Migration(migrations.Migration):
                     model_name='stagetrace',
                     name='case',
                     field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='traces', to='evaluation.caserun'),
+                ),
+                migrations.AddField(
+                    model_name='trial',
+                    name='maker',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to=settings.AUTH_USER_MODEL),
+                ),
+                migrations.AddField(
+                    model_name='trial',
+                    name='project',
+                    field=models.ForeignKey(help_text='Whose leads see it; empty: only its maker', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='labeling.project'),
+                ),
+                migrations.AddField(
+                    model_name='trialcase',
+                    name='trial',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.trial'),
+                ),
+                migrations.AddField(
+                    model_name='trialconversation',
+                    name='conversation',
+                    field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trial_conversations', to='labeling.conversation'),
+                ),
+                migrations.AddField(
+                    model_name='trialconversation',
+                    name='trial',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='evaluation.trial'),
+                ),
+                migrations.AddField(
+                    model_name='trialcase',
+                    name='conversation',
+                    field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.trialconversation'),
                 ),
                 migrations.AddField(
                     model_name='yardstick',
@@ -974,6 +1089,14 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AddIndex(
                     model_name='caserun',
+                    index=models.Index(fields=['run', 'state', 'error_class', 'exposure'], name='case_counted'),
+                ),
+                migrations.AddIndex(
+                    model_name='caserun',
+                    index=models.Index(condition=models.Q(('earlier_failures', []), _negated=True), fields=['run'], name='case_retried'),
+                ),
+                migrations.AddIndex(
+                    model_name='caserun',
                     index=models.Index(fields=['run', 'finished_at'], name='case_ended'),
                 ),
                 migrations.AddConstraint(
@@ -1035,6 +1158,14 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='stagetrace',
                     constraint=models.CheckConstraint(condition=models.Q(('checkpoint__in', ['candidates', 'reranked', 'selected'])), name='trace_checkpoint_known'),
+                ),
+                migrations.AddConstraint(
+                    model_name='trialconversation',
+                    constraint=models.UniqueConstraint(fields=('trial', 'external_id'), name='trial_conversation_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='trialcase',
+                    index=models.Index(fields=['trial', 'state'], name='trial_case_open'),
                 ),
                 migrations.AddConstraint(
                     model_name='yardstick',
