@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('evaluation', '0024_scored_cases'),
-        ('labeling', '0001_squashed_0050_plain_names'),
+        ('labeling', '0050_plain_names'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -9,8 +9,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0001_squashed_0025_chosen_baselines'),
-        ('labeling', '0001_squashed_0050_plain_names'),
+        ('evaluation', '0025_chosen_baselines'),
+        ('labeling', '0050_plain_names'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
