@@ -388,7 +388,7 @@ def write_sheet(out: Path, items: Sequence[blind.Item], talks: Mapping[str, Talk
 
 def print_judged(key: Path, files: Sequence[Path], out: Callable[[str], Any] = print) -> None:
     items = json.loads(key.read_text("utf-8"))
-    judges = {path.stem: blind.read_verdicts(path, items) for path in files}
+    judges = {str(path): blind.read_verdicts(path, items) for path in files}
     for row in blind.shares(items, list(judges.values())):
         share = f"{row.verdict} {estimate(row.share)}, n {row.requirements}"
         out(f"{row.group}, {row.source}: {share}")

@@ -180,15 +180,19 @@ class TestJudged:
         assert rows["reading", "useless"].share.low is None  # one conversation alone
 
     def test_the_agreement_of_judges(self, items, tmp_path):
+        one, two = tmp_path / "one", tmp_path / "two"  # files of one name are two judges
+        one.mkdir()
+        two.mkdir()
         files = [
-            self.file(tmp_path, "one", {1: "usable", 2: "useless", 3: "usable"}),
-            self.file(tmp_path, "two", {1: "Usable", 2: "useless", 3: "repairable"}),
+            self.file(one, "verdicts", {1: "usable", 2: "useless", 3: "usable"}),
+            self.file(two, "verdicts", {1: "Usable", 2: "useless", 3: "repairable"}),
         ]
         key = tmp_path / "key.json"
         key.write_text(json.dumps(items))
         printed: list[str] = []
         reading.print_judged(key, files, printed.append)
-        assert printed[-1] == ("one and two: 67% equal of 3, κ 0.50, with quadratic weights 0.80")
+        of = f"{files[0]} and {files[1]}"
+        assert printed[-1] == f"{of}: 67% equal of 3, κ 0.50, with quadratic weights 0.80"
         assert printed[0].startswith("talks, local: usable 0.50 (")
 
     @pytest.mark.parametrize(
