@@ -31,10 +31,14 @@ def actions(found: list[dict[str, Any]]) -> list[str]:
     return [one["action"] for one in found]
 
 
+SAID_OF_LABELS = {"quoted", "wanted"}
+"""What a pipeline says of a label, which is no field that people fill in."""
+
+
 def lacking(found: list[dict[str, Any]], *, message_count: int) -> set[str]:
     """What people would have to add before these labels could be submitted, by code."""
     labels = [
-        {"uid": one["id"], **{name: value for name, value in one.items() if name != "quoted"}}
+        {"uid": one["id"], **{name: one[name] for name in one if name not in SAID_OF_LABELS}}
         for one in found
     ]
     problems = check_payload(
