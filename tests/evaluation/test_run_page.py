@@ -332,6 +332,19 @@ def test_progress_says_that_no_worker_is_running(launch: Any, signed_in: Any) ->
     assert "waiting for a worker" in text(noor.get(url))
 
 
+def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(
+    launch: Any, signed_in: Any
+) -> None:
+    run = launch(pipeline="nothing")
+    run.cases.update(state="done", output={"requirements": []})
+    Run.objects.filter(pk=run.pk).update(scored_cases=2)
+
+    part = signed_in("rita").get(reverse("run-progress", args=[run.pk])).content.decode()
+
+    assert f"2 of {run.cases.count()} scored" in part
+    assert 'id="run-launched" data-live' in part
+
+
 def test_progress_says_when_the_run_has_ended(launch: Any, finished: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     waiting, done = launch(), finished(pipeline="nothing")
