@@ -23,6 +23,7 @@ commands that pages need.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import hashlib
 import json
@@ -36,6 +37,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -52,6 +54,7 @@ BLOCK = 900
 """Conversations whose answers are written by models: then variants, people and drafts repeat."""
 TIMES = 3
 LONGEST_SECONDS = 1200
+PR_SET_CHILD_SUBREAPER = 36
 SMALL = 60
 SENTENCES = 20_000
 VOCABULARY = 10_000
@@ -418,14 +421,27 @@ def in_a_process(*arguments: str) -> Callable[[Spent], None]:
         from django.core.management.base import CommandError
 
         manage = [sys.executable, str(ROOT / "manage.py")]
+        inherit_orphans()
         try:
             subprocess.run(
                 [*manage, *arguments], check=True, capture_output=True, timeout=LONGEST_SECONDS
             )
         except subprocess.SubprocessError as error:  # the other figures are wanted all the same
             raise CommandError(str(error)) from error
+        wait_for_orphans()
 
     return run
+
+
+def inherit_orphans() -> None:
+    """Of processes whose parent has ended: the kernel adds up only those that are waited for."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_orphans() -> None:
+    with suppress(ChildProcessError):  # the last has ended
+        while True:
+            os.wait()
 
 
 def after_new_answers(agreement: Callable[[Spent], None]) -> Callable[[Spent], None]:
