@@ -176,7 +176,7 @@ def read_verdicts(path: Path, items: Sequence[Item]) -> dict[int, str]:
         for row in csv.DictReader(lines):
             number, verdict = int(row["item"]), row["verdict"].strip().lower()
             if verdict not in VERDICTS:
-                raise ValueError(f"{path.name}, item {number}: {verdict!r} is no verdict")
+                raise ValueError(f"{path.name}, item {number}: {verdict!r} is not a verdict")
             if number in verdicts:
                 raise ValueError(f"{path.name}: item {number} is judged twice")
             verdicts[number] = verdict

@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/first_paint.py [SLOWER] [TIMES] [MESSAGES]
 
-Starts the web server on a database of its own and drives a real Chromium whose processor is made
+Starts the web server on a separate database and drives a real Chromium whose processor is made
 SLOWER times slower (4 by default). An opening is cold (nothing kept by the browser) or warm; "next"
 is from the key that submits to the conversation that follows. "First paint" is when its first text
 is drawn, "first key" when a key (j) has moved the mark to another message and that is drawn.

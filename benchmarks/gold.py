@@ -83,7 +83,7 @@ def steps(folder: Path, number: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def run(*arguments: str) -> Step:
-    """A step in a process of its own; findings that stop it are waived."""
+    """A step in a separate process; findings that stop it are waived."""
     waived: list[str] = []
     while True:
         started = time.perf_counter()

@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/import_conversations.py [CONVERSATIONS]
 
-Uses a database of its own in a temporary folder (or that of DATABASE_URL, which must be empty), and
+Uses a separate database in a temporary folder (or that of DATABASE_URL, which must be empty), and
 a file of conversations of twelve messages with 25 words each. A second process writes a small row
 every 20 ms meanwhile, as an annotator's autosave would.
 """

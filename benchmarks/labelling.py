@@ -14,7 +14,7 @@ out, fewer.
 pools of these sizes: at the beginning, and when 99 in 100 conversations have all their answers.
 
 Milliseconds of the processor are user and system time of the server's processes, so what else the
-machine does hardly counts; what the clients themselves cost is a line of its own.
+machine does hardly counts; what the clients themselves cost is a separate line.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/memory.py FILE      # a REALTALK chat, as published
     ASSAY_CHAT=FILE .venv/bin/python benchmarks/memory.py
 
-Nothing is cached before. Times are those of the processor, whoever else is busy. The encoder's
+Nothing is cached before. Times are those of the processor, whatever else runs. The encoder's
 weights are loaded first and timed apart, because a machine loads them once; the index is what
 follows until the first question: layers and vectors. At last two processes encode the first
 messages, each with its own weights and then by the shared process, and all that are there are added

@@ -7,7 +7,7 @@ For each database it starts the web server and a worker as ``make serve`` does. 
 calibration round, and the lead lets the others in. Then the clients label a pool over HTTP, by
 autosaves and submissions, while a lead (over HTTP, too) removes members and takes them back, moves
 open work, adds newcomers, of whom some calibrate and some are let in, closes other rounds, and asks
-for gold. Each action comes after so many answers, so that a slow machine sees the same day as a
+for gold. Each action comes after a number of answers, so that a slow machine sees the same day as a
 fast one.
 
 Then it counts in the database, and ends with 1 unless each conversation of the pool has exactly as

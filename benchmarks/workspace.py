@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/workspace.py [MESSAGES] [LABELS] [TIMES]
 
-Starts the web server on a database of its own and drives a real Chromium. A figure is the processor
+Starts the web server on a separate database and drives a real Chromium. A figure is the processor
 time of the page's main thread (script, style, layout, paint) from the key to the second frame after
 it, so that other programs on the machine do not count; a frame at 60 Hz has 16.7 ms. "nothing" is
 what the measuring itself costs and is part of every other line. "Busy" is the same conversation

@@ -87,7 +87,7 @@ GOLD_TRUSTED_KEYS = _gold_trusted_keys()
 PUBLIC_URL = env_str("ASSAY_PUBLIC_URL").rstrip("/")
 if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(
-        "ASSAY_PUBLIC_URL is no address: set it to one that starts with http:// or https://."
+        "ASSAY_PUBLIC_URL is not an address: set it to one that starts with http:// or https://."
     )
 ALLOWED_HOSTS = env_list("ASSAY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("ASSAY_TRUSTED_ORIGINS", [])
@@ -341,7 +341,7 @@ JUDGE_MIN_PROBES = env_float("ASSAY_JUDGE_MIN_PROBES", 1.0, minimum=0.0)
 for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE_BASE_URL)):
     if _address and not _address.startswith(("http://", "https://")):
         raise ImproperlyConfigured(
-            f"{_name} is no address: set it to one that starts with http:// or https://."
+            f"{_name} is not an address: set it to one that starts with http:// or https://."
         )
 
 if PROJECT_CREATORS not in ("leads", "staff"):

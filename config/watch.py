@@ -79,7 +79,7 @@ def _answers() -> bool:
 
 
 def _cut(wrapper: Any) -> bool:
-    """Whoever reads from the connection finds it closed."""
+    """A reader of the connection finds it closed."""
     try:
         number = os.dup(wrapper.connection.pgconn.socket)
     except (AttributeError, OSError) as error:  # not connected, or just closed

@@ -46,7 +46,7 @@ class Assay(system.System):
         self.run("manage", command, **self.settings(), cwd=str(ROOT))
 
     def _inside(self, job: str, *arguments: str) -> str:
-        """A job of ``assay_inside`` in a process of its own; what it says."""
+        """A job of ``assay_inside`` in a separate process; what it says."""
         target = self.folder / "said"
         command = [sys.executable, "-m", "benchmarks.peers.assay_inside", str(target), job]
         self.run("inside", [*command, *arguments], **self.settings(), cwd=str(ROOT))

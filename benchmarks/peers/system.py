@@ -88,7 +88,7 @@ class Annotator(Protocol):
 
 
 class System(ABC):
-    """One system on a folder of its own. What it does not have raises ``Lacking``."""
+    """One system in its own folder. What it does not have raises ``Lacking``."""
 
     name: str
     version: str

@@ -49,7 +49,7 @@ def read(arguments: Iterable[str], *, default: str = "") -> dict[str, str]:
         except OSError as error:
             raise problem(f"{name}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
-            raise problem(f"{name} is no UTF-8 text.") from error
+            raise problem(f"{name} is not UTF-8 text.") from error
     return texts
 
 

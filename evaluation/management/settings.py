@@ -32,5 +32,5 @@ def settings_in(settings: dict[str, Any], group: str) -> dict[str, Any]:
     """Take a group of settings out of the others; in the file it is a nested mapping."""
     values = settings.pop(group, None) or {}
     if not isinstance(values, dict):
-        raise CommandError(f"“{group}” must hold settings of its own.", returncode=NOT_USABLE)
+        raise CommandError(f"“{group}” must hold its own settings.", returncode=NOT_USABLE)
     return values

@@ -301,7 +301,7 @@ def _figure(metric: Metric, shares: Sequence[Share | None]) -> float | None:
 
 
 def _changes(before: Sequence[Share | None], after: Sequence[Share | None]) -> list[float]:
-    """after − before of each case that has a value of its own in both runs."""
+    """after − before of each case that has a value in both runs."""
     return [
         new.numerator / new.denominator - old.numerator / old.denominator
         for old, new in zip(before, after, strict=True)

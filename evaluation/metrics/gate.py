@@ -20,7 +20,7 @@ DEFAULTS = {
 """What holds where a project asks for nothing else: at least, or at most where lower is better."""
 
 MAX_DROP = 0.03
-"""How much worse than its baseline a run may be, even where the difference is no chance."""
+"""How much worse than its baseline a run may be, even where the difference is significant."""
 
 JUDGED = frozenset({"faithfulness", "relevance", "completeness", "correctness"})
 """Metrics that a language model judges: they may decide only with a certificate of the judge."""

@@ -2,7 +2,7 @@
 
 A reply counts as *raw* when the JSON in it parses as written, as *repaired* when it parses
 after steps that are all recorded, and as an *error* otherwise. Taking JSON out of a code fence
-or out of the prose around it is no repair.
+or out of the prose around it does not count as repair.
 """
 
 import json

@@ -21,7 +21,7 @@ from labeling.models.fields import EventSchemaField, FactField
 
 class TrialQuerySet(models.QuerySet["Trial"]):
     def visible_to(self, user: Any) -> TrialQuerySet:
-        """Whoever made it, while they read results somewhere; of a project, its leads as well."""
+        """Its maker, while they read results somewhere; of a project, its leads as well."""
         if user.is_superuser:
             return self
         role = Membership.Role

@@ -29,7 +29,7 @@ FIRST = re.compile(r"^([-+=]|\d+(?=[.)]))")
 ADDRESS = re.compile(r"((?:https?|ftp|www|mailto|xmpp)(?=[:.])|\S(?=://)|GH-(?=\d))", re.IGNORECASE)
 """What begins a link, in the middle of a word, too: readers of Markdown differ there."""
 BREAK = "\u200b"
-"""Of no width: what follows is no address, number of an issue, or name of a person any more."""
+"""Has no width: what follows no longer reads as an address, an issue number or a person's name."""
 
 
 def render(report: Report, *, address: str) -> str:

@@ -69,7 +69,10 @@ class ImportOut(serializers.Serializer[Any]):
 
 
 class ConversationsView(APIView):
-    parser_classes = [MultiPartParser, ShallowJSONParser]  # JSON is told what is missing
+    parser_classes = [
+        MultiPartParser,
+        ShallowJSONParser,
+    ]  # a JSON body gets an error that says what is missing
 
     @extend_schema(
         request={"multipart/form-data": ConversationsIn},

@@ -53,7 +53,7 @@ class LinesField(forms.CharField):
 
 
 class LabelForm(forms.Form):
-    """One label of any layer. What has parts of its own is written as JSON."""
+    """One label of any layer. What has parts is written as JSON."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ def _form_field(field: FormField, targets: Choices) -> forms.Field:
     words: dict[str, Any] = {
         "label": translated(field["label"]),
         "help_text": translated(field["help"]) if field["help"] else "",
-        "required": False,  # what a label needs is told by its schema
+        "required": False,  # the schema says what a label needs
     }
     widget = field["widget"]
     if widget == "messages":

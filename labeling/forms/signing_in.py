@@ -74,7 +74,7 @@ class SignInForm(AuthenticationForm):
 
 
 class OwnPasswordForm(PasswordChangeForm):
-    """Whoever sits at an open page must not try passwords without end."""
+    """Somebody at an open page must not try passwords without end."""
 
     caller: Caller
     wait = 0

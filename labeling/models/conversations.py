@@ -222,7 +222,7 @@ class ConversationState(models.Model):
 
 
 class Transcript(models.Model):
-    """The text of a conversation, in a row of its own: lists of conversations do not read it.
+    """The text of a conversation, in a separate row: lists of conversations do not read it.
 
     Written once, with its conversation, and never updated (trigger).
     """

@@ -38,7 +38,7 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
     def with_size(self) -> GoldReleaseQuerySet:
         """Adds ``n_items`` and loads the project with it.
 
-        In a query of its own: grouped with its items, a release would be read, with all of its
+        In a separate query: grouped with its items, a release would be read, with all of its
         documents, as often as it has items.
         """
         items = GoldItem.objects.filter(release=models.OuterRef("pk")).order_by()

@@ -46,7 +46,7 @@ class Limit:
     last: int
 
     def pause(self, failures: int) -> int:
-        """Seconds after so many tries in vain.
+        """Seconds after a number of failed tries.
 
         >>> [Limit(5, 10, 900).pause(tries) for tries in (4, 5, 6, 7, 100)]
         [0, 10, 20, 40, 900]

@@ -15,7 +15,7 @@ from labeling.services.wakeups import wake
 
 
 class Turns:
-    """The long tasks of this process: so many at a time."""
+    """The long tasks of this process, and how many run at a time."""
 
     def __init__(self, at_most: int) -> None:
         self._lock = Lock()
@@ -61,7 +61,7 @@ class _Place:
 
 
 def apart(job: Callable[[int], None], pk: int) -> None:
-    """In a process of its own, where there is one: threads of a process share one processor."""
+    """In a separate process, where there is one: threads of a process share one processor."""
     _Place.run(job, pk)
 
 

@@ -62,7 +62,7 @@ def address_of(request: HttpRequest) -> str:
 def is_local(request: HttpRequest) -> bool:
     """From this machine itself, and not by way of a proxy on it.
 
-    A site with an address of its own has one, and not every proxy says for whom it asks.
+    A site with its own address has one, and not every proxy says for whom it asks.
     """
     if settings.PUBLIC_URL or settings.PROXIES or any(request.META.get(name) for name in FORWARDED):
         return False

@@ -1,4 +1,4 @@
-"""Guidelines to start from, one text for each layer that has rules of its own."""
+"""Guidelines to start from, one text for each layer that has its own rules."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class SignOut(LogoutView):
 
 @login_not_required
 def admin_sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-    """The administration has no door of its own, which nobody would count tries at."""
+    """The administration has no separate door, at which nobody would count tries."""
     if request.user.is_authenticated:
         return redirect("home")
     query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})

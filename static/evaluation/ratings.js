@@ -73,7 +73,7 @@ list.addEventListener("focusin", ({ target }) => {
 });
 
 // The entry was replaced: with the keyboard the next one follows, with the mouse it stays. The
-// line of progress is replaced by the same answer, in an event of its own.
+// line of progress is replaced by the same answer, in a separate event.
 document.addEventListener("htmx:afterSwap", (/** @type {any} */ { target }) => {
   if (!target.matches(".rated")) return;
   const entry = byId(target.id);

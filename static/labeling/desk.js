@@ -256,7 +256,7 @@ export class Desk {
     for (const label of left) this.add(label);
   }
 
-  // A label that no cluster has: of an earlier decision, or written by whoever decides.
+  // A label that no cluster has: of an earlier decision, or written by the person who decides.
   add(label, layer = this.layers[0]) {
     const id = layer.stores_id ? { id: idOf(layer.prefix, this.clusters.length + 1) } : {};
     const values = { uid: newUid(), ...id, ...label };

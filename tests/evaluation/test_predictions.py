@@ -173,7 +173,7 @@ def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tm
             "“metrics.schema.mode” must be one of syntax_only",
         ),
         ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
-        ("metrics: 3\n", "must hold settings of its own"),
+        ("metrics: 3\n", "must hold its own settings"),
         ("confidence: 1\n", "no pipeline is run"),
     ],
 )

@@ -198,7 +198,7 @@ class TestJudged:
     @pytest.mark.parametrize(
         ("verdicts", "why"),
         [
-            ({1: "usable", 2: "fine", 3: "usable"}, "item 2: 'fine' is no verdict"),
+            ({1: "usable", 2: "fine", 3: "usable"}, "item 2: 'fine' is not a verdict"),
             ({"2": "usable", 2: "usable"}, "item 2 is judged twice"),
             ({1: "usable", 2: "usable"}, r"not judged, or not on the sheet: \[3\]"),
         ],

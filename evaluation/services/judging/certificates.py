@@ -93,7 +93,8 @@ def requirements() -> Requirements:
 def attempt(probing: Probing, *, by: Any) -> JudgeCertificate:
     """Compare the judge of this probing with people on all complete samples.
 
-    What it got for the newest sample already is returned as it is: looking again is no attempt.
+    What it got for the newest sample already is returned as it is: looking again does not count as
+    an attempt.
     """
     project, kind, sha256 = probing.project, probing.kind, probing.judge_sha256
     first = first_replies(probing)

@@ -196,7 +196,7 @@ def _model(probing: Probing) -> PaidModel:
 
 
 def _ask(probing: Probing, probe: Probe, model: PaidModel) -> ProbeReply:
-    """What the judge said; a reply that cannot be used is no score, and so a probe it failed."""
+    """What the judge said; after a reply without a usable score, the judge failed the probe."""
     prompt = judge.Prompt(probing.prompt_name, probing.prompt)
     try:
         reply = model.complete(prompt.messages(**probe.inputs))

@@ -24,7 +24,7 @@ from labeling.words import in_english, words
 from pipelines.registry import PIPELINES
 
 LATEST = 5
-"""So many runs are looked through for two that can be compared."""
+"""How many runs are looked through for two that can be compared."""
 
 TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
 FLOORS = [entry.name for entry in PIPELINES.own.values() if entry.floor]
@@ -52,7 +52,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What so many conversations of a release can show, by the rule that verdicts are made by."""
+    """What n conversations of a release can show, by the rule that verdicts are made by."""
 
     primary: Primary
     conversations: int

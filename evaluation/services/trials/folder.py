@@ -101,7 +101,7 @@ ASKED = (
 
 
 class Failure(NamedTuple):
-    """Why a case has no output, or a part of a file is no conversation."""
+    """Why a case has no output, or a part of a file is not a conversation."""
 
     case_id: str
     error_class: str
@@ -237,7 +237,7 @@ class Folder:
 
 
 def _who_replies(model: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The model and how it is asked: another price is no other model."""
+    """The model and how it is asked: a new price does not make it another model."""
     return how_asked(model) if model else {}
 
 

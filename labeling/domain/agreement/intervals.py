@@ -124,9 +124,9 @@ def coefficient(
         has none, or the figure is the same whichever conversation is left out, it is Wilson's of
         the raw agreement p = chance + figure · (1 − chance), on the effective number of units,
         and its ends are read as figures by the same equation. This is the definition of κ at the
-        chance agreement seen, so the interval says how much disagreement so many units may hold
-        and not show. For weighted κ it takes an unseen disagreement to be as large as those by
-        chance are on average, which is larger than most.
+        chance agreement seen, so the interval says how much disagreement this number of
+        units may hold and not show. For weighted κ it takes an unseen disagreement to be as
+        large as those by chance are on average, which is larger than most.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 Two annotators are summed up in a *tally* of shape (…, 3, categories): how often
 both chose a category, how often the first one did, how often the second one did.
-All pairwise figures are functions of it, so many tallies (each with one
+All pairwise figures are functions of it, and many tallies (each with one
 conversation left out) are computed at once.
 """
 

@@ -153,7 +153,7 @@ def runs(lengths: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _attention(mixed: Any, alike: Sequence[tuple[int, int]]) -> Any:
-    """Every piece looks at those of its own text."""
+    """Every piece looks at those of the same text."""
     import torch
 
     parts, end = [], 0

@@ -1,7 +1,7 @@
 """The network for the processes of one machine: loaded once, by a process that ends when idle.
 
-Whoever needs vectors asks that process by a socket in a private folder, and starts it if it isn't
-there. If it dies, or doesn't answer in time, it is started again. Without
+A process that needs vectors asks that one by a socket in a private folder, and starts it where it
+is missing. If it dies, or doesn't answer in time, it is started again. Without
 :func:`labeling.domain.encoding.place.use` the network is loaded into the process that asks.
 """
 
@@ -182,7 +182,7 @@ def connected(at: Place) -> socket.socket:
 
 
 def _is_alive(at: Place) -> bool:
-    """It answers, and others got vectors meanwhile: whoever waits longer has to wait for them."""
+    """It answers, and others got vectors meanwhile: a longer wait is for them."""
     request = wire.Request(what="alive", folder="", key="", short=False, texts=[], changes=[])
     try:
         connection = _connection(at, ALIVE_SECONDS)

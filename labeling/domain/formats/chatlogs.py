@@ -33,7 +33,7 @@ PARTS: Mapping[str, str] = {
     "file": "[file]",
     "input_file": "[file]",
 }
-"""What stands in a message where a part of it is no text, so that its answer can be understood."""
+"""Replaces a part of a message that is not text, so that the answer to it can be understood."""
 
 
 def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:

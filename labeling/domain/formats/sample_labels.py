@@ -253,7 +253,7 @@ class _Conversion:
     def _placed(self, given: Unchecked, fields: Mapping[str, FormField], here: _Place) -> Unchecked:
         """With the requirement that the label is about, and the place of its words there.
 
-        The requirement is the one that the label names, in a field of its own or before the name
+        The requirement is the one that the label names, in its own field or before the name
         of the field; else the only one whose field holds the words; else the only one.
         """
         of = next(field["of"] for field in fields.values() if field["widget"] == "references")

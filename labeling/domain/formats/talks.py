@@ -89,7 +89,7 @@ class HowToRead:
         Raises
         ------
         FileFault
-            A part is no such pair, or names what a column cannot be.
+            A part is not such a pair, or names what a column cannot be.
         """
         known = {"conversation", "speaker", "role", "text", "time", "order"}
         chosen = _pairs(columns, "columns")

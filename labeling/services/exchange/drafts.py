@@ -1,6 +1,6 @@
 """Putting conversations into the database a few at a time, and showing all of them at once.
 
-Whoever inserts ten thousand conversations in one transaction keeps everybody else from writing. So
+Inserting ten thousand conversations in one transaction would keep everybody from writing. So
 they are inserted under keys that a draft hides (:class:`labeling.models.ConversationDraft`), with
 their fingerprints, and the draft goes in the transaction that publishes them. A process that ends
 on the way leaves them to the sweep.

@@ -38,7 +38,7 @@ WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM key WHERE value = ?1 LIMIT {COMMON}))
 
 
 class Entry(NamedTuple):
-    """A conversation that passed every check of its own; ``file`` and ``line`` say where it is."""
+    """A conversation that passed its own checks; ``file`` and ``line`` say where it is."""
 
     file: int
     line: int

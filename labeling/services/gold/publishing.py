@@ -1,6 +1,6 @@
 """Putting items into the database a few at a time, and then, in one row, the release they are of.
 
-Whoever inserts a hundred thousand items in one transaction keeps everybody else from writing. So
+Inserting a hundred thousand items in one transaction would keep everybody from writing. So
 items are inserted under the key of a release that is not there yet, where nothing shows them. A
 process that ends on the way leaves them, and its draft, to the sweep.
 """

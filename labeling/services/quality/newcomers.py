@@ -298,7 +298,7 @@ def _store(tried: Qualification, results: dict[str, LayerResult], most_tries: in
 def _compared(tried: Qualification, ruler: Ruler) -> dict[str, LayerResult]:
     """By layer, the newcomer against what the conversations came to. A skip leaves no figure.
 
-    The layers are those that the try began with: another one takes a try of its own.
+    The layers are those that the try began with: another one takes a separate try.
     """
     project, user = tried.project, tried.user
     parts = list(parts_of(user, project).select_related("conversation", "annotation"))

@@ -191,7 +191,7 @@ def take(
 
 @transactions.atomic
 def _take_from(pool: Round, user: User) -> Assignment | None:
-    give_back_expired(pool)  # first: whoever gives back locks an assignment, then its place
+    give_back_expired(pool)  # first: giving back locks an assignment, then its place
     place = _free_place(pool, user)
     if place is None:
         return None
