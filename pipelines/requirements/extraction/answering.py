@@ -1,0 +1,232 @@
+"""Which of the things that were put to the client a message answers, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipelines.requirements.extraction import acts, corrections
+from pipelines.requirements.extraction.acts import Reply
+from pipelines.requirements.extraction.book import COVERED, Book
+from pipelines.requirements.extraction.outcomes import Outcomes
+from pipelines.requirements.extraction.overlaps import normal, share
+from pipelines.requirements.extraction.pending import Pending, chosen_option, echoes, with_text
+from pipelines.requirements.extraction.state import OpenQuestion, Outcome, Utterance
+from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import content_words, tokens
+
+MEANT = 0.3  # share of the words of an answer that speaks of one of several questions
+SHORT_ANSWER = 6  # words
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """One message of the client's, held against what waits for an answer."""
+
+    book: Book
+    outcomes: Outcomes
+    floor: Sequence[Pending]
+    asks_for_more: bool
+    """The analyst asked last whether there is anything to add."""
+    disputed: frozenset[str]
+    """Items of a sum-up that the client repeats, to object to them."""
+
+    def answer(
+        self, turn: Sequence[Utterance], replies: Sequence[Reply]
+    ) -> dict[tuple[int, int], Pending]:
+        """Which pending question each sentence answers; yes and no take effect at once."""
+        taken: dict[tuple[int, int], Pending] = {}
+        waiting = [pending for pending in self.floor if not pending.answered]
+        recaps = [pending for pending in waiting if pending.kind == "recap"]
+        offers = [pending for pending in waiting if pending.kind == "proposal"]
+        opens = [pending for pending in waiting if pending.kind == "question"]
+        heads = [
+            (each, reply)
+            for each, reply in zip(turn, replies, strict=True)
+            if reply.stance in {"yes", "partial", "no", "unsure"}
+        ]
+        numbered = {each.number: each for each in turn if each.number is not None}
+        for pending in list(offers):
+            if pending.utterance.number in numbered and pending.utterance.number is not None:
+                each = numbered[pending.utterance.number]
+                taken[each.place] = pending
+                self.outcomes.take_up(pending, each, acts.reply_of(each.text))
+                offers.remove(pending)
+                heads = [(one, reply) for one, reply in heads if one is not each]
+        if heads:
+            each, reply = heads[0]
+            if recaps:
+                taken[each.place] = recaps[0]
+                self._take_up_recap(recaps, each, reply, turn, taken)
+            self._pair(offers, heads if not recaps else heads[1:] or heads, taken)
+        elif recaps:
+            self._correct_recap(recaps, turn, taken)
+        if not heads and offers:
+            self._answer_in_words(offers, turn, taken)
+        self._map_open(opens, turn, replies, taken)
+        return taken
+
+    def _pair(
+        self,
+        offers: list[Pending],
+        heads: list[tuple[Utterance, Reply]],
+        taken: dict[tuple[int, int], Pending],
+    ) -> None:
+        """Several yes-or-no questions and their answers, in order or by what the answers name."""
+        if not offers:
+            return
+        if len(heads) == 1:
+            each, reply = heads[0]
+            taken[each.place] = offers[-1]
+            for pending in offers:
+                self.outcomes.take_up(pending, each, reply)
+            return
+        left = list(offers)
+        for each, reply in heads:
+            if not left:
+                break
+            about = content_words(reply.rest)
+            shares = [share(about, content_words(pending.text)) for pending in left]
+            best = max(
+                range(len(left)),
+                key=lambda at: (shares[at] >= MEANT, shares[at] if shares[at] >= MEANT else 0, -at),
+            )
+            pending = left.pop(best)
+            taken[each.place] = pending
+            self.outcomes.take_up(pending, each, reply)
+
+    def _answer_in_words(
+        self,
+        offers: Sequence[Pending],
+        turn: Sequence[Utterance],
+        taken: dict[tuple[int, int], Pending],
+    ) -> None:
+        """An answer without yes or no: a choice, the same again, or other words."""
+        for pending in offers:
+            for each in turn:
+                if each.place in taken or (each.question and not echoes(pending, each.text)):
+                    continue
+                chosen = chosen_option(pending, each.text)
+                about, asked = content_words(each.text), content_words(pending.text)
+                same = share(about, asked) >= COVERED and not signal("negate").search(each.text)
+                if chosen or (about and same):
+                    taken[each.place] = pending
+                    outcome: Outcome = "chosen" if chosen else "accepted"
+                    self.outcomes.accept(with_text(pending, chosen or pending.text), each, outcome)
+                    break
+                if about & asked or (each.first and len(tokens(each.text)) <= SHORT_ANSWER):
+                    taken[each.place] = pending
+                    self.outcomes.replace(pending, each)
+                    break
+
+    def _map_open(
+        self,
+        opens: Sequence[Pending],
+        turn: Sequence[Utterance],
+        replies: Sequence[Reply],
+        taken: dict[tuple[int, int], Pending],
+    ) -> None:
+        """Open questions are answered in their order, or where an answer names one of them."""
+        left = list(opens)
+        current: Pending | None = None
+        for each, reply in zip(turn, replies, strict=True):
+            if each.place in taken or (not left and current is None):
+                continue
+            if reply.stance in {"unsure", "delegate"} and left and not reply.rest:
+                pending = left.pop(0)
+                pending.answered = True
+                self.book.open.append(OpenQuestion(pending.utterance, "undecided", each))
+                continue
+            numbered = next(
+                (
+                    one
+                    for one in left
+                    if one.utterance.number == each.number and each.number is not None
+                ),
+                None,
+            )
+            about = content_words(each.text)
+            named = max(left, key=lambda one: share(about, content_words(one.text)), default=None)
+            if (
+                numbered is None
+                and named is not None
+                and share(about, content_words(named.text)) < MEANT
+            ):
+                named = None
+            chosen = (
+                numbered
+                or named
+                or (left[0] if left and (current is None or len(left) >= len(turn)) else None)
+            )
+            if chosen is not None:
+                left.remove(chosen)
+                current = chosen
+            if current is not None:
+                current.answered = True
+                taken[each.place] = current
+
+    def _take_up_recap(
+        self,
+        recaps: Sequence[Pending],
+        each: Utterance,
+        reply: Reply,
+        turn: Sequence[Utterance],
+        taken: dict[tuple[int, int], Pending],
+    ) -> None:
+        no = reply.stance == "no" and not self._asks_for_more_and(turn, reply)
+        objections = self._objected(recaps, turn, reply)
+        if no and not objections and len(tokens(reply.rest)) <= 2 and len(turn) == 1:
+            for pending in recaps:
+                self.outcomes.refuse(pending, each, Reply("no", ""))
+            return
+        if reply.stance == "unsure":
+            return
+        for at, pending in enumerate(recaps):
+            if at in objections:
+                self.outcomes.change(pending, objections[at])
+                taken[objections[at].place] = pending
+            else:
+                self.outcomes.accept(pending, each, "accepted")
+
+    def _asks_for_more_and(self, turn: Sequence[Utterance], reply: Reply) -> bool:
+        """ "Anything to correct?" "No.": the no is an agreement."""
+        return self.asks_for_more and len(turn) == 1 and not tokens(reply.rest)
+
+    def _objected(
+        self, recaps: Sequence[Pending], turn: Sequence[Utterance], reply: Reply
+    ) -> dict[int, Utterance]:
+        """Which items of a sum-up are put right, and by which sentence."""
+        objections: dict[int, Utterance] = {}
+        for each in turn:
+            own = acts.reply_of(each.text)
+            negative = own.stance in {"no", "partial"} or acts.corrects(each.text)
+            if not negative and reply.stance != "no":
+                continue
+            said = own.rest or each.text
+            named = [
+                at for at in range(len(recaps)) if _ORDINALS[min(at, 4)] in said.lower().split()
+            ]
+            shares = [share(content_words(said), content_words(pending.text)) for pending in recaps]
+            best = max(range(len(recaps)), key=lambda at: shares[at])
+            quoted = [
+                at for at, item in enumerate(recaps) if normal(item.utterance.text) in self.disputed
+            ]
+            if quoted:
+                objections |= dict.fromkeys(quoted, each)
+            elif len(recaps) > 1 and len(named) == 1:
+                objections[named[0]] = each
+            elif shares[best] >= MEANT or corrections.amended(recaps[best].text, said):
+                objections[best] = each
+        return objections
+
+    def _correct_recap(
+        self,
+        recaps: Sequence[Pending],
+        turn: Sequence[Utterance],
+        taken: dict[tuple[int, int], Pending],
+    ) -> None:
+        """Neither yes nor no: what is put right is changed, the rest is left as it was."""
+        for at, each in self._objected(recaps, turn, Reply("none", "")).items():
+            self.outcomes.change(recaps[at], each)
+            taken[each.place] = recaps[at]

@@ -1,0 +1,109 @@
+"""What was said so far and how each of it stands, with an index by words."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pipelines.requirements.extraction.overlaps import jaccard, overlap, same_stand, share
+from pipelines.requirements.extraction.pending import Pending
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Decision,
+    Ending,
+    OpenQuestion,
+    Utterance,
+)
+from pipelines.requirements.text import content_words
+
+KEPT_PER_WORD = 12  # commitments that are looked at for a word, the latest
+COVERED = 0.6  # share of a sum-up's words that one commitment has said
+COVERED_BY_TWO = 0.8
+AS_LONG = 0.25  # … and of all words of both: what speaks of everything says nothing again
+SAME = 0.65  # … and of two proposals' words together, where one repeats the other
+NAMED = 0.3  # … of what is taken back
+
+
+class Book:
+    def __init__(self) -> None:
+        self.commitments: list[Commitment] = []
+        self.decisions: list[Decision] = []
+        self.open: list[OpenQuestion] = []
+        self.compared = 0
+        """How many pairs were compared."""
+        self.about: list[frozenset[str]] = []
+        self.places: defaultdict[str, deque[int]] = defaultdict(
+            lambda: deque[int](maxlen=KEPT_PER_WORD)
+        )
+
+    def add(self, commitment: Commitment) -> int:
+        at = len(self.commitments)
+        self.commitments.append(commitment)
+        self.about.append(frozenset(content_words(commitment.text)))
+        for word in self.about[at]:
+            self.places[word].append(at)
+        return at
+
+    def set(self, at: int, commitment: Commitment) -> None:
+        self.commitments[at] = commitment
+        about = frozenset(content_words(commitment.text))
+        for word in about - self.about[at]:
+            self.places[word].append(at)
+        self.about[at] = about
+
+    def near(self, about: Iterable[str]) -> list[int]:
+        """The latest commitments that share a word with it."""
+        near = {at for word in about for at in self.places.get(word, ())}
+        self.compared += len(near)
+        return sorted(near, reverse=True)
+
+    def named(self, about: set[str]) -> list[int]:
+        return [
+            at
+            for at in self.near(about)
+            if self.commitments[at].wanted and overlap(about, self.about[at]) >= NAMED
+        ]
+
+    def known(self, pending: Pending) -> int | None:
+        """The commitment that says it already."""
+        about = frozenset(content_words(pending.text))
+        near = [at for at in self.near(about) if self.commitments[at].wanted]
+        near = [at for at in near if same_stand(self.commitments[at].text, pending.text)]
+        near = [at for at in near if jaccard(about, self.about[at]) >= AS_LONG]
+        if not about or not near:
+            return None
+        if pending.kind != "recap":
+            best = max(near, key=lambda at: jaccard(about, self.about[at]))
+            return best if jaccard(about, self.about[best]) >= SAME else None
+        ordered = sorted(near, key=lambda at: -len(about & self.about[at]))
+        best = ordered[0]
+        if len(about & self.about[best]) / len(about) >= COVERED:
+            return best
+        both = self.about[best] | (self.about[ordered[1]] if ordered[1:] else frozenset())
+        return best if len(about & both) / len(about) >= COVERED_BY_TWO else None
+
+    def end(self, places: Iterable[int], each: Utterance) -> None:
+        for at in places:
+            before = self.commitments[at]
+            if before.wanted:
+                ending = Ending("withdrawn", each.message, each.text)
+                self.set(at, replace(before, state="withdrawn", ended_by=ending))
+                self.decisions.append(Decision(before.text, "withdrawn", each))
+
+    def still_open(self) -> list[OpenQuestion]:
+        """Without those that a later answer settles."""
+        left: list[OpenQuestion] = []
+        for each in self.open:
+            about = frozenset(content_words(each.question.text))
+            later = (
+                at
+                for at in self.near(about)
+                if self.commitments[at].wanted
+                and max(self.commitments[at].messages) > each.question.message
+            )
+            if each.reason == "named" or not any(
+                share(about, self.about[at]) >= SAME for at in later
+            ):
+                left.append(each)
+        return left

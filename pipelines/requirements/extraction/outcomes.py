@@ -1,0 +1,246 @@
+"""What an answer does to what was put forward: it is accepted, refused, changed or taken back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pipelines.requirements.extraction import acts, corrections
+from pipelines.requirements.extraction.acts import Reply
+from pipelines.requirements.extraction.book import COVERED, Book
+from pipelines.requirements.extraction.clauses import find_cue, read
+from pipelines.requirements.extraction.overlaps import share
+from pipelines.requirements.extraction.pending import (
+    Pending,
+    chosen_option,
+    exclude,
+    names_all,
+    proposed,
+    with_text,
+)
+from pipelines.requirements.extraction.state import (
+    Act,
+    Decision,
+    Ending,
+    OpenQuestion,
+    Outcome,
+    Source,
+    Standing,
+    Utterance,
+)
+from pipelines.requirements.lexicon import words
+from pipelines.requirements.text import content_words, is_base_verb, tokens
+
+IN_FULL = 4  # words of a thing that is named once more after a yes
+_POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
+_ENDS_PHRASE = re.compile(r",|\s(?:so|because|and|but|if|when|that)\s", re.I)
+
+
+class Outcomes:
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.amended: set[tuple[int, int]] = set()
+        """Sentences that were taken up as a change of something else."""
+        self.leans_on: dict[tuple[int, int], Utterance] = {}
+        """Sentences that say in full what was proposed, with the proposal."""
+
+    def take_up(self, pending: Pending, each: Utterance, reply: Reply) -> None:
+        if reply.stance in {"yes", "partial"}:
+            if elaborates(reply, pending.text):
+                self.replace(pending, each, taken_up=True)
+            else:
+                whole = pending.options and names_all(each.text)
+                undecided = exclude(pending.options) if whole else not tokens(reply.rest)
+                if pending.options and undecided:
+                    self.leave_undecided(pending, each)  # "One or the other?" "Okay."
+                    return
+                choice = None if whole else chosen_option(pending, reply.rest)
+                first = pending.options[0] if pending.options else pending.text
+                text = acts.together(pending.text) if whole else choice or first
+                chosen: Outcome = "chosen" if whole or choice else "accepted"
+                self.accept(with_text(pending, text), each, chosen)
+        elif reply.stance == "no":
+            choice = chosen_option(pending, reply.rest)
+            if choice:
+                self.accept(with_text(pending, choice), each, "chosen")
+            else:
+                self.refuse(pending, each, reply)
+        else:
+            self.leave_undecided(pending, each)
+
+    def leave_undecided(self, pending: Pending, each: Utterance) -> None:
+        pending.answered = True
+        self.book.open.append(OpenQuestion(pending.utterance, "undecided", each))
+        ending = Ending("unanswered", each.message, each.text)
+        pending.place = self.book.add(replace(proposed(pending), state="open", ended_by=ending))
+
+    def accept(self, pending: Pending, each: Utterance, outcome: Outcome) -> None:
+        pending.answered = True
+        own = pending.utterance
+        self.book.decisions.append(Decision(pending.text, outcome, each, own))
+        if pending.drops:
+            self.book.end(self.book.named(content_words(without_taking_back(pending.text))), each)
+            return
+        if pending.checks is not None:
+            return
+        known = self.book.known(pending)
+        if known is not None:
+            before = self.book.commitments[known]
+            recap = pending.kind == "recap" or not before.sentence.asked
+            added = (
+                (Source(own.message, "repeated"),)
+                if recap
+                else (Source(own.message, "proposed"), Source(each.message, "accepted"))
+            )
+            self.book.set(
+                known,
+                replace(
+                    before,
+                    sources=tuple(dict.fromkeys([*before.sources, *added])),
+                    acts=(*before.acts, "recap" if recap else "proposal", "acceptance"),
+                    restated=(*before.restated, pending.text) if recap else before.restated,
+                    features=before.features | {"said again": 1.0},
+                ),
+            )
+            pending.place = known
+            return
+        pending.place = self.book.add(proposed(pending, accepted=each))
+
+    def refuse(self, pending: Pending, each: Utterance, reply: Reply) -> None:
+        pending.answered = True
+        if pending.checks is not None:
+            self.amend(pending.checks, each, reply.rest or each.text)
+            return
+        amended = corrections.amended(pending.text, reply.rest) if reply.rest else None
+        if amended and not pending.drops:
+            self.book.decisions.append(Decision(amended, "changed", each, pending.utterance))
+            changed = with_text(pending, amended)
+            commitment = proposed(changed, accepted=each)
+            sources = (
+                Source(pending.utterance.message, "proposed"),
+                Source(each.message, "corrected"),
+            )
+            did: tuple[Act, ...] = ("proposal", "correction")
+            pending.place = self.book.add(
+                replace(commitment, sources=sources, acts=did, state="corrected")
+            )
+            self.amended.add(each.place)
+            return
+        own = len(tokens(reply.rest)) > 2 and not pending.drops
+        ending = Ending("replaced" if own else "refused", each.message, each.text)
+        state: Standing = "replaced" if own else "refused"
+        if pending.drops:  # "Shall we leave it out?" "No, keep it."
+            self.amended.add(each.place)
+            self.book.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
+            return
+        self.book.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
+        pending.place = self.book.add(replace(proposed(pending), state=state, ended_by=ending))
+        if acts.pattern("keeps").search(pending.text) or acts.withdraws(each.text):
+            self.book.end(self.book.named(content_words(pending.text)), each)
+
+    def replace(self, pending: Pending, each: Utterance, *, taken_up: bool = False) -> None:
+        """The client's own words take the place of the proposal."""
+        if taken_up and not pending.utterance.question:
+            self.leans_on[each.place] = pending.utterance
+        pending.answered = True
+        if pending.checks is not None:
+            self.amend(pending.checks, each, each.text)
+            return
+        ending = Ending("replaced", each.message, each.text)
+        pending.place = self.book.add(replace(proposed(pending), state="replaced", ended_by=ending))
+
+    def change(self, pending: Pending, each: Utterance) -> None:
+        """An item of a sum-up, and what it sums up, in the words of the correction."""
+        rest = acts.reply_of(each.text).rest or each.text
+        self.refuse(pending, each, Reply("no", rest))
+        if pending.place is not None:
+            about = frozenset(content_words(pending.text))
+            for at in self.book.near(about):
+                before = self.book.commitments[at]
+                if (
+                    at != pending.place
+                    and before.wanted
+                    and share(about, self.book.about[at]) >= COVERED
+                ):
+                    ending = Ending("replaced", each.message, each.text)
+                    self.book.set(at, replace(before, state="replaced", ended_by=ending))
+
+    def amend(self, at: int, each: Utterance, said: str) -> bool:
+        """Put what is said in the place of what was said; False where nothing fits."""
+        before = self.book.commitments[at]
+        text = corrections.amended(before.text, said)
+        if text is None:
+            return False
+        self.book.set(
+            at,
+            replace(
+                before,
+                text=text,
+                reading=read(acts.statement_of(text)) if before.sentence.asked else read(text),
+                sources=(*before.sources, Source(each.message, "corrected")),
+                acts=(*before.acts, "correction"),
+                state="corrected",
+            ),
+        )
+        self.amended.add(each.place)
+        self.book.decisions.append(Decision(text, "changed", each, before.question))
+        return True
+
+    def correct(self, each: Utterance, reply: Reply) -> bool:
+        """Exchange words in what was said before; False where nothing fits."""
+        said = reply.rest or each.text
+        cue = find_cue(said)
+        own = cue is not None and cue.cue.strength >= 0.6 and len(content_words(said)) > 3
+        about = frozenset(content_words(said))
+        latest = range(len(self.book.commitments) - 1, max(-1, len(self.book.commitments) - 9), -1)
+        places = sorted(
+            self.book.near(about), key=lambda at: (-share(about, self.book.about[at]), -at)
+        )
+        for at in dict.fromkeys([*places, *(() if own else latest)]):
+            before = self.book.commitments[at]
+            if not before.wanted or before.sentence is each:
+                continue
+            if own and share(about, self.book.about[at]) < COVERED:
+                continue
+            if self.amend(at, each, said):
+                return True
+        return False
+
+    def withdraw(self, each: Utterance, pending: Pending | None) -> bool:
+        """The wishes that a sentence takes back: those it names, else the one just before."""
+        about = content_words(without_taking_back(each.text))
+        named = [
+            at for at in self.book.named(about) if self.book.commitments[at].sentence is not each
+        ]
+        if not named and _POINTS_BACK.search(each.text) and len(about) <= 4 and pending is None:
+            last = next(
+                (
+                    at
+                    for at in range(len(self.book.commitments) - 1, -1, -1)
+                    if self.book.commitments[at].wanted
+                ),
+                None,
+            )
+            named = [] if last is None else [last]
+        self.book.end(named, each)
+        cue = find_cue(each.text)
+        return bool(named) or not (cue and cue.cue.strength >= 0.6 and not cue.cue.negative)
+
+
+def elaborates(reply: Reply, asked: str) -> bool:
+    """ "Yes, email them when …" says in full what was proposed in short."""
+    head = tokens(reply.rest)[:1]
+    if reply.joint or not head:
+        return False
+    first = content_words(_ENDS_PHRASE.split(reply.rest)[0])
+    if first and first <= content_words(asked) and not is_base_verb(head[0]):
+        return False  # "Yes, the owner, of course" only repeats
+    if is_base_verb(head[0]):
+        return len(tokens(reply.rest)) > 2
+    named = head[0].lower() in words("determiners") - {"that", "this", "these", "those"}
+    return named and find_cue(reply.rest) is None and len(tokens(reply.rest)) >= IN_FULL
+
+
+def without_taking_back(text: str) -> str:
+    """What a text is about, without the words that take back ("park it", but not "parking")."""
+    return " ".join(word for word in tokens(text) if word.lower() not in words("taking_back"))
