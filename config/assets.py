@@ -8,10 +8,12 @@ The sources run in a browser as they are: with ASSAY_DEBUG nothing is built.
 """
 
 import hashlib
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,14 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import InMemoryStorage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-from config.env import ROOT
+from config.env import FILES
 
-SOURCES = ROOT / "static"
-PAGES = ROOT / "templates"
+SOURCES = FILES / "static"
+PAGES = FILES / "templates"
 NAMED = re.compile(r"\{% static '([^']+)' %\}")
+PACKAGES = ("django", "django-htmx", "djangorestframework", "drf-spectacular-sidecar")
+"""Those with static files."""
+
 VENDORED = "vendor/"  # shipped as others wrote it
 STAMP = "sources.sha256"
 IMPORT_SCRIPT = re.compile(r'^import (?:\{ ([\w$, ]+) \} from )?"(\.[^"]+)";\n', re.MULTILINE)
@@ -76,7 +81,7 @@ def require_current() -> None:
     if not settings.DEBUG and not is_current(Path(settings.STATIC_ROOT)):
         raise ImproperlyConfigured(
             "The static files were not built, or for another version of Assay: "
-            "run 'manage.py collectstatic --noinput'."
+            "run 'assay collectstatic --noinput'."
         )
 
 
@@ -84,9 +89,11 @@ def stamp() -> str:
     """Changes with everything that a build is made of: sources, packages, and the build."""
     digest = hashlib.sha256()
     sources = sorted(path for path in SOURCES.rglob("*") if path.is_file())
-    for path in [*sources, ROOT / "requirements.lock", Path(__file__)]:
-        digest.update(f"{path.relative_to(ROOT)} {path.stat().st_size}\n".encode())
+    for path in [*sources, Path(__file__)]:
+        digest.update(f"{os.path.relpath(path, FILES)} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
+    for package in PACKAGES:
+        digest.update(f"{package} {metadata.version(package)}\n".encode())
     return digest.hexdigest()
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -46,7 +47,7 @@ class Obstacle(Exception):
 def main(arguments: list[str]) -> None:
     actions = {
         "install": install,
-        "serve": lambda: run_module("config.serve", []),
+        "serve": lambda: run_module("config.command", ["serve"]),
         "test": lambda: test(arguments[1:]),
         "test-all": lambda: test(["--all"]),
         "lint": lambda: run_module("config.check", ["--lint-only"]),
@@ -116,6 +117,7 @@ def install() -> None:
     make_environment()
     install_uv()
     install_packages()
+    write_command()
     STAMP.write_text(lock_hash(), encoding="utf-8")
     say("The environment is ready.")
 
@@ -186,6 +188,15 @@ def install_packages() -> None:
         "The packages could not be installed; the lines above say why.",
         uv_environment(),
     )
+
+
+def write_command() -> None:
+    """``assay`` of the environment runs the code of this folder, from wherever it is called."""
+    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from config.command import main; main()"
+    command = f'exec {shlex.quote(venv_python())} -c {shlex.quote(code)} "$@"'
+    script = VENV / "bin" / "assay"
+    script.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+    script.chmod(0o755)
 
 
 def uv() -> list[str]:

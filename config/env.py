@@ -1,7 +1,7 @@
 """Typed readers for the settings that come from outside.
 
 A value comes from the environment or, where the environment does not name it, from the file
-``.env`` in the project root (``ASSAY_ENV_FILE`` names another). An empty value counts as not set.
+``.env`` in :data:`HOME` (``ASSAY_ENV_FILE`` names another). An empty value counts as not set.
 A value that cannot be read stops the start with a sentence that says what to set: a setting that
 is silently ignored is found weeks later.
 """
@@ -16,6 +16,16 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent
+"""Where the packages are: the root of the project, or the folder that they are installed in."""
+
+_IN_WHEEL = Path(__file__).resolve().parent / "files"
+INSTALLED = _IN_WHEEL.is_dir()
+
+FILES = _IN_WHEEL if INSTALLED else ROOT
+"""Where templates, static files, translations and the demo are."""
+
+HOME = Path.cwd() if INSTALLED else ROOT
+"""Where ``.env`` and ``.data`` are, and where relative paths start."""
 
 MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
@@ -77,8 +87,8 @@ def env_list(name: str, default: Sequence[str] = ()) -> list[str]:
 
 
 def env_path(name: str, default: Path | str) -> Path:
-    """An absolute path; a relative one starts at the project root, not at the working directory."""
-    return ROOT / Path(_value(name) or default).expanduser()
+    """An absolute path; a relative one starts at :data:`HOME`."""
+    return HOME / Path(_value(name) or default).expanduser()
 
 
 def env_secret(name: str) -> str | None:
@@ -136,7 +146,7 @@ def _value(name: str) -> str:
 
 
 def _env_file() -> Path:
-    return ROOT / os.environ.get("ASSAY_ENV_FILE", ".env")
+    return HOME / os.environ.get("ASSAY_ENV_FILE", ".env")
 
 
 @functools.cache

@@ -23,7 +23,7 @@ import time
 import traceback
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -31,7 +31,7 @@ from types import FrameType
 from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files
-from config.env import ROOT, env_bool, env_int, env_path, env_str
+from config.env import FILES, env_bool, env_int, env_path, env_str
 
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 15
@@ -135,7 +135,7 @@ def raise_stopped(number: int, frame: FrameType | None) -> None:
 
 
 def serve() -> None:
-    host, port = env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
+    host, port = address()
     here_only = is_loopback(host)
     demo = env_bool("ASSAY_DEMO", here_only)
     data = writable_folder(env_path("ASSAY_DATA_DIR", ".data"))
@@ -315,10 +315,17 @@ def run_module(command: list[str]) -> None:
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def web_command(host: str, port: int) -> list[str]:
+def address() -> tuple[str, int]:
+    return env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
+
+
+def web_command(host: str, port: int, options: Sequence[str] = ()) -> list[str]:
+    """``options`` of somebody else come after these; only ``--bind`` would add to them."""
+    elsewhere = any(option.startswith(("--bind", "-b")) for option in options)
     return [
         *(sys.executable, "-m", "gunicorn", "config.wsgi"),
-        *("--bind", f"{host}:{port}", "--preload"),
+        *(() if elsewhere else ("--bind", f"{host}:{port}")),
+        "--preload",
         *("--worker-class", "gthread", "--threads", "4"),
         *("--workers", str(env_int("ASSAY_WEB_PROCESSES", 2, minimum=1))),
         *("--graceful-timeout", "3", "--access-logfile", "-", "--no-control-socket"),
@@ -378,7 +385,7 @@ def address_to_call(host: str) -> str:
 
 
 def demo_accounts() -> list[str]:
-    people = json.loads((ROOT / "fixtures/demo/people.json").read_text(encoding="utf-8"))
+    people = json.loads((FILES / "fixtures/demo/people.json").read_text(encoding="utf-8"))
     return [
         f"  {person['username']:<18} {person['password']:<14} {', '.join(describe(person))}"
         for person in people
@@ -418,7 +425,3 @@ def show_tail(log: Path) -> None:
 
 def say(text: str) -> None:
     print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

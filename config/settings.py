@@ -12,8 +12,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
 import pipelines  # noqa: F401  (before numpy: it decides how many threads that takes)
+from config import celery as _celery  # noqa: F401  (what sends a task needs the queue)
 from config import private_files
 from config.env import (
+    FILES,
     env_bool,
     env_float,
     env_int,
@@ -25,10 +27,11 @@ from config.env import (
     mail_settings,
     no_tracing,
 )
+from config.version import VERSION
 from labeling.domain.gold import signatures
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = env_path("ASSAY_DATA_DIR", BASE_DIR / ".data")
+BASE_DIR = FILES
+DATA_DIR = env_path("ASSAY_DATA_DIR", ".data")
 DEBUG = env_bool("ASSAY_DEBUG", False)
 no_tracing(os.environ)
 
@@ -272,7 +275,7 @@ SPECTACULAR_SETTINGS = {
         "labeling.api.documentation.add_failures",
     ],
     "TITLE": "Assay",
-    "VERSION": "1",
+    "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

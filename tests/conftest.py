@@ -17,7 +17,8 @@ from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
 from django.utils import translation
 
-from config import broker, celery_app
+from config import broker
+from config.celery import app as celery_app
 from evaluation.models import guards as evaluation_guards
 from labeling.domain.encoding import place
 from labeling.models import Project, guards

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from config.version import VERSION
 from labeling.models import Assignment, Membership
 
 READERS = frozenset({Membership.Role.LEAD, Membership.Role.RESEARCHER})
@@ -17,12 +18,14 @@ def roles(request: HttpRequest) -> dict[str, Any]:
     """What to offer, asked only where a page uses it.
 
     ``reads_results``: the pages of runs. ``has_queue``: whether the first page is a queue.
+    ``version``: of Assay, for who has signed in.
     """
     user = getattr(request, "user", None)  # a request that failed early has none
     if user is None or not user.is_authenticated:
         return {"reads_results": False, "has_queue": False}
     held = SimpleLazyObject(lambda: roles_of(user))
     return {
+        "version": VERSION,
         "reads_results": SimpleLazyObject(
             lambda: user.is_superuser or not READERS.isdisjoint(held)
         ),

@@ -37,6 +37,7 @@ PAGES = {
     "answers": "Answers",
     "metrics": "Metrics",
     "plug-ins": "Plug-ins",
+    "installing": "Installing",
     "commands": "Commands",
     "api": "API",
     "webhooks": "Webhooks",

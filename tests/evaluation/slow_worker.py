@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from config import celery_app
+from config.celery import app as celery_app
 from evaluation import processes
 from pipelines import registry
 from pipelines.types import Case, Output

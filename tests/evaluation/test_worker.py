@@ -17,7 +17,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from config import celery_app
+from config.celery import app as celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from argparse import SUPPRESS
 from base64 import b64encode
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from django.core.management.base import DjangoHelpFormatter
 from django.urls import get_resolver, resolve
 from django.urls.resolvers import URLPattern, URLResolver
 
+from config.command import run as run_assay
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
 from labeling.api.errors import STATUS
 from labeling.domain.agreement.agreement import Agreement, PairAgreement
@@ -414,11 +414,18 @@ def _run_recipe(folder: Path, *expected_key: str) -> tuple[int, str, str]:
 # --- the project's own papers -------------------------------------------------------------------
 
 
-def test_the_newest_heading_of_the_changelog_is_the_version():
+def test_changelog_command_account_menu_and_api_name_the_same_version(
+    client, django_user_model, capsys, db
+):
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    version = re.findall(r"^## (\S+)", changelog, re.M)[0]
+    client.force_login(django_user_model.objects.create_user("ana"))
 
-    assert re.findall(r"^## (\S+)", changelog, re.M)[0] == version
+    run_assay(["--version"])
+
+    assert capsys.readouterr().out == f"assay {version}\n"
+    assert f'<p class="muted">Assay {version}</p>' in client.get("/docs/").content.decode()
+    assert client.get("/api/schema/?format=json").json()["info"]["version"] == version
 
 
 def test_decisions_are_numbered_and_say_context_decision_and_consequence():

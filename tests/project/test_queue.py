@@ -16,8 +16,9 @@ import pytest
 from celery import Celery
 from kombu import Connection
 
-from config import broker, celery_app
+from config import broker
 from config.celery import Sweeper, sweep_once
+from config.celery import app as celery_app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -137,7 +138,7 @@ def test_a_worker_drains_the_queue_as_fast_as_the_work_allows(tmp_path):
     """At two messages for each look at the acknowledgements, 300 took five minutes."""
     program = """
 from celery import shared_task
-from config import celery_app
+from config.celery import app as celery_app
 from pathlib import Path
 import sys
 
@@ -228,7 +229,7 @@ def test_the_sweep_runs_in_a_worker_whose_broker_is_away(tmp_path):
 from pathlib import Path
 
 from celery import shared_task
-from config import celery_app
+from config.celery import app as celery_app
 
 @shared_task(name="swept")
 def swept():

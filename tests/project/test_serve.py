@@ -52,7 +52,7 @@ class Server:
         data.mkdir(parents=True, exist_ok=True)
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve"],
+                [sys.executable, "-m", "config.command", "serve"],
                 cwd=ROOT,
                 env=own_environment(data, ASSAY_PORT=str(self.port), **settings),
                 stdout=output,
@@ -122,7 +122,7 @@ def start(tmp_path):
 
 def run_serve(data: Path, **settings: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "config.serve"],
+        [sys.executable, "-m", "config.command", "serve"],
         cwd=ROOT,
         env=own_environment(data, **settings),
         capture_output=True,

@@ -129,10 +129,13 @@ class Commit(TypedDict):
 
 @cache
 def _git() -> Commit | None:
-    """The commit and whether files differ from it, or None outside a repository.
+    """The commit and whether files differ from it, or None for an installed package.
 
-    Asked once: what counts is the code that this process loaded.
+    Asked once: what counts is the code that this process loaded. Only Assay's repository is
+    asked, and not one that happens to contain the environment of an installed package.
     """
+    if not (settings.BASE_DIR / ".git").exists():
+        return None
     commit = _ask_git("rev-parse", "HEAD")
     if commit is None:
         return None

@@ -1,0 +1,236 @@
+"""The command ``assay``: it starts the product, and reaches every other command by its name.
+
+Django is loaded only when it is known what is wanted, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from config.version import VERSION
+
+USAGE = """\
+Usage: assay COMMAND [options]
+
+"assay COMMAND --help" explains a command. Names may be written with dashes or underscores.
+Settings are read from the environment and from .env of {place}.
+"""
+SERVERS = {
+    "serve": "Prepare the database, run a web server and a worker, and watch both.",
+    "web": "Run the web server alone, for a machine behind a proxy.",
+    "worker": "Run one worker alone; a team may have several, on several machines.",
+}
+HELP = {
+    "serve": """\
+Usage: assay serve
+
+Prepares the database and the static files, and runs a web server and a worker until Ctrl-C;
+either is started again if it ends. ASSAY_HOST and ASSAY_PORT say where it listens, ASSAY_DEMO
+whether the demo project is loaded, ASSAY_WEB_PROCESSES and ASSAY_WORKER_THREADS how many there are.
+""",
+    "web": """\
+Usage: assay web [options of gunicorn]
+
+Runs the web server in the foreground, after building the static files of this version if they
+are missing. It listens at ASSAY_HOST and ASSAY_PORT, or where --bind says (unix:/run/assay.sock),
+with ASSAY_WEB_PROCESSES processes of four threads. Further options go to gunicorn.
+It does not start before "assay migrate" has brought the database to this version.
+""",
+    "worker": """\
+Usage: assay worker [options of celery worker]
+
+Runs one worker in the foreground, with ASSAY_WORKER_THREADS threads for long work and one more.
+Each thread watches a process that does the work. Further options go to celery.
+It does not start before "assay migrate" has brought the database to this version.
+""",
+}
+DJANGO = {
+    "migrate": "Bring the database to this version: before its first start and after each upgrade.",
+    "check": "Say what is missing before a team uses this server, and what to do about it.",
+    "changepassword": "Set the password of an account.",
+    "shell": "Python with everything loaded.",
+}
+OTHER_NAMES = {"check": "preflight"}  # Django's own is part of it
+ON_SERVERS = ("create_user", "create_token", "backup", "restore", "verify_log")
+GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
+
+
+def main() -> None:
+    """The entry point of the package."""
+    run(sys.argv[1:])
+
+
+def run(arguments: list[str]) -> None:
+    if not arguments or arguments[0] in ("help", "-h", "--help"):
+        if len(arguments) < 2:
+            print(overview(), end="")
+            return
+        arguments = [arguments[1], "--help"]
+    name, *options = arguments
+    if name in ("--version", "version", "-V"):
+        print(f"assay {VERSION}")
+    elif name in SERVERS:
+        start(name, options)
+    else:
+        name = name.replace("-", "_")
+        manage("assay", OTHER_NAMES.get(name, name), options)
+
+
+def overview() -> str:
+    """All commands by group, each with the first sentence of its help."""
+    place = "the current folder" if (Path(__file__).parent / "files").is_dir() else "the project"
+    everyday = {name: text for name, text in DJANGO.items() if name != "shell"}
+    groups = {"Server": {**SERVERS, **everyday}}
+    for app, title in GROUPS.items():
+        groups[title] = described(Path(__file__).resolve().parent.parent / app)
+    lines = [USAGE.format(place=place)]
+    for title, commands in groups.items():
+        lines.append(f"{title}\n")
+        lines += [f"  {name.replace('_', '-'):<24}{text}\n" for name, text in commands.items()]
+        lines.append("\n")
+    return "".join([*lines, 'Django\'s own are there too: "assay shell", "assay dbshell", ...\n'])
+
+
+def described(app: Path) -> dict[str, str]:
+    """The management commands of an app, read without loading them."""
+    paths = sorted((app / "management" / "commands").glob("[!_]*.py"))
+    commands = {path.stem: first_sentence(path) for path in paths}
+    return {name: text for name, text in commands.items() if name not in OTHER_NAMES.values()}
+
+
+def first_sentence(path: Path) -> str:
+    for statement in ast.parse(path.read_bytes()).body:
+        if isinstance(statement, ast.ClassDef) and statement.name == "Command":
+            for line in statement.body:
+                if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "help":
+                    return shortened(str(ast.literal_eval(line.value)))
+    return ""
+
+
+def shortened(text: str) -> str:
+    """The first sentence, on a line of the terminal."""
+    room = max(shutil.get_terminal_size().columns, 80) - 27
+    return textwrap.shorten(text.partition(". ")[0].rstrip("."), room, placeholder=" ...")
+
+
+# --- web server and worker ----------------------------------------------------------------------
+
+
+def start(name: str, options: list[str]) -> None:
+    if "--help" in options or "-h" in options:
+        print(HELP[name], end="")
+        return
+    from config import serve
+
+    if name == "web":
+        require_ready()
+        build_static_files()
+        become([*serve.web_command(*serve.address(), options), *options])
+    elif name == "worker":
+        require_ready()
+        become([*serve.worker_command(), *options])
+    elif options:
+        sys.exit(f"assay: serve takes no options ({' '.join(options)}): see assay serve --help.")
+    else:
+        serve.main()
+
+
+def require_ready() -> None:
+    """With tables of an older version the first request would fail, or some later one."""
+    load()
+    if lacks_migrations():
+        sys.exit("assay: The database is of an older version: back it up and run “assay migrate”.")
+
+
+def build_static_files() -> None:
+    from django.conf import settings
+    from django.core.management import call_command
+
+    from config.assets import is_current
+
+    if not settings.DEBUG and not is_current(Path(settings.STATIC_ROOT)):
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def become(program: list[str]) -> NoReturn:
+    """Replace this process, so that signals and the exit code are the program's own."""
+    from config import serve
+    from config.env import INSTALLED, ROOT
+
+    serve.save_memory()
+    if not INSTALLED:
+        paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.execv(program[0], program)
+
+
+# --- management commands ------------------------------------------------------------------------
+
+
+def manage(program: str, name: str, options: list[str]) -> None:
+    """Run a command of Django; its problems end in a line that says what to do."""
+    load()
+    if program != "manage.py":  # which knows no other commands than Django does
+        require_known(name)
+    from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
+
+    try:
+        execute_from_command_line([program, name, *options])
+    except DatabaseError:
+        if "--traceback" in options or not lacks_migrations():
+            raise
+        sys.exit(
+            "The tables of the database are missing or of an older version: back it up, run "
+            f"“{program} migrate”, and try again."
+        )
+
+
+def load() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        sys.exit(f"assay: {error}")
+
+
+def require_known(name: str) -> None:
+    from django.core.management import get_commands
+
+    known = {*get_commands(), *SERVERS, *OTHER_NAMES, "help", "version"}
+    if name not in known and not name.startswith("-"):
+        sys.exit(unknown(name, known))
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=3)
+    names = " or ".join(each.replace("_", "-") for each in near)
+    meant = f" Did you mean {names}?" if near else ""
+    return f"assay: there is no command {name!r}.{meant} “assay --help” lists them all."
+
+
+def lacks_migrations() -> bool:
+    """False also where the database cannot be asked."""
+    from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+    from django.db.migrations.executor import MigrationExecutor
+
+    try:
+        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+        return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return False
+
+
+if __name__ == "__main__":
+    main()
