@@ -6,6 +6,11 @@ from labeling.models import GoldItem, GoldRelease
 from labeling.models.fields import FactField
 
 
+class YardstickQuerySet(models.QuerySet["Yardstick"]):
+    def measured(self) -> YardstickQuerySet:
+        return self.filter(failure=None).exclude(computed_at=None)
+
+
 class Yardstick(models.Model):
     """What a trivial pipeline, or people, score on every case of a release.
 
@@ -21,7 +26,9 @@ class Yardstick(models.Model):
     config = models.JSONField(default=dict)
     config_sha256 = models.CharField(max_length=64)
     failure = FactField(help_text="Why there are no figures")
-    computed_at = models.DateTimeField(auto_now_add=True)
+    computed_at = models.DateTimeField(null=True, help_text="NULL: cases are missing")
+
+    objects = YardstickQuerySet.as_manager()
 
     class Meta:
         ordering = ["release", "pk"]
@@ -37,6 +44,10 @@ class Yardstick(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pipeline or 'people'} on {self.release}"
+
+    @property
+    def is_measured(self) -> bool:
+        return self.computed_at is not None and self.failure is None
 
 
 class YardstickCase(models.Model):

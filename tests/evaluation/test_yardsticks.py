@@ -124,7 +124,8 @@ def test_what_one_person_alone_gave_is_not_gold_without_them(
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
     with CaptureQueriesContext(connection) as statements:
-        (submitted,) = people.behind(release, ruler=Ruler(WordOverlap()))
+        (items,) = people.in_chunks(release.items.all())
+        (submitted,) = people.behind(release, items, ruler=Ruler(WordOverlap()))
     of_items = [each["sql"] for each in statements if '"canonical"' in each["sql"]]
     assert of_items
     assert not any('"left_out"' in sql for sql in of_items)  # of the release, with each item
@@ -216,29 +217,33 @@ def test_a_worker_is_told_of_a_release_without_floors_until_it_has_them(
     assert told == [release.pk]
 
 
-def test_a_killed_worker_loses_nothing_that_was_stored(
+def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = answer(project, [1], [1], [1])
-    floor = yardsticks._floor
+    release = answer(project, [1, 2], [1, 2], [1], conversations=3)
+    monkeypatch.setattr(people, "BATCH", 1)
+    floor, asked = yardsticks._floor, []
 
-    def killed(frame: Any, name: str, config: Any) -> Any:
-        if name == "everything":
+    def killed(frame: Any, pipeline: Any, items: Any) -> Any:
+        asked.extend((pipeline.name, item.position) for item in items)
+        if asked[-1] == ("everything", 1) and asked.count(asked[-1]) == 1:
             raise KeyboardInterrupt
-        return floor(frame, name, config)
+        return floor(frame, pipeline, items)
 
     monkeypatch.setattr(yardsticks, "_floor", killed)
     with pytest.raises(KeyboardInterrupt):
         yardsticks.measure_release(release.pk)
-    before = set(Yardstick.objects.values_list("pk", "pipeline"))
-    assert {name for _, name in before} == {yardsticks.PEOPLE, "nothing"}
-    monkeypatch.setattr(yardsticks, "_floor", floor)
+    counts = {row.pipeline: row.cases.count() for row in Yardstick.objects.all()}
+    assert counts == {yardsticks.PEOPLE: 3, "nothing": 3, "everything": 1}
+    assert not Yardstick.objects.measured().filter(pipeline="everything").exists()
 
-    yardsticks.measure_release(release.pk)
+    run = run_on(release)
 
-    after = set(Yardstick.objects.values_list("pk", "pipeline"))
-    assert before < after
-    assert {name for _, name in after - before} == {"everything"}
+    assert asked == [
+        *(("nothing", position) for position in range(3)),
+        *(("everything", position) for position in (0, 1, 1, 2)),
+    ]
+    assert of(run, "requirement_recall")["floors"]["everything"]["n"] == 3
 
 
 def test_other_settings_are_measured_apart(project: Project) -> None:

@@ -42,32 +42,30 @@ class Submitted:
     """The gold without the labels of each of them; labels that gold has keep their uid."""
 
 
-def behind(release: GoldRelease, *, ruler: Ruler) -> Iterator[Submitted]:
-    """Every item of a release that enough people labelled by themselves, in order.
+def behind(release: GoldRelease, items: Sequence[GoldItem], *, ruler: Ruler) -> Iterator[Submitted]:
+    """Every one of these items that enough people labelled by themselves, in order.
 
     People are compared by what they handed in, not by what a reviewer made of it. Who had seen
     suggestions of a pipeline before is left out, on both sides: these labels are not their own.
     """
     names = pseudonyms.names_of(release.project)
-    for items in in_chunks(release.items.all()):
-        answers = _answers(release, items, ruler)
-        for item in items:
-            content = pseudonyms.content_of(item, names)
-            submitted = _submitted(item, content, answers.get(item.conversation_id), ruler)
-            if submitted is not None:
-                yield submitted
+    answers = _answers(release, items, ruler)
+    for item in items:
+        content = pseudonyms.content_of(item, names)
+        submitted = _submitted(item, content, answers.get(item.conversation_id), ruler)
+        if submitted is not None:
+            yield submitted
 
 
-def in_chunks(items: QuerySet[GoldItem]) -> Iterator[list[GoldItem]]:
-    """By position, each chunk with a query that is over before the next.
+def in_chunks(items: QuerySet[GoldItem], *, after: int = -1) -> Iterator[list[GoldItem]]:
+    """Those after a position, each chunk with a query that is over before the next.
 
     SQLite refuses to write while an older read is open and another process has written since; who
     works on a chunk stores vectors of its texts.
     """
-    last = -1
-    while chunk := list(items.filter(position__gt=last).order_by("position")[:BATCH]):
+    while chunk := list(items.filter(position__gt=after).order_by("position")[:BATCH]):
         yield chunk
-        last = chunk[-1].position
+        after = chunk[-1].position
 
 
 def _answers(

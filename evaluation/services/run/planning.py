@@ -217,7 +217,7 @@ def _of_runs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basi
 
 def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[Basis]:
     """Before anything is launched: what workers measured when the release was frozen."""
-    measured = Yardstick.objects.filter(release=release, failure=None).exclude(pipeline=PEOPLE)
+    measured = Yardstick.objects.measured().filter(release=release).exclude(pipeline=PEOPLE)
     cases = YardstickCase.objects.filter(yardstick__in=measured)
     rows = cases.values_list("yardstick__pipeline", "item__split", "item__conversation", "shares")
     by_floor: dict[str, list[tuple[str, int, Share | None]]] = {}

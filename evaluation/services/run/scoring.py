@@ -23,13 +23,14 @@ from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
-from evaluation.metrics.yardsticks import Yardsticks
+from evaluation.metrics.yardsticks import ByPerson, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services import rows
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
-from evaluation.services.run.yardsticks import CaseKey, StoredByPerson
+from evaluation.services.run.standing import Column, Standing
+from evaluation.services.run.yardsticks import CaseKey
 from evaluation.services.work import endings, leases
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
@@ -65,7 +66,8 @@ class _Cases:
 
     keys: list[CaseKey]
     scored: list[Scored]
-    by_person: list[StoredByPerson]
+    by_person: Mapping[str, list[ByPerson]]
+    """By metric, what each case scores against gold made without each person's labels."""
 
 
 def score(run_id: int, owner: UUID) -> None:
@@ -140,7 +142,7 @@ class _Scorer:
         self._layer = gold_layer(run.release.layer)
         self._metrics = run.spec.all_metrics()
         yardsticks.ensure(run, self.context.ruler)
-        self._standing = yardsticks.Standing(run, self.context)
+        self._standing = Standing(run, self.context)
         self._judged = answer_scoring.load(run)
         self._ratings = adapters.ratings_of(run) if self._layer.rated else None
         self._pks = list(run.cases.order_by("item", "pk").values_list("pk", flat=True))
@@ -223,24 +225,25 @@ class _Scorer:
         return Score.objects.filter(current).order_by()
 
     def _stored_cases(self) -> _Cases:
-        cases = _Cases([], [], [])
+        keys: list[CaseKey] = []
+        all_scored: list[Scored] = []
+        columns = {metric.id: Column(len(self._pks)) for metric in self._metrics}
+        places = {pk: place for place, pk in enumerate(self._pks)}
         equal: dict[Value, Value] = {}
         for pks in batches(self._pks, AT_ONCE):
             values: dict[int, dict[str, Value]] = {pk: {} for pk in pks}
-            by_person: dict[int, StoredByPerson] = {pk: {} for pk in pks}
             stored = self._current_scores().filter(case__in=pks)
-            for case_id, metric, people, *columns in stored.values_list(*OF_VALUE):
-                value = _value_of(*columns)
+            for case_id, metric, people, *rest in stored.values_list(*OF_VALUE):
+                value = _value_of(*rest)
                 if not value.detail:  # most of them are alike
                     value = equal.setdefault(value, value)
                 values[case_id][metric] = value
-                if people:
-                    by_person[case_id][metric] = people
+                columns[metric].fill(places[case_id], None, people)
             contents: dict[int, GoldContent] = {}
             for case, example in self._examples(pks):
                 short = contents.setdefault(case.item_id, _without_texts(example.content))
-                cases.keys.append((case.item_id, case.part))
-                cases.scored.append(
+                keys.append((case.item_id, case.part))
+                all_scored.append(
                     Scored(
                         replace(example, content=short),
                         values[case.pk],
@@ -248,8 +251,8 @@ class _Scorer:
                         case.item.conversation_id,
                     )
                 )
-                cases.by_person.append(by_person[case.pk])
-        return cases
+        by_person = {metric: column.by_person for metric, column in columns.items()}
+        return _Cases(keys, all_scored, by_person)
 
 
 def _value_of(

@@ -15,33 +15,32 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db import OperationalError, transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, Context, Example, GoldLayer, Part, gold_layer
-from evaluation.layers.base import Scored
 from evaluation.layers.values import values_of
-from evaluation.metrics import yardsticks as metrics_of
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure
-from evaluation.metrics.yardsticks import ByPerson, Cases, Measured, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, RunSpec, Yardstick, YardstickCase
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
 from evaluation.services.stores import FileStore
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import GoldRelease
+from labeling.models import GoldItem, GoldRelease
 from labeling.services import vectors
 from labeling.services.wakeups import Wakeups
 from pipelines.memory.retrieval.floors import BUDGET
 from pipelines.registry import build, check_config, entry_for
+from pipelines.types import Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +94,9 @@ class Frame:
     def settings_sha256(self) -> str:
         return _settings_sha256(self.context.spec, self.context.ruler.id, self.metrics)
 
-    def stored(self) -> Any:
-        return Yardstick.objects.filter(release=self.release, settings_sha256=self.settings_sha256)
+    def stored(self) -> QuerySet[Yardstick]:
+        measured = Yardstick.objects.measured()
+        return measured.filter(release=self.release, settings_sha256=self.settings_sha256)
 
 
 def _settings_sha256(measured: RunSpec, ruler: str, metrics: Sequence[Metric]) -> str:
@@ -122,13 +122,13 @@ def ensure(run: Run, ruler: Ruler) -> None:
     A run is worth its scores without them, so a failure is logged and shown as missing.
     """
     frame, budget = frame_of(run, ruler), budget_of(run)
-    later = _later(frame, budget)
+    later = floors_awaited(frame, budget)
     _ensure(frame, budget, without=later)
     if later:
         transaction.on_commit(partial(_messages.send_again, run.release_id), robust=True)
 
 
-def _later(frame: Frame, budget: int) -> list[str]:
+def floors_awaited(frame: Frame, budget: int) -> list[str]:
     """The floors that are not measured yet, and that nobody has to wait for."""
     layer = frame.layer
     if _takes_budget(layer) or frame.release.items.count() <= AT_ONCE:
@@ -161,7 +161,11 @@ def wake_unattended() -> None:
     """Tell a worker of the newest release that has no floors, or runs that wait for them."""
     without = [
         Q(layer=layer.name)
-        & ~Exists(Yardstick.objects.filter(release=OuterRef("pk"), pipeline=layer.floors[-1]))
+        & ~Exists(
+            Yardstick.objects.exclude(computed_at=None).filter(
+                release=OuterRef("pk"), pipeline=layer.floors[-1]
+            )
+        )
         for layer in GOLD_LAYERS.values()
     ]
     wanted = Q(pk__in=awaiting().values("run__release"))
@@ -200,7 +204,7 @@ def _takes_budget(layer: GoldLayer) -> bool:
 
 
 def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None:
-    """One after the other, each stored when it is done: what a killed process did is kept.
+    """One after the other, each a chunk at a time: what a killed process did is kept.
 
     People come first: floors are scored against the same gold as they are.
     """
@@ -211,92 +215,89 @@ def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None
             _ensure_one(frame, name, config)
 
 
-def _ensure_one(frame: Frame, pipeline: str, config: Mapping[str, Any]) -> None:
-    version = build(pipeline, dict(config)).version if pipeline else ""
-    named = {
-        "release": frame.release,
-        "settings_sha256": frame.settings_sha256,
-        "pipeline": pipeline,
-        "pipeline_version": version,
-        "config_sha256": spec.sha256_of(config),
-    }
-    if Yardstick.objects.filter(**named, failure=None).exists():
+def _ensure_one(frame: Frame, name: str, config: Mapping[str, Any]) -> None:
+    pipeline = build(name, dict(config)) if name else None
+    row, _ = Yardstick.objects.get_or_create(
+        release=frame.release,
+        settings_sha256=frame.settings_sha256,
+        pipeline=name,
+        pipeline_version=pipeline.version if pipeline else "",
+        config_sha256=spec.sha256_of(config),
+        defaults={"config": dict(config)},
+    )
+    if row.is_measured:
         return
     with FileStore().alone(f"yardsticks-{frame.release.pk}"):
-        if Yardstick.objects.filter(**named, failure=None).exists():
+        row.refresh_from_db()
+        if row.is_measured:
             return
-        failure, cases = None, []
+        row.failure = None
         try:
-            cases = list(_people(frame) if not pipeline else _floor(frame, pipeline, config))
+            for items in people.in_chunks(frame.release.items.all(), after=_last_position(row)):
+                cases = _floor(frame, pipeline, items) if pipeline else _people(frame, items)
+                _store(row, cases)
         except OperationalError:  # the database is busy or away: a later try will do
             raise
         except Exception as error:  # no figure of a run depends on it
-            logger.exception("%s of %s cannot be measured.", pipeline or "People", frame.release)
-            failure = Fact("yardstick.cannot_measure", text=f"{type(error).__name__}: {error}")
-        _store(Yardstick(**named, config=dict(config), failure=failure), cases)
+            logger.exception("%s of %s cannot be measured.", name or "People", frame.release)
+            row.cases.all().delete()
+            row.failure = Fact("yardstick.cannot_measure", text=f"{type(error).__name__}: {error}")
+        row.computed_at = timezone.now()
+        row.save(update_fields=["failure", "computed_at"])
 
 
-def _store(yardstick: Yardstick, cases: Sequence[YardstickCase]) -> None:
-    """All of it or nothing; where somebody else was faster, theirs stays."""
-    try:
-        with transaction.atomic():
-            Yardstick.objects.filter(
-                release=yardstick.release,
-                settings_sha256=yardstick.settings_sha256,
-                pipeline=yardstick.pipeline,
-                pipeline_version=yardstick.pipeline_version,
-                config_sha256=yardstick.config_sha256,
-            ).exclude(failure=None).delete()
-            yardstick.save()
-            for case in cases:
-                case.yardstick = yardstick
-            YardstickCase.objects.bulk_create(cases, batch_size=BATCH)
-    except IntegrityError:
-        logger.info("%s was measured by another worker.", yardstick)
+def _last_position(row: Yardstick) -> int:
+    last: int | None = row.cases.aggregate(last=Max("item__position"))["last"]
+    return -1 if last is None else last
 
 
-def _floor(frame: Frame, name: str, config: Mapping[str, Any]) -> Iterator[YardstickCase]:
+def _store(row: Yardstick, measured: Iterable[YardstickCase]) -> None:
+    """Those of some items at once. Where another worker was faster, its equal ones stay."""
+    cases = list(measured)
+    for case in cases:
+        case.yardstick = row
+    YardstickCase.objects.bulk_create(cases, ignore_conflicts=True)
+
+
+def _floor(frame: Frame, pipeline: Pipeline, items: Sequence[GoldItem]) -> Iterator[YardstickCase]:
     layer = frame.layer
-    pipeline = build(name, dict(config))
     schema = frame.context.spec.event_schema
-    gold_without = _gold_without(frame)
-    for chunk in people.in_chunks(frame.release.items.all()):
-        examples = []
-        for item in chunk:
-            content = item.content
-            messages = adapters.messages_in(content)
-            for part in layer.parts(content):
-                case = adapters.case_in(content, messages, item, part, layer, schema)
-                output = adapters.checked_output(
-                    pipeline.run(case),
-                    layer.name,
-                    message_count=len(content["conversation"]),
-                )
-                example = Example(content, layer.gold(content, part.uid), output)
-                examples.append((item, part, example))
-        frame.context.ruler.prime(
-            text for _, _, example in examples for text in layer.texts(example)
-        )
-        for item, part, example in examples:
-            yield YardstickCase(
-                item=item,
-                part=part.uid,
-                shares=_shares(frame, example),
-                by_person=against_each(
-                    frame, example, gold_without.get((item.pk, part.uid), {}), failed=False
-                ),
+    gold_without = _gold_without(frame, items)
+    examples = []
+    for item in items:
+        content = item.content
+        messages = adapters.messages_in(content)
+        for part in layer.parts(content):
+            case = adapters.case_in(content, messages, item, part, layer, schema)
+            output = adapters.checked_output(
+                pipeline.run(case),
+                layer.name,
+                message_count=len(content["conversation"]),
             )
+            example = Example(content, layer.gold(content, part.uid), output)
+            examples.append((item, part, example))
+    frame.context.ruler.prime(text for _, _, example in examples for text in layer.texts(example))
+    for item, part, example in examples:
+        yield YardstickCase(
+            item=item,
+            part=part.uid,
+            shares=_shares(frame, example),
+            by_person=against_each(
+                frame, example, gold_without.get((item.pk, part.uid), {}), failed=False
+            ),
+        )
 
 
-def _gold_without(frame: Frame) -> dict[CaseKey, dict[str, Any]]:
+def _gold_without(frame: Frame, items: Sequence[GoldItem]) -> dict[CaseKey, dict[str, Any]]:
     """By case, the gold without each person; none where too few have labelled."""
-    rows = YardstickCase.objects.filter(yardstick__in=frame.stored().filter(pipeline=PEOPLE))
-    return {(row.item_id, row.part): row.gold_without for row in rows.iterator(chunk_size=BATCH)}
+    of_people = frame.stored().filter(pipeline=PEOPLE)
+    rows = YardstickCase.objects.filter(yardstick__in=of_people, item__in=items)
+    return {(row.item_id, row.part): row.gold_without for row in rows}
 
 
-def _people(frame: Frame) -> Iterator[YardstickCase]:
+def _people(frame: Frame, items: Sequence[GoldItem]) -> Iterator[YardstickCase]:
     layer = frame.layer
-    for submitted in people.behind(frame.release, ruler=frame.context.ruler):
+    for submitted in people.behind(frame.release, items, ruler=frame.context.ruler):
         for part in layer.parts(submitted.content):
             yield _case_of_people(frame, submitted, part)
 
@@ -358,136 +359,10 @@ def reached_by_people(case: CaseRun, metric: Metric) -> float | None:
         yardstick__release=run.release_id,
         yardstick__pipeline=PEOPLE,
         yardstick__settings_sha256=_settings_sha256(run.spec, run.spec.ruler, metrics),
+        yardstick__computed_at__isnull=False,
         item=case.item_id,
         part=case.part,
     )
     row = rows.defer("gold_without", "shares").first()
     shares = row.by_person.get(metric.id, {}).values() if row else ()
     return figure(metric, [Share(*share) for share in shares])
-
-
-# --- reading them for a run -----------------------------------------------------------------------
-
-
-class _Reached(NamedTuple):
-    """What a floor or people reach on one case."""
-
-    shares: StoredShares
-    by_person: StoredByPerson
-
-
-class Standing:
-    """What is stored about the cases of one run: what it is scored against, and compared with."""
-
-    def __init__(self, run: Run, context: Context) -> None:
-        self._frame = Frame(run.release, context)
-        self._run = run
-        layer = self._frame.layer
-        names = [PEOPLE, *layer.floors]
-        hashes = {
-            name: spec.sha256_of(config)
-            for name, config in configs_of(layer, budget_of(run)).items()
-        } | {PEOPLE: spec.sha256_of({})}
-        newest = {
-            row.pipeline: row
-            for row in self._frame.stored().filter(pipeline__in=names).order_by("pk")
-            if row.config_sha256 == hashes[row.pipeline] and row.failure is None
-        }
-        self._by_pipeline = {name: newest[name] for name in names if name in newest}
-        self._awaited = _later(self._frame, budget_of(run))
-        self._gold_without: dict[CaseKey, dict[str, Any]] = {}
-
-    def read_gold_without(self, items: Iterable[int]) -> None:
-        """The gold without each person of these items, in place of those before."""
-        rows = YardstickCase.objects.filter(
-            yardstick=self._by_pipeline.get(PEOPLE), item__in=set(items)
-        )
-        self._gold_without = {(row.item_id, row.part): row.gold_without for row in rows}
-
-    @cached_property
-    def _cases(self) -> dict[str, dict[CaseKey, _Reached]]:
-        names = {row.pk: name for name, row in self._by_pipeline.items()}
-        cases: dict[str, dict[CaseKey, _Reached]] = {name: {} for name in names.values()}
-        items = CaseRun.objects.filter(run=self._run).values("item")
-        rows = YardstickCase.objects.filter(yardstick__in=names, item__in=items)
-        columns = rows.values_list("yardstick", "item", "part", "shares", "by_person")
-        every: Iterator[Any] = columns.iterator(chunk_size=BATCH)
-        for pk, item, part, shares, by_person in every:
-            cases[names[pk]][item, part] = _Reached(shares, by_person)
-        return cases
-
-    def by_person(self, case: CaseRun, example: Example, *, failed: bool) -> StoredByPerson:
-        """What the run scores on the case against the gold without each person."""
-        gold_without = self._gold_without.get((case.item_id, case.part), {})
-        return against_each(self._frame, example, gold_without, failed=failed)
-
-    def of_metrics(
-        self,
-        keys: Sequence[CaseKey],
-        scored: Sequence[Scored],
-        by_person: Sequence[StoredByPerson],
-    ) -> dict[str, Yardsticks]:
-        """What is stored next to the figure of each metric."""
-        frame = Cases([each.cluster for each in scored], [not each.example.gold for each in scored])
-        beside = {
-            metric.id: self._of_metric(metric, frame, keys, scored, by_person)
-            for metric in self._frame.metrics
-        }
-        if self._awaited:
-            for row in beside.values():
-                row["awaited"] = self._awaited
-        return beside
-
-    def _of_metric(
-        self,
-        metric: Metric,
-        cases: Cases,
-        keys: Sequence[CaseKey],
-        scored: Sequence[Scored],
-        by_person: Sequence[StoredByPerson],
-    ) -> Yardsticks:
-        run = Measured(
-            [
-                contribution(metric, each.values[metric.id], failed=each.failed_at(metric.id))
-                for each in scored
-            ],
-            [_shares_of(row.get(metric.id, {})) for row in by_person],
-        )
-        layer = self._frame.layer
-        floors = {
-            name: self._measured(name, metric, keys)
-            for name in layer.floors
-            if name in self._by_pipeline
-        }
-        ceiling = self._measured(PEOPLE, metric, keys).by_person
-        reference = layer.floors[0]
-        beside = metrics_of.measure(
-            metric,
-            cases,
-            run,
-            floors,
-            ceiling,
-            reference=reference,
-            is_tested=metric.id in layer.headline,
-        )
-        why = self._why_no_people(metric)
-        return metrics_of.without_people(beside, why) if why else beside
-
-    def _why_no_people(self, metric: Metric) -> Fact | None:
-        if not self._frame.layer.by_people:
-            return NOT_MADE_BY_PEOPLE
-        if metric.id in OF_PIPELINES:
-            return NOT_ABOUT_LABELS
-        return None if PEOPLE in self._by_pipeline else NOT_COMPUTED
-
-    def _measured(self, name: str, metric: Metric, keys: Sequence[CaseKey]) -> Measured:
-        rows = [self._cases.get(name, {}).get(key) for key in keys]
-        shares = [row.shares.get(metric.id) if row else None for row in rows]
-        return Measured(
-            [Share(*share) if share else None for share in shares],
-            [_shares_of(row.by_person.get(metric.id, {}) if row else {}) for row in rows],
-        )
-
-
-def _shares_of(stored: Mapping[str, StoredShare]) -> ByPerson:
-    return {person: Share(*share) for person, share in stored.items()}
