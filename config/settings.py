@@ -264,16 +264,14 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["labeling.api.parsing.ShallowJSONParser"],
     "UNICODE_JSON": False,  # half of a surrogate pair, quoted in an error, has no UTF-8
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "labeling.api.operations.Operation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "labeling.api.negotiation.OneForm",
     "EXCEPTION_HANDLER": "labeling.api.errors.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["labeling.api.documentation.describe"],
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "labeling.api.documentation.add_failures",
-    ],
+    "POSTPROCESSING_HOOKS": ["labeling.api.documentation.add_failures"],
     "TITLE": "Assay",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,

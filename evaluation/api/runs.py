@@ -154,7 +154,9 @@ class RunOut(serializers.ModelSerializer[Run]):
     n_cases = serializers.IntegerField()
     n_done = serializers.IntegerField()
     n_failed = serializers.IntegerField()
-    requested_by = serializers.CharField(source="requested_by.username", default=None)
+    requested_by = serializers.CharField(
+        source="requested_by.username", default=None, allow_null=True
+    )
 
     class Meta:
         model = Run

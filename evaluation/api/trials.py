@@ -80,7 +80,7 @@ class TrialIn(serializers.Serializer[Any]):
 
 class TrialOut(serializers.ModelSerializer[Trial]):
     status = serializers.CharField(help_text="Follows from the cases; it is not stored")
-    project = serializers.CharField(source="project.slug", default=None)
+    project = serializers.CharField(source="project.slug", default=None, allow_null=True)
     maker = serializers.CharField(source="maker.username")
     n_cases = serializers.IntegerField()
     n_done = serializers.IntegerField()
@@ -228,7 +228,7 @@ class TrialDocumentView(APIView):
     @extend_schema(
         parameters=[OpenApiParameter("form", OpenApiTypes.STR, enum=list(files.DOCUMENTS))],
         responses={
-            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            **{(200, form.media_type): OpenApiTypes.BINARY for form in files.DOCUMENTS.values()},
             403: ErrorOut,
             404: ErrorOut,
         },

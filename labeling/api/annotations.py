@@ -46,7 +46,9 @@ class SkipIn(SaveIn):
 
 
 class AnnotationOut(serializers.ModelSerializer[Annotation]):
-    saved_at = serializers.DateTimeField(source="updated_at")
+    saved_at = serializers.DateTimeField(
+        source="updated_at", allow_null=True, help_text="null: nothing was saved yet"
+    )
 
     class Meta:
         model = Annotation

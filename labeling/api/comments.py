@@ -39,7 +39,9 @@ class CommentOut(serializers.ModelSerializer[Comment]):
     mentions: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
         slug_field="username", many=True, read_only=True
     )
-    resolved_by = serializers.CharField(source="resolved_by.username", default=None)
+    resolved_by = serializers.CharField(
+        source="resolved_by.username", default=None, allow_null=True
+    )
 
     class Meta:
         model = Comment

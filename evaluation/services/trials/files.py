@@ -94,6 +94,10 @@ class DocumentForm(NamedTuple):
     content_type: str
     write: Callable[[Document, Sequence[Message]], bytes]
 
+    @property
+    def media_type(self) -> str:
+        return self.content_type.partition(";")[0]
+
 
 TITLES = {"html": "HTML", "md": "Markdown", "docx": "Word"}
 DOCUMENTS = {

@@ -1,0 +1,146 @@
+"""The description of the API is valid, and no operation answers otherwise than it says."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from django.contrib.auth.models import User
+from django.db import transaction
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+from schemathesis import checks
+from schemathesis.core.failures import FailureGroup
+from schemathesis.generation import GenerationMode
+
+from labeling.api.operations import url_name
+from labeling.models import Project
+from labeling.services import tokens
+from tests import everything, wsgi
+
+EXAMPLES = int(os.environ.get("ASSAY_TEST_CONTRACT_EXAMPLES", "3"))
+"""Requests per operation and kind of data."""
+PEOPLE = ("rita", "noor", "ana")
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
+
+Described = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def described() -> Described:
+    GENERATOR_STATS.reset()
+    return dict(SchemaGenerator().get_schema(request=None, public=True))
+
+
+def operations(described: Described) -> list[tuple[str, str, Described]]:
+    return [
+        (method, path, operation)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_the_description_is_valid_and_making_it_warns_of_nothing(described: Described) -> None:
+    validate_schema(described)
+    warnings = {**GENERATOR_STATS._warn_cache, **GENERATOR_STATS._error_cache}
+    assert list(warnings) == []
+
+
+def test_every_operation_has_a_name_and_a_sentence(described: Described) -> None:
+    names = Counter(operation["operationId"] for _, _, operation in operations(described))
+    assert [name for name, number in names.items() if number > 1] == []
+    silent = [names for _, _, names in operations(described) if not names.get("description")]
+    assert [each["operationId"] for each in silent] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.one_database
+def test_no_operation_fails_or_answers_what_its_description_does_not_say(
+    described: Described, project: Project, people: dict[str, User]
+) -> None:
+    known = everything.addresses(project, people)
+    api = schemathesis.openapi.from_dict(json.loads(json.dumps(described, default=str)))
+    secrets = {name: tokens.issue(user=people[name], name="contract").secret for name in PEOPLE}
+    broken: dict[str, str] = {}
+    carried_out = set()
+
+    def ask(case: Any, turn: int) -> None:
+        person = PEOPLE[turn % len(PEOPLE)]
+        headers = {"Authorization": f"Bearer {secrets[person]}"}
+        before = transaction.savepoint()
+        try:
+            response = case.call(headers=headers)
+            refused = [] if _is_trimmed(case.body) else [checks.negative_data_rejection]
+            case.validate_response(response, checks=[*CHECKS, *refused])
+        except FailureGroup as failures:
+            said = "; ".join(f"{each.title}: {each.message}" for each in failures.exceptions)
+            sent = case.as_curl_command().replace(secrets[person], "…")
+            broken.setdefault(
+                case.operation.label, f"{person}: {said}\n{sent}\n{response.content[:400]!r}"
+            )
+        else:
+            if response.status_code < 300:
+                carried_out.add(case.operation.label)
+        finally:
+            transaction.savepoint_rollback(before)
+
+    labels = set()
+    with wsgi.server() as api.app:
+        for operation in (each.ok() for each in api.get_all_operations()):
+            labels.add(operation.label)
+            about = _path_parameters(operation, known)
+            for mode in GenerationMode:
+                _each(operation.as_strategy(generation_mode=mode, path_parameters=about), ask)
+            if about:
+                _each(operation.as_strategy(), ask, examples=1)
+
+    assert not broken, _report(broken)
+    assert len(labels) == len(operations(described))
+    assert len(carried_out) > len(labels) / 2
+
+
+def _is_trimmed(body: Any) -> bool:
+    """White space around a text is left out before its length is looked at."""
+    values = body.values() if isinstance(body, dict) else []
+    return any(isinstance(value, str) and value != value.strip() for value in values)
+
+
+def _path_parameters(operation: Any, known: dict[str, list[Any]]) -> dict[str, Any]:
+    """Of something that exists."""
+    names = [parameter.name for parameter in operation.path_parameters]
+    values = known.get(url_name(operation.path), [])
+    return dict(zip(names, values, strict=True)) if names else {}
+
+
+def _each(strategy: Any, ask: Callable[[Any, int], None], examples: int = EXAMPLES) -> None:
+    turns = iter(range(10**6))
+
+    @hypothesis.settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    @hypothesis.given(strategy)
+    def run(case: Any) -> None:
+        ask(case, next(turns))
+
+    run()
+
+
+def _report(broken: dict[str, str]) -> str:
+    return "\n\n".join(f"{label}: {said}" for label, said in broken.items())
