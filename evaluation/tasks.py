@@ -28,7 +28,7 @@ from labeling.services import (
     signing_in,
 )
 from labeling.services.alone import alone
-from labeling.services.exchange import drafts
+from labeling.services.exchange import drafts, uploads
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.turns import takes_long, turns, work_apart_by
 from labeling.services.work import check_requests
@@ -126,4 +126,5 @@ def sweep() -> None:
     audit_chain.sweep()
     publishing.sweep()
     drafts.sweep()
+    uploads.sweep()
     planner.keep_up()

@@ -31,6 +31,7 @@ from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
 from labeling.models.signing_in import SignIn, Tries, UnconfirmedAddress, WorkerPulse
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
+from labeling.models.uploads import Upload, UploadPart
 from labeling.models.vectors import TextVector
 from labeling.models.webhooks import Webhook, WebhookDelivery
 
@@ -93,6 +94,8 @@ __all__ = [
     "Transcript",
     "Tries",
     "UnconfirmedAddress",
+    "Upload",
+    "UploadPart",
     "Webhook",
     "WebhookDelivery",
     "WorkerPulse",

@@ -22,7 +22,7 @@ from labeling.forms.conversations import (
     ConversationUploadForm,
     how_chosen,
 )
-from labeling.models import Conversation, Project
+from labeling.models import Conversation, Project, Upload
 from labeling.services.exchange import conversations, previews, uploads
 from labeling.translation import lazy
 from labeling.views import access
@@ -75,7 +75,7 @@ def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _preview(
     request: HttpRequest,
     project: Project,
-    kept: Sequence[uploads.Upload],
+    kept: Sequence[Upload],
     options: dict[str, Any],
     how: HowToRead,
 ) -> HttpResponse:
@@ -143,22 +143,22 @@ def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
     return {"project": project, "by": request.user, "purpose": "conversations"}
 
 
-def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[uploads.Upload]:
+def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[Upload]:
     if not keys:
         raise uploads.UploadGone("upload.gone")
     return [uploads.find(key, **_whose(request, project)) for key in keys]
 
 
-def _opened(kept: Sequence[uploads.Upload]) -> Iterator[tuple[str, BinaryIO]]:
+def _opened(kept: Sequence[Upload]) -> Iterator[tuple[str, BinaryIO]]:
     for upload in kept:
-        with upload.open() as file:
+        with uploads.opened(upload) as file:
             yield upload.name, file
 
 
 def _import(
     request: HttpRequest,
     project: Project,
-    kept: Sequence[uploads.Upload],
+    kept: Sequence[Upload],
     *,
     dry_run: bool,
     **options: Any,

@@ -26,7 +26,7 @@ from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
-from labeling.models import Look, Project
+from labeling.models import Look, Project, Upload
 from labeling.services import blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
 from labeling.services.gold import looks
@@ -135,12 +135,12 @@ def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
 def _import(
     request: HttpRequest,
     project: Project,
-    kept: uploads.Upload,
+    kept: Upload,
     options: dict[str, Any],
     *,
     dry_run: bool,
 ) -> label_imports.LabelReport:
-    with kept.open() as file:
+    with uploads.opened(kept) as file:
         return label_imports.import_labels(
             project=project,
             files=[(kept.name, file)],

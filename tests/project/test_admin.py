@@ -30,6 +30,8 @@ from labeling.models import (
     TextVector,
     Transcript,
     Tries,
+    Upload,
+    UploadPart,
     WorkerPulse,
 )
 from tests import factories
@@ -48,6 +50,8 @@ NOT_ON_THEIR_OWN = {
     TextVector,
     Transcript,
     Tries,
+    Upload,
+    UploadPart,
     WorkerPulse,
 }
 CHANGEABLE = {Project}

@@ -1,24 +1,34 @@
-"""Files that wait between a preview and its confirmation, kept in the data folder for a day."""
+"""Files that wait between a preview and its confirmation, kept in the database for a day.
+
+There every web server reads them. They are written, read and deleted a part at a time: nobody else
+waits for a large one, and memory does not grow with it.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
-from uuid import uuid4
+from typing import BinaryIO
+from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import User
-from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models.functions import Now
 
 from labeling.domain.errors import RuleError
-from labeling.models import Project
+from labeling.models import Project, Upload, UploadPart
+from labeling.services.short_writes import short_write
 
-KEPT_SECONDS = 24 * 60 * 60
-MOST_BYTES = 2 * 1024**3
+KEPT = timedelta(days=1)
+MOST_BYTES = 1024**3
 """Of one person: what they have sent first goes when they send more."""
+
+PART_BYTES = 512 * 1024
+DELETED_AT_ONCE = 8
 
 
 class UploadGone(RuleError):
@@ -27,73 +37,73 @@ class UploadGone(RuleError):
     code = "upload_gone"
 
 
-class Upload(NamedTuple):
-    """A file that was sent; ``key`` opens it again, for the same person, project and purpose."""
-
-    key: str
-    name: str
-    path: Path
-
-    def open(self) -> BinaryIO:
-        return self.path.open("rb")
-
-
 def keep(file: UploadedFile, *, project: Project, by: User, purpose: str) -> Upload:
-    folder = settings.DATA_DIR / "uploads"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _forget_old(folder.iterdir())
-    _make_room(folder.glob(f"{by.pk}.*"), MOST_BYTES - (file.size or 0))
-    path = folder / f"{by.pk}.{uuid4().hex}"
-    with path.open("xb") as stored:
-        for chunk in file.chunks():
-            stored.write(chunk)
+    """Store a file that was sent; its key opens it for the same person, project and purpose."""
+    sweep()
+    _make_room(by, MOST_BYTES - (file.size or 0))
     name = Path(file.name or "file").name
-    key = signing.dumps([path.name, name], salt=_salt(project, by, purpose))
-    return Upload(key, name, path)
+    upload = Upload.objects.create(project=project, by=by, purpose=purpose, name=name)
+    for number, part in enumerate(_parts(file)):
+        content = zlib.compress(part, level=1)
+        with short_write():
+            UploadPart.objects.create(upload=upload, number=number, content=content)
+        upload.size += len(part)
+    upload.is_complete = True
+    upload.save(update_fields=["size", "is_complete"])
+    return upload
 
 
 def find(key: str, *, project: Project, by: User, purpose: str) -> Upload:
     try:
-        stored, name = signing.loads(key, salt=_salt(project, by, purpose), max_age=KEPT_SECONDS)
-    except (signing.BadSignature, ValueError):
-        raise _gone() from None
-    path = settings.DATA_DIR / "uploads" / stored
-    if not path.is_file():
-        raise _gone()
-    return Upload(key, name, path)
+        known = UUID(key)
+    except ValueError:
+        raise UploadGone("upload.gone") from None
+    whose = Upload.objects.filter(project=project, by=by, purpose=purpose, is_complete=True)
+    upload = whose.filter(key=known, at__gte=Now() - KEPT).first()
+    if upload is None:
+        raise UploadGone("upload.gone")
+    return upload
+
+
+@contextmanager
+def opened(upload: Upload) -> Iterator[BinaryIO]:
+    """Its content as a file of this machine, which goes when it is closed."""
+    with tempfile.TemporaryFile() as file:
+        number = 0
+        while part := UploadPart.objects.filter(upload=upload, number=number).first():
+            file.write(zlib.decompress(part.content))
+            number += 1
+        if file.tell() != upload.size:
+            raise UploadGone("upload.gone")  # deleted meanwhile
+        file.seek(0)
+        yield file
 
 
 def forget(upload: Upload) -> None:
-    upload.path.unlink(missing_ok=True)
+    parts = UploadPart.objects.filter(upload=upload)
+    while first := list(parts.order_by("number").values_list("pk", flat=True)[:DELETED_AT_ONCE]):
+        with short_write():
+            UploadPart.objects.filter(pk__in=first).delete()
+    Upload.objects.filter(pk=upload.pk).delete()
 
 
-def _salt(project: Project, by: User, purpose: str) -> str:
-    return f"upload.{purpose}.{project.pk}.{by.pk}"
+def sweep() -> None:
+    """Forget what nobody has confirmed in a day; so does what its process did not finish."""
+    for upload in Upload.objects.filter(at__lt=Now() - KEPT):
+        forget(upload)
 
 
-def _gone() -> UploadGone:
-    return UploadGone("upload.gone")
+def _parts(file: UploadedFile) -> Iterator[bytes]:
+    """Of one size; a small file is in memory and comes as a whole."""
+    for chunk in file.chunks(PART_BYTES):
+        for start in range(0, len(chunk), PART_BYTES):
+            yield chunk[start : start + PART_BYTES]
 
 
-def _make_room(paths: Iterable[Path], most: int) -> None:
-    sizes = []
-    for path in paths:
-        try:
-            sizes.append((path.stat().st_mtime, path, path.stat().st_size))
-        except FileNotFoundError:
-            continue
+def _make_room(by: User, most: int) -> None:
     kept = 0
-    for _, path, size in sorted(sizes, reverse=True):
-        kept += size
+    mine: Iterable[Upload] = Upload.objects.filter(by=by)
+    for upload in mine:  # the newest first
+        kept += upload.size
         if kept > most:
-            path.unlink(missing_ok=True)
-
-
-def _forget_old(paths: Iterable[Path]) -> None:
-    oldest = time.time() - KEPT_SECONDS
-    for path in paths:
-        try:
-            if path.stat().st_mtime < oldest:
-                path.unlink()
-        except FileNotFoundError:
-            continue  # somebody else was quicker
+            forget(upload)
