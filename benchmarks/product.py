@@ -131,7 +131,7 @@ def web_server(folder: str) -> Iterator[int]:
             web_command("127.0.0.1", port), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        while not answers(f"http://127.0.0.1:{port}/healthz?only=database"):
+        while not answers(f"http://127.0.0.1:{port}/readyz?only=database"):
             if server.poll() is not None:
                 sys.exit(f"The web server ended: {log.read_text()[-2000:]}")
             time.sleep(0.1)

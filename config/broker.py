@@ -22,6 +22,7 @@ from kombu.utils.json import dumps, loads
 SCHEME = "files"
 TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
 TRANSPORT_ALIASES["database"] = "config.database_broker:Transport"
+TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "config.redis_broker:Transport"
 
 BUSY_SECONDS = 0.02
 """How often a busy worker gets the chance to acknowledge and continue."""

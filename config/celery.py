@@ -10,8 +10,10 @@ from threading import Event, Thread
 from typing import Any
 
 from celery import Celery, bootsteps
+from celery.app import amqp
 from django.conf import settings
 from django.db import connections
+from kombu import Connection
 
 from config import broker
 
@@ -49,6 +51,18 @@ def _broker() -> dict[str, Any]:
     return {"broker_url": url, "broker_transport_options": broker.options(folder)}
 
 
+class PromptConnection(Connection):
+    """A worker that lost its broker asks for it every few seconds, however long it was away."""
+
+    def ensure_connection(self, *args: Any, **options: Any) -> Any:
+        pauses = {"interval_start": 1, "interval_step": 0.5, "interval_max": 3}
+        return super().ensure_connection(*args, **pauses | options)
+
+
+class AMQP(amqp.AMQP):
+    Connection = PromptConnection
+
+
 class Sweeper(bootsteps.StartStopStep):
     """Calls the sweep every few seconds inside the worker.
 
@@ -80,7 +94,7 @@ def sweep_once(app: Celery) -> None:
         connections.close_all()
 
 
-app = Celery("assay")
+app = Celery("assay", amqp=AMQP)
 app.add_defaults(configuration)
 app.steps["worker"].add(Sweeper)
 app.autodiscover_tasks(["labeling", "evaluation"])

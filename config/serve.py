@@ -152,7 +152,7 @@ def serve() -> None:
         for child in children:
             child.start()
         own = address_to_call(host)
-        wait_for_answer(f"http://{own}:{port}/healthz?only=database", children[0])
+        wait_for_answer(f"http://{own}:{port}/readyz?only=database", children[0])
         welcome(f"http://{own}:{port}/", logs, demo)
         if demo and not here_only:
             say(FOR_OTHERS if env_bool("ASSAY_DEMO_EVERYWHERE", False) else HERE_ONLY)

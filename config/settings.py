@@ -224,7 +224,7 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 HTTPS = env_bool("ASSAY_HTTPS", PUBLIC_URL.startswith("https://"))
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 # A load balancer and "make serve" ask by plain HTTP, and hear nothing that others may not.
-SECURE_REDIRECT_EXEMPT = ["^healthz$"]
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]
 SECURE_HSTS_SECONDS = env_int("ASSAY_HSTS_SECONDS", 31_536_000, minimum=0) if HTTPS else 0
 # How many proxies in front add to X-Forwarded-For the address that they were called from.
 PROXIES = env_int("ASSAY_PROXIES", 1 if HTTPS else 0, minimum=0)
@@ -236,7 +236,7 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 CSRF_FAILURE_VIEW = "labeling.views.errors.csrf_failure"
-# Who sends it reads at /healthz what is missing; without it only this machine does.
+# Who sends it reads at /readyz what is missing, and /metrics; without it only this machine does.
 HEALTH_KEY = env_secret("ASSAY_HEALTH_KEY") or ""
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

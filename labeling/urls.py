@@ -64,7 +64,7 @@ from labeling.views.gold import (
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.views.health import healthz
+from labeling.views.health import healthz, readyz
 from labeling.views.home import home
 from labeling.views.imports import import_report, imports
 from labeling.views.invitations import (
@@ -242,6 +242,7 @@ urlpatterns = [
     path("account/sessions/<int:pk>/end/", session_end, name="session-end"),
     path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/finished/", round_finished, name="round-finished"),

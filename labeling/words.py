@@ -394,6 +394,10 @@ WORDS: dict[str, Text] = {
     "hint.vague": _("“{words}” is vague: what, or how much?"),
     "import.second_labels": _("a second set of labels for {conversation}"),
     "import.refused": _("Nothing was stored: {problems: ·}"),
+    "job.cases_failed": _("{n} cases failed, the last one so: {why}"),
+    "job.delivery_given_up": _("{host} did not take a message, in {attempts} tries."),
+    "job.no_reason": _("No reason was stored."),
+    "job.nothing_to_free": _("Nobody is at this work any more: load the page again."),
     "invitation.expired": _("This invitation expired on {day}."),
     "invitation.name_in_use": _("Somebody is called “{username}” already: choose another."),
     "invitation.of_former_lead": _(

@@ -30,7 +30,7 @@ class Assay(system.System):
     def start(self) -> None:
         command = [sys.executable, "-m", "config.serve"]
         self.launch("web", command, **self.settings(), cwd=str(ROOT))
-        self.wait_for("/healthz?only=database")
+        self.wait_for("/readyz?only=database")
 
     def settings(self, database: str = "") -> dict[str, str]:
         return {

@@ -19,10 +19,12 @@ from typing import TypedDict
 from celery import current_app
 from django.conf import settings
 from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from labeling.models import WorkerPulse
+from labeling.services import jobs
 
 SECONDS = 3.0
 """In all, for whoever asks."""
@@ -82,15 +84,37 @@ class Missing(Exception):
 def _database() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM django_migrations")
-        return f"{connection.vendor}, {cursor.fetchone()[0]} migrations"
+        cursor.fetchone()
+    return connection.vendor
 
 
-def _queue() -> str:
+def _migrations() -> str:
+    waiting = migrations_to_make()
+    if waiting:
+        raise Missing(f"{waiting} migrations wait")
+    return "all made"
+
+
+def migrations_to_make() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _broker() -> str:
     url = str(current_app.conf.broker_url)
     with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
         with broker.SimpleQueue("celery") as queue:
             return f"{url.partition(':')[0]}, {queue.qsize()} messages wait"
+
+
+def messages_waiting() -> int:
+    """In the broker: wake-ups that no worker has taken."""
+    with (
+        current_app.connection_for_write(connect_timeout=SECONDS) as broker,
+        broker.SimpleQueue("celery") as queue,
+    ):
+        return int(queue.qsize())
 
 
 def _disk() -> str:
@@ -114,11 +138,25 @@ def _workers() -> str:
     return f"{len(alive)} at work"
 
 
+def _queue() -> str:
+    backlogs = jobs.backlogs()
+    since = min((each.since for each in backlogs if each.since), default=None)
+    if since is None:
+        return "nothing waits"
+    seconds = max(0, round((timezone.now() - since).total_seconds()))
+    says = f"{sum(each.waiting for each in backlogs)} wait, the oldest for {seconds} s"
+    if seconds > jobs.OVERDUE_AFTER.total_seconds():
+        raise Missing(says)
+    return says
+
+
 _PROBES = {
     "database": _Probe(_database),
+    "migrations": _Probe(_migrations),
+    "broker": _Probe(_broker),
+    "workers": _Probe(_workers),
     "queue": _Probe(_queue),
     "disk": _Probe(_disk),
-    "workers": _Probe(_workers),
 }
 PARTS = tuple(_PROBES)
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 
 from config import private_files
 from labeling.models import guards
@@ -129,9 +128,7 @@ def _database() -> Findings:
         )
     else:
         yield FINE, connection.vendor
-    executor = MigrationExecutor(connection)
-    waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    if waiting:
+    if waiting := health.migrations_to_make():
         yield MISSING, f"{waiting} migrations wait: run manage.py migrate."
         return
     lost = guards.missing(connection, guards.GUARDS)
@@ -151,7 +148,9 @@ def _parts() -> Findings:
 
 WHAT_TO_DO = {
     "database": "See that it runs and that DATABASE_URL is right.",
-    "queue": "See that it runs and that CELERY_BROKER_URL is right.",
+    "migrations": "Run manage.py migrate.",
+    "broker": "See that it runs and that CELERY_BROKER_URL is right.",
+    "queue": "Start another worker, and see at /status/ what waits.",
     "disk": "Make room, or set ASSAY_DATA_DIR to a disk with room that can be written.",
     "workers": "Start one: celery --app config worker --pool threads.",
 }

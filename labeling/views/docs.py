@@ -43,6 +43,7 @@ PAGES = {
     "webhooks": "Webhooks",
     "settings": "Settings",
     "deploying": "Deploying",
+    "operating": "Operating",
     "performance": "Beside other tools",
 }
 """The pages in reading order. Only these can be asked for."""

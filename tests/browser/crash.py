@@ -49,7 +49,7 @@ class Server:
                 start_new_session=True,
             )
         deadline = time.monotonic() + SECONDS_TO_START
-        while not answers(f"{self.url}/healthz?only=database"):
+        while not answers(f"{self.url}/readyz?only=database"):
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.05)

@@ -41,7 +41,8 @@ EXPECTED = {
     "sign-in": Row(200, 302, 302, 302, 302),
     "password-forgotten": Row(200, 200, 200, 200, 200),
     "password-set": Row(200, 200, 200, 200, 200),  # the page says that the link is over
-    "healthz": Row(503, 503, 503, 503, 503),  # no worker is at work
+    "healthz": Row(200, 200, 200, 200, 200),
+    "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
     "invitation": Row(200, 200, 200, 200, 200),  # to whoever has its link
     # anybody signed in; each sees their own

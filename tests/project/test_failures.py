@@ -107,7 +107,7 @@ def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
     assert "Too much at once" in large.content.decode()
 
 
-# --- healthz --------------------------------------------------------------------------------------
+# --- readyz ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -124,10 +124,10 @@ def hanging() -> Iterator[health._Probe]:
 
 def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
     here, far = {"HTTP_HOST": "localhost"}, {"REMOTE_ADDR": "192.0.2.1"}
-    answer = Client().get("/healthz?only=disk,queue", **here)
+    answer = Client().get("/readyz?only=disk,broker", **here)
     assert answer.status_code == 200
-    assert set(answer.json()["parts"]) == {"disk", "queue"}
-    assert Client().get("/healthz?only=disk", **far).content == b"ok\n"
+    assert set(answer.json()["parts"]) == {"disk", "broker"}
+    assert Client().get("/readyz?only=disk", **far).content == b"ok\n"
 
 
 def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
@@ -145,9 +145,9 @@ def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
 def test_health_with_a_part_that_fails_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = health._Probe(failing(OperationalError("gone away\nfor good")))
     monkeypatch.setattr(health, "_PROBES", {"database": broken})
-    far = Client().get("/healthz?only=database", REMOTE_ADDR="192.0.2.1")
+    far = Client().get("/readyz?only=database", REMOTE_ADDR="192.0.2.1")
     assert (far.status_code, far.content) == (503, b"not ok\n")
-    near = Client().get("/healthz?only=database", HTTP_HOST="localhost")
+    near = Client().get("/readyz?only=database", HTTP_HOST="localhost")
     assert json.loads(near.content)["parts"]["database"]["says"] == "gone away for good"
 
 

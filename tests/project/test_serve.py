@@ -151,7 +151,7 @@ def assert_stops_by_itself(server: Server, number: signal.Signals) -> None:
 def test_it_answers_with_shared_memory_and_a_signal_stops_all_of_it_within_seconds(migrated, start):
     server = start()
     names = [process.name() for process in server.family()]
-    assert server.get("/healthz?only=database") == 200
+    assert server.get("/readyz?only=database") == 200
     assert server.get("/") == 200
     assert sorted(names) == ["assay-web", "assay-web", "assay-worker"]
     if sys.platform == "linux":  # what each process needs for itself, next to what it shares
@@ -170,7 +170,7 @@ def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_childr
 
     server.wait_for("The worker ended (-9) and is started again in 1 s.")
     server.wait_until(lambda: server.child("assay-worker") is not None)
-    assert server.get("/healthz?only=database") == 200
+    assert server.get("/readyz?only=database") == 200
 
     family = server.family()
     server.process.kill()
@@ -273,7 +273,7 @@ from django.urls import NoReverseMatch, get_resolver, reverse
 
 client = Client()
 client.force_login(get_user_model().objects.create_superuser("admin", password="x"))
-paths = ["/", "/healthz?only=database", "/admin/", "/api/schema/", "/api/docs/"]
+paths = ["/", "/readyz?only=database", "/admin/", "/api/schema/", "/api/docs/"]
 for name in {name for name in get_resolver().reverse_dict if isinstance(name, str)}:
     with suppress(NoReverseMatch):  # it needs arguments
         paths.append(reverse(name))

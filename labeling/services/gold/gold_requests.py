@@ -10,7 +10,7 @@ been asked for already joins that request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
@@ -79,6 +79,12 @@ def request_freeze(
 def waiting(project: Project) -> list[Event]:
     """The requests of a project that have no outcome yet, in the order in which they are taken."""
     return _unanswered(_lately_asked().filter(project=project))
+
+
+def all_waiting(projects: Collection[int] | None = None) -> list[Event]:
+    """The same of these projects, None: of all; the oldest first."""
+    asked = _lately_asked()
+    return _unanswered(asked if projects is None else asked.filter(project__in=projects))
 
 
 def work(request_id: int) -> None:

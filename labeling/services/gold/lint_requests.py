@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from functools import partial
 
@@ -66,6 +66,19 @@ def waiting(project: Project, layer: str) -> Event | None:
     )
     asked = recent.order_by("-pk").first()
     return None if asked is None or is_answered(asked) else asked
+
+
+def all_waiting(projects: Collection[int] | None = None) -> list[Event]:
+    """Requests of these projects without an outcome, None: of all; the oldest first."""
+    asked = Event.objects.filter(verb=ASKED, at__gt=timezone.now() - GIVEN_UP_AFTER)
+    if projects is not None:
+        asked = asked.filter(project__in=projects)
+    rows = list(asked.select_related("project").order_by("pk"))
+    if not rows:
+        return []
+    outcomes = Event.objects.filter(verb__in=OUTCOMES, pk__gt=rows[0].pk).order_by()
+    answered = set(outcomes.values_list("data__request", flat=True))
+    return [event for event in rows if event.pk not in answered]
 
 
 def refused(project: Project, layer: str) -> Event | None:

@@ -30,11 +30,12 @@ def request(assignment: Assignment) -> None:
 def wake_unattended() -> list[int]:
     """Send another message for each answer that is not compared yet; its own may be lost."""
     before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
-    waiting = _unscored().filter(annotation__updated_at__lt=before)
+    waiting = unscored().filter(annotation__updated_at__lt=before)
     return [pk for pk in waiting.values_list("pk", flat=True) if _messages.send_again(pk)]
 
 
-def _unscored() -> QuerySet[Assignment]:
+def unscored() -> QuerySet[Assignment]:
+    """Answers to checks that are not compared yet."""
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )

@@ -136,6 +136,12 @@ def give_back(request_id: int, owner: UUID) -> None:
     _held(request_id, owner).update(owner=None, lease_expires_at=None)
 
 
+def free(request_id: int) -> bool:
+    """Take it from whoever is at it: they store nothing more, and another worker begins."""
+    held = SuggestionRequest.objects.filter(pk=request_id, finished_at=None, owner__isnull=False)
+    return held.update(owner=None, lease_expires_at=None, woken_at=None) == 1
+
+
 def unattended(*, woken_before: datetime) -> list[int]:
     """Requests that nobody works on and for which no worker was woken lately."""
     now = timezone.now()

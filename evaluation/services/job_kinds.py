@@ -1,0 +1,232 @@
+"""The background work of evaluation, for the list of all work (``labeling.services.jobs``)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, Func, OuterRef, QuerySet, Subquery
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import (
+    Answer,
+    CaseRun,
+    Judgement,
+    LayerBuild,
+    Probing,
+    Run,
+    Slot,
+    Trial,
+    TrialCase,
+    Work,
+)
+from evaluation.services.work import freeing, leases
+from labeling.domain.facts import Fact
+from labeling.models import Event
+from labeling.services import health, jobs
+from labeling.services.job_kinds import is_held_too_long
+from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
+
+
+def register() -> None:
+    jobs.register(
+        Kind("run", _runs, _failed_runs, freeing.free_run),
+        Kind("trial", _trials, _failed_trials, freeing.free_trial),
+        Kind("layers", _builds, _failed_builds, freeing.free_build),
+        Kind("probing", _probings, _failed_probings, freeing.free_probing),
+    )
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def _runs(scope: Scope) -> Iterator[Job]:
+    """Paused runs wait for a person, and what failed a moment ago for its next try."""
+    now = timezone.now()
+    open_runs = Run.objects.filter(scored_at=None, failure=None, cancelled=False, paused=False)
+    rows = list(
+        of_projects(open_runs, scope, "release__project")
+        .with_progress()
+        .annotate(
+            case_until=_last_lease(CaseRun.objects.filter(run=OuterRef("pk"))),
+            answer_until=_last_lease(Answer.objects.filter(case__run=OuterRef("pk"))),
+            judgement_until=_last_lease(Judgement.objects.filter(judging__run=OuterRef("pk"))),
+        )
+        .select_related("release__project")
+        .defer("spec", "config", "release__header")
+    )
+    can_start = leases.startable_work(now) | leases.to_score(now)
+    startable = set(
+        Run.objects.filter(can_start, pk__in=[run.pk for run in rows]).values_list("pk", flat=True)
+    )
+    at = _slots(rows)
+    for run in rows:
+        until = _held_until(run)
+        is_held = bool(at[run.pk]) or (until is not None and until > now)
+        silent = [seen for _, seen in at[run.pk] if now - seen > health.SILENT_AFTER]
+        since = run.turn_at if is_held else max(filter(None, (run.created_at, run.woken_at, until)))
+        yield Job(
+            "run",
+            run.pk,
+            since or run.woken_at or run.created_at,
+            is_held or run.pk not in startable,
+            run.release.project,
+            f"{run.pk}: {run.name or run.pipeline}",
+            run.get_absolute_url(),
+            tuple(dict.fromkeys(name for name, _ in at[run.pk])),
+            run.n_done + run.n_failed,
+            run.n_cases,
+            is_stuck=bool(silent) or is_held_too_long(until),
+        )
+
+
+def _last_lease(rows: QuerySet[Any]) -> Subquery:
+    held = rows.filter(state=Work.State.RUNNING).order_by()
+    return Subquery(held.annotate(end=Func(F("lease_expires_at"), function="MAX")).values("end"))
+
+
+def _held_until(run: Any) -> datetime | None:
+    ends = (run.case_until, run.answer_until, run.judgement_until, run.scoring_expires_at)
+    return max(filter(None, ends), default=None)
+
+
+def _slots(runs: list[Run]) -> dict[int, list[tuple[str, datetime]]]:
+    """Who is at each run, and when they were last seen."""
+    at: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
+    rows = Slot.objects.filter(run__in=runs).order_by("number")
+    for run, worker, seen in rows.values_list("run", "worker", "worker__seen_at"):
+        at[run].append((worker, seen))
+    return at
+
+
+def _failed_runs(scope: Scope, since: datetime) -> Iterator[Failure]:
+    """Runs that could not go on; and those with failed cases, by why the newest of these failed."""
+    ended = of_projects(Event.objects.filter(verb="run.failed", at__gt=since), scope)
+    at = dict(ended.order_by("pk").values_list("object_id", "at"))
+    runs = Run.objects.filter(pk__in=[int(pk) for pk in at], failure__isnull=False)
+    for run in runs.select_related("release__project").order_by("-pk")[: jobs.FAILURES]:
+        assert run.failure is not None
+        yield _failure_of_run(run, at[str(run.pk)], run.failure)
+    failed = CaseRun.objects.filter(run=OuterRef("pk"), state=Work.State.FAILED).order_by("-pk")
+    recent = of_projects(
+        Run.objects.filter(created_at__gt=since, failure=None), scope, "release__project"
+    )
+    rows = recent.annotate(
+        n_failed=Subquery(failed.order_by().annotate(n=_count()).values("n")),
+        failed_at=Subquery(failed.values("finished_at")[:1]),
+        why=Subquery(failed.values("error")[:1]),
+    ).filter(failed_at__isnull=False)
+    for run in rows.select_related("release__project").order_by("-pk")[: jobs.FAILURES]:
+        why = Fact("job.cases_failed", n=run.n_failed, why=_fact(run.why))
+        yield _failure_of_run(run, run.failed_at, why)
+
+
+def _count() -> Func:
+    return Func(F("pk"), function="COUNT")
+
+
+def _fact(stored: Any) -> Fact:
+    return stored if isinstance(stored, Fact) else Fact("job.no_reason")
+
+
+def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
+    title = f"{run.pk}: {run.name or run.pipeline}"
+    return Failure("run", run.pk, at, why, run.release.project, title, run.get_absolute_url())
+
+
+# --- trials, layers of memory, probes -------------------------------------------------------------
+
+
+def _trials(scope: Scope) -> Iterator[Job]:
+    """Of the whole server also those that belong to no project."""
+    now = timezone.now()
+    with_work = TrialCase.objects.unfinished().order_by().values("trial")
+    open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
+    held = TrialCase.objects.filter(trial=OuterRef("pk"))
+    rows = of_projects(open_trials, scope).with_progress().annotate(until=_last_lease(held))
+    for trial in rows.select_related("project"):
+        yield Job(
+            "trial",
+            trial.pk,
+            trial.created_at,
+            trial.until is not None and trial.until > now,
+            trial.project,
+            f"{trial.pk}: {trial.pipeline}",
+            trial.get_absolute_url(),
+            done=trial.n_done + trial.n_failed,
+            total=trial.n_cases,
+            is_stuck=is_held_too_long(trial.until),
+        )
+
+
+def _failed_trials(scope: Scope, since: datetime) -> Iterator[Failure]:
+    failed = of_projects(Trial.objects.filter(failure__isnull=False, created_at__gt=since), scope)
+    for trial in failed.select_related("project").order_by("-pk")[: jobs.FAILURES]:
+        title, page = f"{trial.pk}: {trial.pipeline}", trial.get_absolute_url()
+        assert trial.failure is not None
+        at = trial.woken_at or trial.created_at
+        yield Failure("trial", trial.pk, at, trial.failure, trial.project, title, page)
+
+
+def _builds(scope: Scope) -> Iterator[Job]:
+    """What failed a moment ago waits a little, by the same column."""
+    now = timezone.now()
+    rows = of_projects(LayerBuild.objects.unfinished(), scope, "conversation__project")
+    for build in rows.select_related("conversation__project").order_by("pk"):
+        project = build.conversation.project
+        yield Job(
+            "layers",
+            build.pk,
+            build.requested_at,
+            build.lease_expires_at is not None and build.lease_expires_at > now,
+            project,
+            build.conversation.external_id,
+            reverse("layers", args=[project.slug, build.conversation_id]),
+            done=build.done if build.owner else None,
+            total=build.total if build.owner else None,
+            is_stuck=bool(build.owner) and is_held_too_long(build.lease_expires_at),
+        )
+
+
+def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
+    failed = LayerBuild.objects.filter(failure__isnull=False, requested_at__gt=since)
+    rows = of_projects(failed, scope, "conversation__project")
+    for build in rows.select_related("conversation__project").order_by("-pk")[: jobs.FAILURES]:
+        project = build.conversation.project
+        page = reverse("layers", args=[project.slug, build.conversation_id])
+        assert build.failure is not None
+        at, title = build.woken_at or build.requested_at, build.conversation.external_id
+        yield Failure("layers", build.pk, at, build.failure, project, title, page)
+
+
+def _probings(scope: Scope) -> Iterator[Job]:
+    now = timezone.now()
+    rows = of_projects(Probing.objects.unfinished(), scope).select_related("project")
+    for probing in rows.order_by("pk"):
+        yield Job(
+            "probing",
+            probing.pk,
+            probing.created_at,
+            probing.lease_expires_at is not None and probing.lease_expires_at > now,
+            probing.project,
+            probing.model,
+            _page_of(probing),
+            is_stuck=is_held_too_long(probing.lease_expires_at),
+        )
+
+
+def _failed_probings(scope: Scope, since: datetime) -> Iterator[Failure]:
+    failed = Probing.objects.filter(state=Work.State.FAILED, finished_at__gt=since)
+    rows = of_projects(failed, scope).select_related("project").order_by("-pk")
+    for probing in rows[: jobs.FAILURES]:
+        why, at = probing.error or Fact("job.no_reason"), probing.finished_at
+        assert at is not None
+        page = _page_of(probing)
+        yield Failure("probing", probing.pk, at, why, probing.project, probing.model, page)
+
+
+def _page_of(probing: Probing) -> str:
+    return reverse("judge", args=[probing.project.slug, probing.kind, probing.judge_sha256])

@@ -1,0 +1,181 @@
+"""The background work of labeling, for the list of all work (``jobs``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count, Min
+from django.urls import reverse
+from django.utils import timezone
+
+from labeling.domain.facts import Fact
+from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
+from labeling.models import SuggestionRequest as Suggestions
+from labeling.services import jobs
+from labeling.services.alone import taken_of
+from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
+from labeling.services.work import check_requests, suggestion_requests
+
+HELD_TOO_LONG = timedelta(seconds=60)
+"""Beyond a lease: clocks of machines differ a little, but no worker renews for longer."""
+
+
+def register() -> None:
+    jobs.register(
+        Kind("answers", _answers),
+        Kind("freeze", _freezes, _refused_freezes),
+        Kind("lint", _lints, _refused_lints),
+        Kind("checks", _checks),
+        Kind("webhooks", _webhooks, _given_up),
+        Kind("suggestions", _suggestions, _failed_suggestions, suggestion_requests.free),
+    )
+
+
+def is_held_too_long(lease_expires_at: datetime | None) -> bool:
+    longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
+    return lease_expires_at is not None and lease_expires_at > timezone.now() + longest
+
+
+def _answers(scope: Scope) -> Iterator[Job]:
+    """One job for each project: a worker takes all that is due in it."""
+    waiting = of_projects(PendingUpdate.objects.order_by(), scope).values("project")
+    rows = list(waiting.annotate(n=Count("pk"), since=Min("asked_at")))
+    projects = Project.objects.in_bulk([row["project"] for row in rows])
+    taken = taken_of([f"process {pk}" for pk in projects])
+    for row in rows:
+        project = projects.get(row["project"])
+        if project is not None:
+            yield Job(
+                "answers",
+                project.pk,
+                row["since"],
+                f"process {project.pk}" in taken,
+                project,
+                url=reverse("progress", args=[project.slug]),
+                total=row["n"],
+            )
+
+
+def _freezes(scope: Scope) -> Iterator[Job]:
+    """Only the first of a project can be under way: they are taken in order."""
+    asked = gold_requests.all_waiting(scope)
+    taken = taken_of([f"freeze {pk}" for pk in {each.project_id for each in asked}])
+    seen: set[int | None] = set()
+    for each in asked:
+        if each.project is None:
+            continue
+        is_at_work = each.project_id not in seen and f"freeze {each.project_id}" in taken
+        seen.add(each.project_id)
+        yield Job("freeze", each.pk, each.at, is_at_work, each.project, *_of_gold(each, "gold"))
+
+
+def _lints(scope: Scope) -> Iterator[Job]:
+    for asked in lint_requests.all_waiting(scope):
+        if asked.project is not None:
+            yield Job(
+                "lint", asked.pk, asked.at, False, asked.project, *_of_gold(asked, "gold-lint")
+            )
+
+
+def _of_gold(event: Event, page: str) -> tuple[str, str]:
+    """Title and address."""
+    assert event.project is not None
+    return str(event.data.get("name") or ""), reverse(page, args=[event.project.slug])
+
+
+def _checks(scope: Scope) -> Iterator[Job]:
+    rows = of_projects(check_requests.unscored(), scope, "round__project")
+    counted = list(
+        rows.values("round__project").annotate(n=Count("pk"), since=Min("annotation__updated_at"))
+    )
+    projects = Project.objects.in_bulk([row["round__project"] for row in counted])
+    for row in counted:
+        project = projects[row["round__project"]]
+        page = reverse("checks", args=[project.slug])
+        yield Job("checks", project.pk, row["since"], False, project, url=page, total=row["n"])
+
+
+def _webhooks(scope: Scope) -> Iterator[Job]:
+    """One job for each address with something to send now, unless it is paused or rests."""
+    due = WebhookDelivery.objects.due(timezone.now()).filter(webhook__removed_at=None)
+    due = of_projects(due.filter(webhook__active=True), scope, "webhook__project").order_by()
+    rows = due.values("webhook", "webhook__project", "webhook__sender", "webhook__resting_until")
+    counted = list(rows.annotate(n=Count("pk"), since=Min("next_attempt_at")))
+    projects = Project.objects.in_bulk({row["webhook__project"] for row in counted})
+    now = timezone.now()
+    for row in counted:
+        if (rests := row["webhook__resting_until"]) and rests > now:
+            continue
+        project, key = projects[row["webhook__project"]], row["webhook"]
+        page = reverse("webhook", args=[project.slug, key])
+        is_at_work = row["webhook__sender"] is not None
+        yield Job("webhooks", key, row["since"], is_at_work, project, url=page, total=row["n"])
+
+
+def _suggestions(scope: Scope) -> Iterator[Job]:
+    now = timezone.now()
+    asked = of_projects(Suggestions.objects.filter(finished_at=None), scope)
+    for each in asked.select_related("project"):
+        is_at_work = each.lease_expires_at is not None and each.lease_expires_at > now
+        yield Job(
+            "suggestions",
+            each.pk,
+            each.requested_at,
+            is_at_work,
+            each.project,
+            each.pipeline,
+            reverse("suggestions", args=[each.project.slug]),
+            is_stuck=is_held_too_long(each.lease_expires_at),
+        )
+
+
+# --- what failed ----------------------------------------------------------------------------------
+
+
+def _refused_freezes(scope: Scope, since: datetime) -> Iterator[Failure]:
+    yield from _refused("freeze", gold_requests.OUTCOMES[1], "gold", scope, since)
+
+
+def _refused_lints(scope: Scope, since: datetime) -> Iterator[Failure]:
+    yield from _refused("lint", lint_requests.OUTCOMES[1], "gold-lint", scope, since)
+
+
+def _refused(kind: str, verb: str, page: str, scope: Scope, since: datetime) -> Iterator[Failure]:
+    refused = of_projects(Event.objects.filter(verb=verb, at__gt=since), scope)
+    for event in refused.select_related("project").order_by("-pk")[: jobs.FAILURES]:
+        why = Fact.from_json(event.data["message"])
+        if event.project is not None:
+            yield Failure(kind, event.pk, event.at, why, event.project, *_of_gold(event, page))
+
+
+def _given_up(scope: Scope, since: datetime) -> Iterator[Failure]:
+    failed = WebhookDelivery.objects.filter(
+        state=WebhookDelivery.State.FAILED, tried_at__gt=since, webhook__removed_at=None
+    )
+    rows = of_projects(failed, scope, "webhook__project").select_related("webhook__project")
+    for row in rows.order_by("-pk")[: jobs.FAILURES]:
+        project = row.webhook.project
+        why = Fact("job.delivery_given_up", host=row.webhook.host, attempts=row.attempts)
+        page = reverse("webhook", args=[project.slug, row.webhook_id])
+        assert row.tried_at is not None
+        yield Failure("webhooks", row.pk, row.tried_at, why, project, url=page)
+
+
+def _failed_suggestions(scope: Scope, since: datetime) -> Iterator[Failure]:
+    failed = Suggestions.objects.filter(finished_at__gt=since, failure__isnull=False)
+    rows = of_projects(failed, scope).select_related("project").order_by("-pk")
+    for each in rows[: jobs.FAILURES]:
+        page = reverse("suggestions", args=[each.project.slug])
+        assert each.finished_at is not None
+        yield Failure(
+            "suggestions",
+            each.pk,
+            each.finished_at,
+            each.failure,
+            each.project,
+            each.pipeline,
+            page,
+        )
