@@ -292,6 +292,8 @@ CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long one case may take in all, its waiting for a language model included.
 CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
 # How many cases of one run are worked on at a time, unless the run says otherwise.
+MAX_OUTPUT_MB = env_int("ASSAY_MAX_OUTPUT_MB", 10, minimum=1)
+MAX_CACHE_MB = env_int("ASSAY_MAX_CACHE_MB", 1024, minimum=1)
 RUN_CONCURRENCY = env_int("ASSAY_RUN_CONCURRENCY", 4, minimum=1)
 # Whether runs, suggestions and memory builds are worked on in processes that can be ended.
 CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
@@ -322,6 +324,7 @@ LLM_TEMPERATURE = (
 )
 LLM_MAX_TOKENS = env_int("LLM_MAX_TOKENS", 4096, minimum=1)
 LLM_TIMEOUT_SECONDS = env_float("LLM_TIMEOUT_SECONDS", 60.0, minimum=0.1)
+LLM_MAX_REPLY_MB = env_int("LLM_MAX_REPLY_MB", 4, minimum=1)
 LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 4, minimum=1)
 LLM_INPUT_PRICE = env_optional_float("LLM_INPUT_PRICE")
 LLM_OUTPUT_PRICE = env_optional_float("LLM_OUTPUT_PRICE")

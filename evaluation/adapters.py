@@ -7,10 +7,13 @@ screens can rely on its shape. What differs by layer is in ``evaluation.layers``
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+from django.conf import settings
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
 from evaluation.models import CaseRun, Rating, Run
@@ -24,6 +27,9 @@ from pipelines.types import Case, Message, Output
 Ratings = dict[int, dict[int, dict[int, int]]]
 EventSchema = dict[str, list[str]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
+MEGABYTE = 1024 * 1024
+MOST_CHARACTERS = 100_000
+"""Of a reply that is stored as it came; a longer one is cut."""
 MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
 
 
@@ -105,6 +111,10 @@ def synonyms_of(project: Project) -> list[list[str]]:
     return [sorted(group) for group in (*DEFAULT_SYNONYMS, *project.actor_synonyms)]
 
 
+class OutputTooLarge(MalformedOutput):
+    """The pipeline returned more than is stored of a case; it would again."""
+
+
 def checked_output(output: Any, layer: str, *, message_count: int) -> Output:
     """The output ready to be stored, or ``MalformedOutput``."""
     if not isinstance(output, Mapping):
@@ -113,8 +123,24 @@ def checked_output(output: Any, layer: str, *, message_count: int) -> Output:
         cleaned: Output = storable(output)
     except RecursionError:
         raise MalformedOutput("output.too_deep") from None
+    check_size(cleaned)
     gold_layer(layer).check(cleaned, message_count=message_count)
     return cleaned
+
+
+def check_size(output: Output | str) -> None:
+    size = len(json.dumps(output, ensure_ascii=False))
+    limit = settings.MAX_OUTPUT_MB
+    if size > limit * MEGABYTE:
+        raise OutputTooLarge("output.too_large", size=round(size / MEGABYTE, 1), limit=limit)
+
+
+def kept_text(text: str) -> str:
+    """What a model wrote, as much of it as is stored, with its true length if that is less."""
+    text = storable(text)
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}… [{len(text)}]"
 
 
 def fact_of(error: PipelineError) -> Fact:

@@ -14,6 +14,7 @@ from django.db import connections
 from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings
+from evaluation.services.language_models import replies
 from evaluation.services.launch import suggestions
 from evaluation.services.run import ratings, scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
@@ -110,6 +111,7 @@ def sweep() -> None:
     processes.children.end_idle()
     health.pulse()
     signing_in.forget()
+    replies.sweep()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
     trials.wake_unattended()

@@ -11,6 +11,18 @@ from labeling.words import Text
 MODELS: dict[str, Text] = {
     "model.no_answer_in_time": _("The model's server gave no answer within {limit} s."),
     "model.not_a_chat_completion": _("The server's answer is not a chat completion: {said}"),
+    "model.other_shape": _(
+        "The server's answer is not a chat completion. {setting}_BASE_URL must be the address of a "
+        "server of the OpenAI protocol."
+    ),
+    "model.reply_too_large": _(
+        "The model's reply is larger than {limit} MB, so it was not read to its end. Raise "
+        "LLM_MAX_REPLY_MB if replies may be that long."
+    ),
+    "model.redirected": _(
+        "The model's server redirects to {to} ({status}), and nothing is sent there. If that is "
+        "the right address, set {setting}_BASE_URL to it, then resume."
+    ),
     "model.unreachable": _("The model's server cannot be reached: {said}"),
     "model.no_quota": _("The provider's account may spend no more: {said}"),
     "model.too_many_requests": _("The model's server takes no more requests: {said}"),
@@ -38,6 +50,7 @@ MODELS: dict[str, Text] = {
     "reply.unfit": _("It does not fit the schema: {problem}."),
     "reply.empty": _("The reply is empty."),
     "reply.too_deep": _("The reply is nested too deeply."),
+    "reply.long_number": _("The reply holds a number of thousands of digits."),
     "reply.no_json": _("The reply holds no JSON."),
     "reply.broken_off": _("The reply breaks off before its end."),
     "reply.no_number": _("The reply holds {name}, which is not a JSON number."),
@@ -336,6 +349,10 @@ OUTPUTS: dict[str, Text] = {
     "output.nothing": _("The pipeline returned no JSON object."),
     "output.too_deep": _("The output is nested too deeply."),
     "output.number_too_long": _("The output holds a number of more than {bits:d} bits."),
+    "output.too_large": _(
+        "The output has {size} MB, more than the {limit} MB that are stored of a case. Raise "
+        "ASSAY_MAX_OUTPUT_MB if that is meant."
+    ),
     "output.no_json_value": _("The output holds {value}, which is not a JSON value."),
     "output.no_list": _("The output has no list “{key}”."),
     "output.no_object": _("{path} is not a JSON object."),

@@ -25,6 +25,10 @@ class Usage:
     """``None`` where the price is not known; never a silent 0."""
     estimated: bool = False
     """The server didn't count; the tokens are estimated from the length of the texts."""
+    doubted: int = 0
+    """Replies whose count cannot be true, so that the estimate stands in its place."""
+    doubt: str = ""
+    """What one of these counts said."""
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost is not None and other.cost is not None
@@ -33,6 +37,8 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             (self.cost or 0.0) + (other.cost or 0.0) if known else None,
             self.estimated or other.estimated,
+            self.doubted + other.doubted,
+            self.doubt or other.doubt,
         )
 
 
@@ -145,6 +151,10 @@ class Unavailable(ModelError):
 
 class InvalidReply(ModelError):
     """The reply is not what was asked for, even after repair."""
+
+
+class TooLargeReply(InvalidReply):
+    """The reply is longer than what is read; it was paid all the same."""
 
 
 class Refused(ModelError):

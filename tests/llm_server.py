@@ -6,9 +6,12 @@ one is a name below, or a function from the request's body to a reply.
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -36,6 +39,10 @@ class LanguageServer(http_server.Server):
         self.key = KEY
         self.takes_format = True
         self.counts_tokens = True
+        self.usage: Any = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+        self.elsewhere = ""  # where it redirects to
+        self.megabytes = 64  # of replies that are too long
+        self.sent_bytes = 0  # of bodies that have no end
         self.served = SERVED  # what it calls its model
         self.at_once = 0
         self.most_at_once = 0
@@ -146,6 +153,53 @@ class Handler(http_server.Handler):
         self.end_headers()
         self.drip(b" ")
 
+    def _endless(self, body: Body) -> None:
+        """As fast as it is taken, until the client hangs up."""
+        self._begin_json("chunked")
+        piece = b" " * 65536
+        with suppress(OSError):
+            while not self.server.closing.is_set():
+                self.wfile.write(b"10000\r\n" + piece + b"\r\n")
+                self.server.sent_bytes += len(piece)
+
+    def _bomb(self, body: Body) -> None:
+        """Blanks, a thousand times as many as are sent."""
+        packed = bomb(self.server.megabytes)
+        with suppress(OSError):
+            self.answer(200, packed, Content_Type="application/json", Content_Encoding="gzip")
+
+    def _packed(self, body: Body) -> None:
+        document = {"model": self.server.served, "choices": [_choice(self.server.answer)]}
+        packed = gzip.compress(json.dumps(document).encode())
+        self.answer(200, packed, Content_Type="application/json", Content_Encoding="gzip")
+
+    def _packed_otherwise(self, body: Body) -> None:
+        self.answer(200, b"?", Content_Type="application/json", Content_Encoding="br")
+
+    def _large(self, body: Body) -> None:
+        """A valid reply, only long."""
+        text = json.dumps({"label": "y" * self.server.megabytes * 2**20})
+        with suppress(OSError):
+            self._reply(body, text)
+
+    def _deep(self, body: Body) -> None:
+        self.answer(200, b"[" * 100_000, Content_Type="application/json")
+
+    def _long_number(self, body: Body) -> None:
+        self.answer(200, b'{"choices": ' + b"9" * 5000 + b"}", Content_Type="application/json")
+
+    def _other_shape(self, body: Body) -> None:
+        self._send(200, {"choices": [{"message": None}]})
+
+    def _moved(self, body: Body) -> None:
+        self.answer(307, Location=self.server.elsewhere)
+
+    def _begin_json(self, coding: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", coding)
+        self.end_headers()
+
     def _reset(self, body: Body) -> None:
         self.tear_off()
 
@@ -157,18 +211,15 @@ class Handler(http_server.Handler):
         finish_reason: str = "stop",
         refusal: str | None = None,
     ) -> None:
-        message = {"role": "assistant", "content": text, "refusal": refusal}
-        choice = {"index": 0, "message": message, "finish_reason": finish_reason}
         document: Body = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": self.server.served,
-            "choices": [choice],
+            "choices": [_choice(text, finish_reason, refusal)],
         }
         if self.server.counts_tokens:
-            usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-            document["usage"] = usage
+            document["usage"] = self.server.usage
         self._send(200, document)
 
     def _error(self, status: int, message: str, code: str, **headers: str) -> None:
@@ -179,6 +230,17 @@ class Handler(http_server.Handler):
         self._end()
         body = json.dumps(document).encode()
         self.answer(status, body, Content_Type="application/json", **headers)
+
+
+@cache
+def bomb(megabytes: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    return b"".join(packer.compress(b" " * 2**20) for _ in range(megabytes)) + packer.flush()
+
+
+def _choice(text: str | None, finish_reason: str = "stop", refusal: str | None = None) -> Body:
+    message = {"role": "assistant", "content": text, "refusal": refusal}
+    return {"index": 0, "message": message, "finish_reason": finish_reason}
 
 
 def end_soon_what_hangs(monkeypatch: pytest.MonkeyPatch, server: LanguageServer) -> None:

@@ -12,6 +12,7 @@ class CachedReply(models.Model):
     key = models.CharField(max_length=64, unique=True)
     provider = models.CharField(max_length=50)
     model = models.CharField(max_length=200)
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the reply as it is stored")
     reply = models.JSONField(help_text="Text, model string as returned, usage")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
@@ -19,6 +20,7 @@ class CachedReply(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        indexes = [models.Index("size", name="reply_size")]  # or its sum would read all replies
         verbose_name_plural = "cached replies"
 
     def __str__(self) -> str:

@@ -27,6 +27,10 @@ class RunSpending(models.Model):
     unsaved = models.IntegerField(
         default=0, help_text="Pieces of work of which nobody knows what the cache saved"
     )
+    doubted = models.FloatField(
+        default=0, help_text="Replies whose count of tokens cannot be true, and was estimated"
+    )
+    doubt = models.CharField(max_length=100, blank=True, help_text="What one of these counts said")
     served_by = models.JSONField(
         default=list, help_text="The models that replied, as the server named them"
     )

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pipelines.chat import background, failures
+from pipelines.chat import background, failures, receiving
+from pipelines.chat.counting import tokens_in, usage_of
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.limiter import AdaptiveLimit
 from pipelines.chat.redaction import without
@@ -26,6 +27,7 @@ from pipelines.llm import (
     RateLimited,
     Refused,
     Reply,
+    TooLargeReply,
     Usage,
 )
 from pipelines.parsing import Unparsable, parse_json, schema_problem
@@ -36,7 +38,6 @@ FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A longer wait is reported instead: the run pauses rather than keep a worker busy."""
 LONGEST_NAME = 200  # of a model's name, as the server reports it
-CHARACTERS_PER_TOKEN = 3  # on the safe side; only where the server does not count
 
 FORMAT_NAME = "reply"
 INSTRUCTION = (
@@ -63,7 +64,8 @@ class Answer:
     """What came back for one request, before it is understood."""
 
     text: str
-    usage: Usage
+    counted: object
+    """The server's own count of tokens, as it was sent."""
     model: str
     truncated: bool = False
     refused: bool = False
@@ -145,6 +147,9 @@ class OpenAIModel:
             try:
                 answer = self._limited(messages, schema)
                 break
+            except TooLargeReply:
+                bill.add_unread(messages)
+                raise
             except failures.RETRIED as error:
                 wait = self._wait(error, attempt)
                 if wait is None:
@@ -201,8 +206,25 @@ class OpenAIModel:
         from pydantic import SecretStr
 
         endpoint = self.endpoint
-        client = openai.DefaultAsyncHttpxClient(timeout=endpoint.timeout_seconds)
-        return ChatOpenAI(
+        client = openai.DefaultAsyncHttpxClient(
+            timeout=endpoint.timeout_seconds,
+            follow_redirects=False,  # or the conversation would go to whatever address it names
+            headers=receiving.ACCEPTED,
+            event_hooks={"response": [receiving.guard(endpoint.max_reply_bytes)]},
+        )
+
+        class Chat(ChatOpenAI):
+            """Leaves the server's count of tokens as it is: what it says is judged by us."""
+
+            def _create_chat_result(self, response: Any, generation_info: Any = None) -> Any:
+                counted = getattr(response, "usage", None)
+                if counted is not None:
+                    response.usage = None
+                result = super()._create_chat_result(response, generation_info)
+                result.llm_output = {**(result.llm_output or {}), "counted": _plain(counted)}
+                return result
+
+        return Chat(
             model=endpoint.model,
             base_url=endpoint.base_url,
             api_key=SecretStr(endpoint.api_key or "none"),
@@ -229,10 +251,21 @@ class Bill:
         self.requests = 0
 
     def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
-        usage = answer.usage
-        if not usage.prompt_tokens and not usage.completion_tokens:
-            written = sum(len(message.content) for message in messages)
-            usage = Usage(tokens_in(written), tokens_in(len(answer.text)), estimated=True)
+        self._add(
+            usage_of(
+                answer.counted,
+                sent=sum(len(message.content) for message in messages),
+                received=len(answer.text),
+                max_tokens=self._endpoint.max_tokens,
+            )
+        )
+
+    def add_unread(self, messages: Sequence[ChatMessage]) -> None:
+        """A reply that was longer than what is read: all that it was allowed to be."""
+        written = sum(len(message.content) for message in messages)
+        self._add(Usage(tokens_in(written), self._endpoint.max_tokens, estimated=True))
+
+    def _add(self, usage: Usage) -> None:
         self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))
 
     def reply(self, answer: Answer, data: Any = None) -> Reply:
@@ -240,16 +273,12 @@ class Bill:
         return Reply(answer.text, data, self.usage, model=answer.model, retries=retries)
 
 
-def tokens_in(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
-
-
 def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
-    counted, key = message.usage_metadata or {}, endpoint.api_key
+    key = endpoint.api_key
     about = message.response_metadata
     return Answer(
         text=without(message.text if isinstance(message.text, str) else message.text(), key),
-        usage=Usage(counted.get("input_tokens", 0), counted.get("output_tokens", 0)),
+        counted=about.get("counted"),
         model=_named(about.get("model_name"), endpoint),
         truncated=about.get("finish_reason") == "length",
         refused=bool(message.additional_kwargs.get("refusal"))
@@ -266,15 +295,19 @@ def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
         return None
     completion: Any = getattr(error, "completion", None)
     if completion is None:
-        return Answer("", NO_USAGE, endpoint.model, truncated=cut_off, refused=not cut_off)
-    counted = completion.usage
+        return Answer("", None, endpoint.model, truncated=cut_off, refused=not cut_off)
     return Answer(
         text=without(completion.choices[0].message.content or "", endpoint.api_key),
-        usage=Usage(counted.prompt_tokens, counted.completion_tokens) if counted else NO_USAGE,
+        counted=_plain(completion.usage),
         model=_named(completion.model, endpoint),
         truncated=cut_off,
         refused=not cut_off,
     )
+
+
+def _plain(counted: Any) -> Any:
+    """The count as it was sent, whatever its types."""
+    return counted.model_dump(warnings=False) if hasattr(counted, "model_dump") else counted
 
 
 def _named(name_sent: object, endpoint: Endpoint) -> str:

@@ -29,6 +29,8 @@ class Endpoint:
     max_tokens: int = 4096
     timeout_seconds: float = 60.0
     """Wall-clock limit of one request, from the first byte sent to the last received."""
+    max_reply_bytes: int = 4 * 1024 * 1024
+    """Of one reply, as it is sent and unpacked; a longer one is not read to its end."""
     max_concurrency: int = 4
     input_price: float | None = None
     """Price of a million prompt tokens; ``None``: not known."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from pipelines.chat import receiving
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.redaction import redacted
 from pipelines.llm import (
@@ -15,6 +16,7 @@ from pipelines.llm import (
     PromptTooLong,
     RateLimited,
     Refused,
+    TooLargeReply,
     Unavailable,
     UnknownModel,
     WrongKey,
@@ -34,6 +36,9 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
     import openai
 
     key = endpoint.api_key
+    for refused in (error, error.__cause__):
+        if isinstance(refused, receiving.Refusal):
+            return _of_refusal(refused, endpoint)
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, endpoint)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
@@ -43,7 +48,25 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
         return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
     if isinstance(error, openai.APIConnectionError | OSError):
         return Unavailable("model.unreachable", said=_cause(error, key))
-    return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
+    if isinstance(error, RecursionError):
+        return InvalidReply("reply.too_deep")
+    if type(error) is ValueError and "digits" in str(error):  # Python's advice to programmers
+        return InvalidReply("reply.long_number")
+    if isinstance(error, openai.OpenAIError | ValueError):
+        return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
+    return InvalidReply("model.other_shape", setting=endpoint.settings)
+
+
+def _of_refusal(error: receiving.Refusal, endpoint: Endpoint) -> ModelError:
+    if isinstance(error, receiving.TooLarge):
+        megabytes = error.limit / receiving.MEGABYTE
+        return TooLargeReply("model.reply_too_large", limit=round(megabytes, 3))
+    if isinstance(error, receiving.Redirected):
+        to = error.to or "?"
+        return UnknownModel(
+            "model.redirected", status=error.status, to=to, setting=endpoint.settings
+        )
+    return InvalidReply("model.not_a_chat_completion", said=str(error).rstrip("."))
 
 
 def _of_status(error: Any, endpoint: Endpoint) -> ModelError:

@@ -16,7 +16,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluation.models import Run, RunSpending
+from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
@@ -227,11 +227,18 @@ def hold_spending_to_its_pieces(run: Run) -> None:
     """Whatever happened to the run, what it has spent is the sum over its rows."""
     stored = RunSpending.objects.filter(run=run).values().first() or {}
     summed = summing.sums(apps).get(run.pk, {})
-    named = ("served_by", *budgets.amounts({}))
+    named = {"served_by", *budgets.amounts({})} - {"doubted"}  # which did not exist then
     assert {name: stored.get(name) or 0 for name in named} == {
         name: pytest.approx(value) if type(value) is float else value
         for name, value in {name: summed.get(name) or 0 for name in named}.items()
     }
+    pieces = (
+        CaseRun.objects.filter(run=run),
+        Answer.objects.filter(case__run=run),
+        Judgement.objects.filter(judging__run=run),
+    )
+    doubted = sum(budgets.spent_on(rows).doubted for rows in pieces)
+    assert (stored.get("doubted") or 0) == doubted
 
 
 @pytest.fixture

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import nullcontext, suppress
+from datetime import timedelta
 from time import sleep
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
-from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models import budgets, endpoints, replies
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
 from labeling.models import Event
@@ -164,6 +166,68 @@ def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
     assert len(server.requests) == 2 + 1 + 3 + 3 + 3 + 4 + 3 + 3 + 1 + 2
 
 
+@pytest.mark.parametrize("way", ["endless", "bomb", "large"])
+def test_a_reply_without_end_fails_its_case_and_says_what_to_set(
+    launch: Any, server: LanguageServer, signed_in: Any, way: str
+) -> None:
+    server.megabytes = 6
+    server.plan(way)
+
+    run = work(launch(pipeline="asking"))
+
+    first, *others = CaseRun.objects.filter(run=run).order_by("pk")
+    assert (run.status, first.error_class, first.attempts) == ("finished", "permanent", 1)
+    assert first.output is None
+    assert first.usage["completion_tokens"] == 4096  # what it was allowed to be was paid
+    assert first.usage["estimated"]
+    assert CachedReply.objects.count() == 2 * len(others)
+    page = signed_in("noor").get(first.get_absolute_url()).content.decode()
+    assert "larger than 4 MB" in page
+    assert "Raise LLM_MAX_REPLY_MB" in page
+
+
+def test_counts_that_cannot_be_true_move_no_budget(
+    launch: Any, server: LanguageServer, signed_in: Any
+) -> None:
+    server.usage = {"prompt_tokens": -(10**6), "completion_tokens": 10**30}
+
+    run = work(launch(pipeline="asking", budget_tokens=20))
+
+    assert run.status == "paused"  # by our estimate the budget is used up
+    total = budgets.spent(run.pk)
+    assert 20 <= total.tokens < 100
+    assert (total.doubted, total.doubt) == (total.calls, "prompt_tokens: -1000000")
+    page = signed_in("noor").get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
+    assert "Not believed" in page
+    assert "prompt_tokens: -1000000" in page
+
+
+def test_an_output_that_is_too_large_is_not_stored(launch: Any, script: Any, settings: Any) -> None:
+    settings.MAX_OUTPUT_MB = 1
+    script(lambda case: {"requirements": [], "model": None, "note": "x" * 3 * 2**20})
+
+    run = work(launch())
+
+    case = CaseRun.objects.filter(run=run).first()
+    assert case is not None
+    assert (case.output, case.error_class, case.attempts) == (None, "permanent", 1)
+    assert in_english(case.error).startswith("The output has 3 MB, more than the 1 MB")
+
+
+def test_the_cache_forgets_what_was_not_used_for_longest(settings: Any) -> None:
+    settings.MAX_CACHE_MB = 1
+    made = timezone.now() - timedelta(days=9)
+    for number in range(5):
+        row = CachedReply.objects.create(key=str(number), reply={}, size=300_000)
+        CachedReply.objects.filter(pk=row.pk).update(created_at=made + timedelta(days=number))
+    CachedReply.objects.filter(key="0").update(last_used_at=timezone.now())
+
+    assert replies.sweep() == 2  # 1.5 MB of at most 1 MB, and a tenth of room
+
+    assert sorted(CachedReply.objects.values_list("key", flat=True)) == ["0", "3", "4"]
+    assert replies.sweep() == 0
+
+
 # --- pausing ------------------------------------------------------------------------------------
 
 
@@ -217,11 +281,16 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
 
 @pytest.mark.parametrize(
     ("way", "reason"),
-    [("no_quota", "may spend no more"), ("unknown_model", "Correct LLM_MODEL")],
+    [
+        ("no_quota", "may spend no more"),
+        ("unknown_model", "Correct LLM_MODEL"),
+        ("moved", "redirects to http://127.0.0.1:1/v1 (307), and nothing is sent there"),
+    ],
 )
 def test_what_every_case_would_meet_pauses_at_once(
     launch: Any, server: LanguageServer, way: str, reason: str
 ) -> None:
+    server.elsewhere = "http://127.0.0.1:1/v1?key=of-somebody"
     server.plan(way)
 
     run = work(launch(pipeline="asking"))

@@ -180,8 +180,10 @@ def write(answer: Answer, run: Run, model: ChatModel) -> leases.Columns:
             question=layer.question(example.gold), messages=shown(ids, example.messages)
         )
     )
+    text = adapters.storable(reply.text.strip())
+    adapters.check_size(text)
     return {
-        "text": adapters.storable(reply.text.strip()),
+        "text": text,
         "message_ids": ids,
         "prompt_sha256": prompt.sha256,
         "model": reply.model[:200],

@@ -98,7 +98,7 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
         if not slots["reference"]:
             return {"reason": NO_REFERENCE}
     reply = model.complete(judges.Prompt(prompt["name"], prompt["text"]).messages(**slots))
-    replied = {"raw": adapters.storable(reply.text), "model": reply.model[:200]}
+    replied = {"raw": adapters.kept_text(reply.text), "model": reply.model[:200]}
     try:
         verdict = judges.read(kind, reply.text, shown=answer.message_ids)
     except Unreadable as problem:

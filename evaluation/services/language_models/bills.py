@@ -51,6 +51,14 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
         saved, n = _money(spent.saved), _n(spent.saved_tokens)
         text = gettext("{saved}, {n} tokens").format(saved=saved, n=n)
         rows.append((gettext("Saved by the cache"), text))
+    if spent.doubted:
+        text = ngettext(
+            "{n} reply had a count that cannot be true ({doubt}); its length is counted instead",
+            "{n} replies had counts that cannot be true ({doubt}); their length is counted instead",
+            spent.doubted,
+        )
+        doubt = spent.doubt or gettext("see its cases")
+        rows.append((gettext("Not believed"), text.format(n=_n(spent.doubted), doubt=doubt)))
     if served:
         rows.append((gettext("Replies came from"), ", ".join(served)))
     return rows

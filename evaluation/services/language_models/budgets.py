@@ -28,7 +28,7 @@ from evaluation.models import (
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
-from pipelines.chat.client import tokens_in
+from pipelines.chat.counting import tokens_in
 from pipelines.llm import OverBudget, Usage
 from pipelines.registry import Calls, entry_for
 from pipelines.types import Config
@@ -48,6 +48,7 @@ SUMMED = (
     "saved",
     "saved_tokens",
     "seconds",
+    "doubted",
 )
 """The amounts in the usage of one piece of work."""
 
@@ -63,6 +64,9 @@ class Spent:
     saved_tokens: int
     saved: float | None
     seconds: float
+    doubted: int = 0
+    """Replies whose count of tokens cannot be true: they are counted by our estimate."""
+    doubt: str = ""
 
     @property
     def tokens(self) -> int:
@@ -78,6 +82,8 @@ class Spent:
             self.saved_tokens + other.saved_tokens,
             added(self.saved, other.saved),
             self.seconds + other.seconds,
+            self.doubted + other.doubted,
+            self.doubt or other.doubt,
         )
 
 
@@ -121,6 +127,8 @@ def spent(run_id: int) -> Spent:
         saved_tokens=int(row.saved_tokens),
         saved=None if row.unsaved else row.saved,
         seconds=row.seconds,
+        doubted=int(row.doubted),
+        doubt=row.doubt,
     )
 
 
@@ -144,6 +152,7 @@ def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None
     added, taken = amounts(after), amounts(before)
     for name in added:
         setattr(row, name, getattr(row, name) + added[name] - taken[name])
+    row.doubt = row.doubt or str(after.get("doubt", ""))[:100]
     row.served_by = sorted({*row.served_by, *after.get("models", [])})
     row.save()
 
@@ -187,6 +196,7 @@ def spent_on(work: QuerySet[Any]) -> Spent:
         saved_tokens=int(row["saved_tokens"] or 0),
         saved=None if row["unsaved"] else row["saved"] or 0.0,
         seconds=row["seconds"] or 0.0,
+        doubted=int(row["doubted"] or 0),
     )
 
 
@@ -246,6 +256,8 @@ def spent_in(usage: Mapping[str, Any]) -> Spent:
         saved_tokens=usage.get("saved_tokens", 0),
         saved=usage.get("saved", 0.0),
         seconds=usage.get("seconds", 0.0),
+        doubted=usage.get("doubted", 0),
+        doubt=usage.get("doubt", ""),
     )
 
 

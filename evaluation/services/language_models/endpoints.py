@@ -20,6 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
+from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
 from pipelines.registry import Entry
 
@@ -71,6 +72,7 @@ def _model() -> Endpoint:
         temperature=settings.LLM_TEMPERATURE,
         max_tokens=settings.LLM_MAX_TOKENS,
         timeout_seconds=settings.LLM_TIMEOUT_SECONDS,
+        max_reply_bytes=settings.LLM_MAX_REPLY_MB * MEGABYTE,
         max_concurrency=settings.LLM_MAX_CONCURRENCY,
         input_price=settings.LLM_INPUT_PRICE,
         output_price=settings.LLM_OUTPUT_PRICE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, perf_counter
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -43,6 +43,9 @@ class StoredUsage(TypedDict):
     saved: float | None
     seconds: float
     models: list[str]
+    doubted: NotRequired[int]
+    """Replies whose count of tokens cannot be true; the estimate is counted."""
+    doubt: NotRequired[str]
 
 
 class Meter:
@@ -70,7 +73,7 @@ class Meter:
         self.spent = self.spent + usage
 
     def as_json(self) -> StoredUsage:
-        return {
+        usage: StoredUsage = {
             "calls": self.calls,
             "cached": self.cached,
             "prompt_tokens": self.spent.prompt_tokens,
@@ -82,6 +85,9 @@ class Meter:
             "seconds": round(self.seconds, 3),
             "models": sorted(self.models),
         }
+        if self.spent.doubted:
+            usage["doubted"], usage["doubt"] = self.spent.doubted, self.spent.doubt
+        return usage
 
 
 class PaidModel:
@@ -182,4 +188,7 @@ def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, 
     money = {name: budgets.added(before.get(name), now.get(name)) for name in ("cost", "saved")}
     named = sorted({*before.get("models", []), *now.get("models", [])})
     estimated = bool(before.get("estimated") or now.get("estimated"))
-    return {**sums, **money, "estimated": estimated, "models": named}
+    total = {**sums, **money, "estimated": estimated, "models": named}
+    if doubted := before.get("doubted", 0) + now.get("doubted", 0):
+        total |= {"doubted": doubted, "doubt": before.get("doubt") or now.get("doubt")}
+    return total

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import count
 
-from django.db.models import F
+from django.conf import settings
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from evaluation import adapters
@@ -16,6 +21,12 @@ from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage
 from pipelines.types import JsonSchema
+
+logger = logging.getLogger(__name__)
+
+MEGABYTE = 1024 * 1024
+SWEPT_AFTER = 200  # replies
+PIECE = 500  # rows
 
 
 def key_of(
@@ -111,11 +122,42 @@ def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
         "model": reply.model,
         "usage": asdict(reply.usage),
     }
+    reply_json = adapters.storable(stored)
     row = CachedReply(
         key=key,
+        size=len(json.dumps(reply_json).encode()),
         provider=endpoint.provider[:50],
         model=endpoint.model[:200],
-        reply=adapters.storable(stored),
+        reply=reply_json,
     )
     # of two simultaneous replies to the same request, the first is kept
     CachedReply.objects.bulk_create([row], ignore_conflicts=True)
+    if next(_kept) % SWEPT_AFTER == 0:
+        sweep()
+
+
+_kept = count(1)
+
+
+def size() -> int:
+    """Bytes of all that is kept."""
+    return CachedReply.objects.aggregate(total=Sum("size"))["total"] or 0
+
+
+def sweep() -> int:
+    """Forget what was not used for longest if there is more than the settings allow; how many."""
+    too_much = size() - settings.MAX_CACHE_MB * MEGABYTE
+    if too_much <= 0:
+        return 0
+    too_much += settings.MAX_CACHE_MB * MEGABYTE // 10  # or each further reply would sweep again
+    oldest = CachedReply.objects.order_by(Coalesce("last_used_at", "created_at"), "pk")
+    keys: list[int] = []
+    for pk, n_bytes in oldest.values_list("pk", "size").iterator(chunk_size=1000):
+        if too_much <= 0:
+            break
+        keys.append(pk)
+        too_much -= n_bytes
+    for start in range(0, len(keys), PIECE):
+        CachedReply.objects.filter(pk__in=keys[start : start + PIECE]).delete()
+    logger.info("The cache of replies was full: %s of them are forgotten.", len(keys))
+    return len(keys)

@@ -28,7 +28,14 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.errors import PipelineError
-from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
+from pipelines.llm import (
+    InvalidReply,
+    ModelError,
+    OutOfTime,
+    RateLimited,
+    TooLargeReply,
+    Unavailable,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +162,7 @@ def fact_of(error: Exception) -> Fact:
     """What went wrong, without secrets, and short enough to read."""
     if isinstance(error, PipelineError):
         return _short(adapters.fact_of(error))
-    if isinstance(error, RuleError):
+    if isinstance(error, RuleError | adapters.OutputTooLarge):
         return _short(error.fact)
     if isinstance(error, MalformedOutput):
         return _short(Fact("output.malformed", problem=error.fact))
@@ -212,6 +219,8 @@ def _again(seconds: float) -> Columns:
 
 
 def class_of(error: Exception) -> Work.ErrorClass:
+    if isinstance(error, adapters.OutputTooLarge | TooLargeReply):
+        return ErrorClass.PERMANENT
     if isinstance(error, MalformedOutput | json.JSONDecodeError | InvalidReply):
         return ErrorClass.PARSE
     if isinstance(error, RateLimited):

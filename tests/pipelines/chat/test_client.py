@@ -184,7 +184,7 @@ def test_a_refusal_is_final(
         ("too_long", PromptTooLong, "model.prompt_too_long"),
         ("too_long_without_code", PromptTooLong, "maximum context length is 4096"),
         ("unknown_model", UnknownModel, "model.unknown"),
-        ("page", InvalidReply, "model.not_a_chat_completion"),
+        ("page", InvalidReply, "model.other_shape"),
     ],
 )
 def test_what_would_fail_again_is_not_tried_again(

@@ -1,0 +1,106 @@
+"""What a model's server may send: no redirect, and no more than a limit, packed and unpacked.
+
+A reply is read piece by piece and given up at the limit, so that no server decides how much memory
+a worker needs.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from importlib import import_module
+from typing import Any
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+ACCEPTED = {"Accept-Encoding": "gzip, deflate"}
+"""What is unpacked here; other libraries unpack a piece at once, however large it becomes."""
+PACKED = {"gzip", "x-gzip", "deflate"}
+GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+LONGEST_ADDRESS = 200
+MEGABYTE = 1024 * 1024
+
+
+class Refusal(Exception):
+    """What the server sends is not read any further."""
+
+
+class TooLarge(Refusal):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The reply is larger than {limit} bytes.")
+        self.limit = limit
+
+
+class Redirected(Refusal):
+    def __init__(self, status: int, to: str) -> None:
+        super().__init__(f"The server redirects ({status}).")
+        self.status, self.to = status, to
+
+
+class UnknownPacking(Refusal):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The reply is packed by {name!r}, which was not asked for.")
+
+
+def guard(limit: int) -> Callable[[Any], Awaitable[None]]:
+    """A hook for responses of which nothing but the head has been read."""
+
+    async def check(response: Any) -> None:
+        if 300 <= response.status_code < 400:
+            raise Redirected(response.status_code, target(response))
+        length = response.headers.get("content-length", "")
+        if length.isascii() and length.isdecimal() and int(length[:20]) > limit:
+            raise TooLarge(limit)
+        packing = response.headers.pop("content-encoding", "identity").strip().lower()
+        if packing not in PACKED | {"identity", ""}:
+            raise UnknownPacking(packing[:50])
+        response.stream = _capped_stream(response, limit, packed=packing in PACKED)
+
+    return check
+
+
+def _capped_stream(response: Any, limit: int, *, packed: bool) -> Any:
+    """A stream of the library that the response is of: clients bring their own copy of httpx."""
+    library = import_module(type(response).__module__.partition(".")[0])
+    stream = response.stream
+
+    class Capped(library.AsyncByteStream):  # type: ignore[misc, name-defined]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for piece in _capped(stream, limit, packed=packed):
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Capped()
+
+
+async def _capped(
+    stream: AsyncIterable[bytes], limit: int, *, packed: bool
+) -> AsyncIterator[bytes]:
+    """The bytes unpacked, or ``TooLarge`` before more than ``limit`` are in memory."""
+    received = unpacked = 0
+    unpack = zlib.decompressobj(GZIP_OR_ZLIB) if packed else None
+    async for piece in stream:
+        received += len(piece)
+        if received > limit:
+            raise TooLarge(limit)
+        if unpack is not None:
+            piece = unpack.decompress(piece, limit - unpacked + 1)
+            unpacked += len(piece)
+            if unpacked > limit:
+                raise TooLarge(limit)
+        yield piece
+    if unpack is not None and received and not unpack.eof:
+        raise ConnectionError("the packed reply breaks off")
+
+
+def target(response: Any) -> str:
+    """Where a redirect leads, without what may be a secret in it."""
+    location = response.headers.get("location", "")
+    try:
+        parts = urlsplit(urljoin(str(response.request.url), location))
+    except ValueError:
+        return ""
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+    readable = "".join(sign for sign in urlunsplit(bare) if sign.isprintable())
+    return readable[:LONGEST_ADDRESS]

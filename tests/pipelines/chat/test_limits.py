@@ -1,0 +1,119 @@
+"""What a bad server can do to us: nothing that a limit does not end."""
+
+from __future__ import annotations
+
+import resource
+from typing import Any
+
+import pytest
+
+from pipelines.chat.client import OpenAIModel
+from pipelines.llm import ChatMessage, InvalidReply, TooLargeReply, UnknownModel
+from tests import llm_server
+from tests.llm_server import LanguageServer
+
+SCHEMA = {"type": "object", "properties": {"label": {"type": "string"}}, "required": ["label"]}
+QUESTION = [ChatMessage("user", "Is it?")]
+MEGABYTE = 1024 * 1024
+
+
+def peak_megabytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+@pytest.mark.parametrize("way", ["endless", "bomb", "large"])
+@pytest.mark.parametrize("schema", [SCHEMA, None])
+def test_no_reply_takes_more_memory_than_its_limit(
+    model: OpenAIModel, server: LanguageServer, way: str, schema: Any
+) -> None:
+    model.complete(QUESTION, schema=schema)  # what is imported only now is no part of it
+    server.megabytes = 8 if way == "large" else 64
+    before = peak_megabytes()
+    server.plan(way)
+
+    with pytest.raises(TooLargeReply) as refused:
+        model.complete(QUESTION, schema=schema)
+
+    assert (refused.value.code, refused.value.values) == ("model.reply_too_large", {"limit": 4})
+    assert len(server.requests) == 2  # not asked again: it would be as long
+    assert peak_megabytes() - before < 50
+    assert server.sent_bytes < 20 * MEGABYTE
+
+
+def test_what_a_reply_was_allowed_to_be_is_counted_when_it_is_not_read(
+    make_model: Any, server: LanguageServer
+) -> None:
+    server.plan("endless")
+
+    with pytest.raises(TooLargeReply) as refused:
+        make_model(max_tokens=500).complete(QUESTION)
+
+    usage = refused.value.usage
+    assert (usage.prompt_tokens, usage.completion_tokens) == (2, 500)  # "Is it?" by threes
+    assert usage.estimated
+    assert usage.cost == pytest.approx((2 * 2 + 500 * 10) / 1_000_000)
+
+
+def test_a_packed_reply_is_read(model: OpenAIModel, server: LanguageServer) -> None:
+    server.plan("packed")
+
+    assert model.complete(QUESTION, schema=SCHEMA).data == {"label": "yes"}
+
+
+@pytest.mark.parametrize("way", ["packed_otherwise", "deep", "long_number", "other_shape"])
+def test_what_is_no_reply_says_nothing_of_our_code(
+    model: OpenAIModel, server: LanguageServer, way: str
+) -> None:
+    server.plan(way, way)
+
+    with pytest.raises(InvalidReply) as refused:
+        model.complete(QUESTION, schema=SCHEMA)
+
+    said = str(refused.value)
+    for ours in ("recursion", "NoneType", "attribute", "object is not", "set_int_max_str_digits"):
+        assert ours not in said
+
+
+def test_a_redirect_is_not_followed_and_says_where_it_leads(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    with llm_server.running() as other:
+        server.elsewhere = f"http://user:secret@127.0.0.1:{other.server_port}/v1?key=abc"
+        server.plan("moved")
+
+        with pytest.raises(UnknownModel) as refused:
+            model.complete(QUESTION)
+
+        assert other.requests == []
+        assert refused.value.code == "model.redirected"
+        assert refused.value.values == {
+            "status": 307,
+            "to": f"http://127.0.0.1:{other.server_port}/v1",
+            "setting": "LLM",
+        }
+
+
+@pytest.mark.parametrize(
+    ("usage", "doubt"),
+    [
+        ({"prompt_tokens": -5, "completion_tokens": 10}, "prompt_tokens: -5"),
+        ({"prompt_tokens": 10**30, "completion_tokens": 10}, f"prompt_tokens: {10**30}"),
+        ({"prompt_tokens": 5, "completion_tokens": 7.5}, "completion_tokens: 7.5"),
+        ({"prompt_tokens": "many"}, "prompt_tokens: 'many'"),
+        ({"prompt_tokens": True, "completion_tokens": 1}, "prompt_tokens: True"),
+        (["five"], "prompt_tokens: ['five']"),
+        ("five", "prompt_tokens: 'five'"),
+    ],
+)
+@pytest.mark.parametrize("schema", [SCHEMA, None])
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_count_that_cannot_be_true_is_replaced_by_our_estimate(
+    model: OpenAIModel, server: LanguageServer, usage: Any, doubt: str, schema: Any
+) -> None:
+    server.usage = usage
+
+    reply = model.complete(QUESTION, schema=schema)
+
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (2, 6)
+    assert (reply.usage.estimated, reply.usage.doubted, reply.usage.doubt) == (True, 1, doubt)
+    assert reply.usage.cost == pytest.approx((2 * 2 + 6 * 10) / 1_000_000)
