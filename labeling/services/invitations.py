@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -21,7 +21,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import Invitation, Membership, Project
-from labeling.services import events, mails, members
+from labeling.services import accounts, events, mails, members
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +36,6 @@ class InvitationOver(RuleError):
     """The link was used up, has expired, was revoked, or its lead does not lead any more."""
 
     code = "invitation_over"
-
-
-class NameInUse(RuleError):
-    """Somebody else signs in with this name."""
-
-    code = "name_in_use"
 
 
 class Invited(NamedTuple):
@@ -270,16 +264,7 @@ def accept_as_new(
     invitation: Invitation, *, username: str, password: str, full_name: str = ""
 ) -> User:
     """Make an account and a member of it, or neither."""
-    first, _, last = full_name.partition(" ")
-    if User.objects.filter(username__iexact=username).exists():  # “Rita” is not to pass for “rita”
-        raise NameInUse("invitation.name_in_use", username=username)
-    try:
-        with transaction.atomic():
-            user = User.objects.create_user(
-                username, password=password, first_name=first, last_name=last
-            )
-    except IntegrityError:
-        raise NameInUse("invitation.name_in_use", username=username) from None
+    user = accounts.create(username=username, password=password, full_name=full_name)
     accept(invitation, user=user)
     return user
 

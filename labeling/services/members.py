@@ -28,7 +28,7 @@ class RoleHeld(RuleError):
 
 
 @transactions.atomic
-def add_member(*, project: Project, username: str, role: str, by: User) -> Membership:
+def add_member(*, project: Project, username: str, role: str, by: User | None) -> Membership:
     """Give somebody a role. Giving it again changes nothing.
 
     Somebody who annotates again gets what is left of their planned work; see :func:`follow`.

@@ -20,6 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.forms.members import InvitationForm, NewAccountForm, PeopleForm
 from labeling.models import Invitation
+from labeling.services import accounts
 from labeling.services import invitations as service
 from labeling.translation import translated
 from labeling.views import access, once
@@ -137,7 +138,7 @@ def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
                 password=form.cleaned_data["password1"],
                 full_name=form.cleaned_data["full_name"],
             )
-        except service.NameInUse as error:
+        except accounts.NameInUse as error:
             form.add_error("username", words(error.fact))
         except RuleError as error:
             return _over(request, invitation, error.fact)

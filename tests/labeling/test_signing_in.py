@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from labeling.models import Event, Membership, SignIn, Tries
 from labeling.services import (
+    accounts,
     events,
     invitations,
     mail_addresses,
@@ -164,7 +165,7 @@ def test_a_name_in_capitals_forgives_no_tries_at_another(people: Any) -> None:
 
 def test_nobody_takes_a_name_that_differs_in_capitals(people: Any, led: Any) -> None:
     link = invitations.invite(project=led, role="annotator", by=people["rita"])
-    with pytest.raises(invitations.NameInUse):
+    with pytest.raises(accounts.NameInUse):
         invitations.accept_as_new(link.invitation, username="Rita", password=NEW)
 
 

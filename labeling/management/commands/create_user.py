@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.urls import reverse
+
+from labeling.domain.errors import RuleError
+from labeling.management.arguments import project_named
+from labeling.models import Membership
+from labeling.services import accounts, passwords
+from labeling.words import in_english
+
+
+class Command(BaseCommand):
+    help = (
+        "Make an account, with a role in a project if you name one. The password is asked for, "
+        "read from a file, or set by the person with a link that works once."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username", metavar="USER", help="the name to sign in with")
+        parser.add_argument("--name", default="", metavar="NAME", help="shown next to it")
+        parser.add_argument("--email", default="", metavar="ADDRESS")
+        parser.add_argument("--project", metavar="SLUG", help="with --role: a project to work in")
+        parser.add_argument("--role", choices=Membership.Role.values)
+        rights = parser.add_mutually_exclusive_group()
+        rights.add_argument("--staff", action="store_true", help="may open the administration")
+        rights.add_argument("--admin", action="store_true", help="may do everything")
+        password = parser.add_mutually_exclusive_group()
+        password.add_argument(
+            "--password-file", metavar="FILE", help="its first line is the password; - is stdin"
+        )
+        password.add_argument(
+            "--link",
+            action="store_true",
+            help="print a link by which the person sets a password; it works once, for a day",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if bool(options["project"]) != bool(options["role"]):
+            raise CommandError("--project and --role belong together: give both, or neither.")
+        project = project_named(options["project"]) if options["project"] else None
+        with transaction.atomic():
+            try:
+                user = accounts.create_at_console(
+                    username=options["username"],
+                    password=_password(options),
+                    full_name=options["name"],
+                    email=options["email"],
+                    is_staff=options["staff"],
+                    is_superuser=options["admin"],
+                    project=project,
+                    role=options["role"] or "",
+                    by=None,
+                )
+            except ValidationError as error:
+                raise CommandError(" ".join(error.messages)) from None
+            except RuleError as error:
+                raise CommandError(in_english(error.fact)) from None
+            link = self._link(user) if options["link"] else ""
+        role = f", {options['role']} of {project.slug}" if project else ""
+        self.stderr.write(f"The account {user.username} is ready{role}.")
+        if link:
+            self.stdout.write(link)
+
+    def _link(self, user: User) -> str:
+        path = reverse("password-set", args=passwords.make_link(user, by=None))
+        if not settings.PUBLIC_URL:
+            self.stderr.write("ASSAY_PUBLIC_URL is not set: put the server's address before this.")
+        return f"{settings.PUBLIC_URL}{path}"
+
+
+def _password(options: dict[str, Any]) -> str | None:
+    if options["link"]:
+        return None
+    if options["password_file"]:
+        return _first_line(options["password_file"])
+    if not sys.stdin.isatty():
+        raise CommandError("Nobody can be asked for a password: use --password-file or --link.")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise CommandError("These are two different passwords: no account was made.")
+    return password
+
+
+def _first_line(name: str) -> str:
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{name} cannot be read ({error}).") from None
+    lines = text.splitlines()
+    if not lines or not lines[0]:
+        raise CommandError(f"{name}: its first line, the password, is empty.")
+    return lines[0]
