@@ -11,11 +11,12 @@ from typing import Any
 
 from celery import Celery, bootsteps
 from celery.app import amqp
+from celery.signals import celeryd_init, setup_logging
 from django.conf import settings
 from django.db import connections
 from kombu import Connection
 
-from config import broker
+from config import broker, logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -49,6 +50,17 @@ def _broker() -> dict[str, Any]:
         return {"broker_url": url}
     folder = settings.DATA_DIR / "broker"
     return {"broker_url": url, "broker_transport_options": broker.options(folder)}
+
+
+@setup_logging.connect
+def as_everywhere(**kwargs: Any) -> None:
+    """Celery sets up no lines of its own: Django's settings say how they look."""
+
+
+@celeryd_init.connect
+def without_banner(instance: Any, **kwargs: Any) -> None:
+    if logs.is_json():
+        instance.quiet = True
 
 
 class PromptConnection(Connection):

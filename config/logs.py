@@ -1,10 +1,21 @@
-"""The format of log lines, and what they must never contain."""
+"""The format of log lines, and what they must never contain.
 
+Web server, worker and supervisor write the same: a time in one zone, level, logger, process and
+message, as a line of text or, with ``ASSAY_LOG_FORMAT=json``, as a JSON object. What a message
+quotes cannot begin a line by itself.
+"""
+
+import json
 import logging
 import re
+from contextvars import ContextVar
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from config.env import env_secret
+from django.core.exceptions import ImproperlyConfigured
+
+from config.env import env_secret, env_str
 from pipelines.chat.redaction import HIDDEN, redacted
 
 # invitations, links for a new password and for an address, tokens for programs, secrets of webhooks
@@ -12,14 +23,83 @@ OF_OURS = re.compile(
     r"(?<=/join/)[\w-]+|(?<=/password/)[\w-]+/[\w-]{20,}|(?<=/account/mail/)[\w:-]{20,}"
     r"|\bassay_[\w-]{20,}|\bwhsec_[\w+/=-]{20,}"
 )
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+LINE = "%(asctime)s %(levelname)s %(name)s %(process)d%(request)s: %(message)s"
+FORMATS = ("text", "json")
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""Of the request that this thread is at."""
 
 
 class KeylessFormatter(logging.Formatter):
     """Takes keys out of the finished line, so also out of tracebacks and of others' messages."""
 
-    def __init__(self, format: str, **options: Any) -> None:
+    def __init__(self, format: str = LINE, **options: Any) -> None:
         super().__init__(format, **options)
         self._secrets = [env_secret(name) or "" for name in ("LLM_API_KEY", "JUDGE_API_KEY")]
+        self._zone = _zone()
 
     def format(self, record: logging.LogRecord) -> str:
-        return OF_OURS.sub(HIDDEN, redacted(super().format(record), self._secrets))
+        return self._keyless(super().format(record))
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        time = datetime.fromtimestamp(record.created, self._zone)
+        return time.isoformat(timespec="milliseconds")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = CONTROL.sub(_escaped, record.message)
+        own = getattr(record, "request_id", "") or request_id.get()
+        record.request = f" {own}" if own else ""
+        return super().formatMessage(record)
+
+    def _keyless(self, text: str) -> str:
+        return OF_OURS.sub(HIDDEN, redacted(text, self._secrets))
+
+
+class JsonFormatter(KeylessFormatter):
+    """One object a line; ``error`` is a traceback, ``request`` is only there within one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": self.formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            "message": self._keyless(record.getMessage()),
+        }
+        if own := getattr(record, "request_id", "") or request_id.get():
+            line["request"] = own
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = self._keyless(self.formatException(record.exc_info))
+        access: dict[str, object] = getattr(record, "access", {})
+        line |= {
+            name: self._keyless(value) if isinstance(value, str) else value
+            for name, value in access.items()
+        }
+        return json.dumps(line)
+
+
+def formatter() -> KeylessFormatter:
+    """As ``ASSAY_LOG_FORMAT`` says."""
+    name = env_str("ASSAY_LOG_FORMAT", "text")
+    if name not in FORMATS:
+        raise ImproperlyConfigured(f"ASSAY_LOG_FORMAT is {name!r}: set it to text or json.")
+    return JsonFormatter() if name == "json" else KeylessFormatter()
+
+
+def is_json() -> bool:
+    return env_str("ASSAY_LOG_FORMAT", "text") == "json"
+
+
+def _zone() -> ZoneInfo:
+    name = env_str("ASSAY_TIME_ZONE", "UTC")
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise ImproperlyConfigured(
+            f"ASSAY_TIME_ZONE is {name!r}: set it to a zone such as Europe/Berlin."
+        ) from None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode("ascii")

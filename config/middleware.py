@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from uuid import uuid4
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
+
+from config.logs import request_id
+
+OF_PROXY = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+def numbered(get_response: Callable[[HttpRequest], HttpResponse]) -> object:
+    """Each request has an id, in its answer and in every line of the log that it leaves.
+
+    A proxy may have given it one, so that its own log can be read next to this one.
+    """
+
+    def answered(request: HttpRequest) -> HttpResponse:
+        said = request.headers.get("X-Request-ID", "")
+        own = said if OF_PROXY.fullmatch(said) else uuid4().hex
+        before = request_id.set(own)
+        try:
+            response = get_response(request)
+        finally:
+            request_id.reset(before)
+        response["X-Request-ID"] = own
+        return response
+
+    return answered
 
 
 def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> object:

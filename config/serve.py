@@ -13,6 +13,7 @@ import ctypes
 import gc
 import importlib
 import json
+import logging
 import multiprocessing
 import os
 import runpy
@@ -32,6 +33,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files
 from config.env import FILES, env_bool, env_int, env_path, env_str
+from config.logs import formatter, is_json
 
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 15
@@ -368,6 +370,8 @@ def answers(url: str) -> bool:
 
 def welcome(url: str, logs: Path, demo: bool) -> None:
     say(f"Assay is running: {url}")
+    if is_json():
+        return
     if demo:
         print("\n  Sign in as         password       who\n" + "\n".join(demo_accounts()))
     print(f"\n  Logs: {logs}   Stop: Ctrl-C\n", flush=True)
@@ -424,4 +428,8 @@ def show_tail(log: Path) -> None:
 
 
 def say(text: str) -> None:
-    print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
+    if is_json():
+        record = logging.LogRecord("config.serve", logging.INFO, __file__, 0, text, (), None)
+        print(formatter().format(record), flush=True)
+    else:
+        print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)

@@ -114,6 +114,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.middleware.numbered",
     "config.watch.watched",
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
@@ -360,12 +361,7 @@ EMAIL_TIMEOUT = 20  # seconds
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": "config.logs.KeylessFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-        }
-    },
+    "formatters": {"line": {"()": "config.logs.formatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {
         # they report each load of the encoder, and that the file queue has no host

@@ -1,0 +1,136 @@
+"""One form of line for web server, worker and supervisor, which nothing that is quoted breaks."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponse
+from gunicorn.config import Config
+
+from config import logs, middleware, serve
+from config.web_logs import KeylessLogger
+
+
+def record(message: str, *values: Any, error: bool = False, **extra: Any) -> logging.LogRecord:
+    info = sys.exc_info() if error else None
+    made = logging.LogRecord("labeling", logging.WARNING, "", 0, message, values, info)
+    made.__dict__ |= extra
+    return made
+
+
+def test_a_line_has_its_time_with_a_zone_level_logger_process_and_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ASSAY_TIME_ZONE", "Asia/Kolkata")
+    made = record("sign_in.failed from %s", "192.0.2.1")
+    time, level, logger, process, message = logs.formatter().format(made).split(" ", 4)
+    moment = datetime.fromisoformat(time)
+    assert moment.timestamp() == pytest.approx(made.created, abs=0.002)
+    assert moment.utcoffset() == timedelta(hours=5.5)
+    assert (level, logger, process) == ("WARNING", "labeling", f"{made.process}:")
+    assert message == "sign_in.failed from 192.0.2.1"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_is_quoted_begins_no_line_and_shows_no_key(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("ASSAY_LOG_FORMAT", form)
+    secret = "whsec_" + "k" * 30
+    line = logs.formatter().format(record("%s", f"a\r\n2026 INFO\x1b[31m\u2028 {secret}"))
+    assert len(line.splitlines()) == 1
+    assert not logs.CONTROL.search(line)
+    assert secret not in line
+
+
+def test_json_has_one_object_a_line_with_the_traceback_and_the_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ASSAY_LOG_FORMAT", "json")
+    try:
+        raise ValueError("assay_" + "t" * 40)
+    except ValueError:
+        made = record("failed", error=True, request_id="abc")
+    line = json.loads(logs.formatter().format(made))
+    assert (line["level"], line["logger"], line["message"]) == ("WARNING", "labeling", "failed")
+    assert line["request"] == "abc"
+    assert "ValueError" in line["error"]
+    assert "tttt" not in line["error"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("FORMAT", "xml"), ("ZONE", "Mars/Base")])
+def test_a_form_or_a_zone_that_is_not_known_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    variable = {"FORMAT": "ASSAY_LOG_FORMAT", "ZONE": "ASSAY_TIME_ZONE"}[name]
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ImproperlyConfigured, match=variable):
+        logs.formatter()
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_kept"), [("proxy-0042.a", True), ("short", False), ("a b\n" * 4, False)]
+)
+def test_a_request_has_one_id_in_its_answer_and_its_lines(sent: str, is_kept: bool) -> None:
+    seen: list[str] = []
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        seen.append(logs.formatter().format(record("at work")))
+        return HttpResponse()
+
+    request = HttpRequest()
+    request.META["HTTP_X_REQUEST_ID"] = sent
+    own = middleware.numbered(answer)(request)["X-Request-ID"]  # type: ignore[operator]
+    assert (own == sent) is is_kept
+    assert f" {own}: at work" in seen[0]
+    assert own not in logs.formatter().format(record("later"))
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_line_of_a_request_has_the_form_of_all_others(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("ASSAY_LOG_FORMAT", form)
+    config = Config()
+    config.set("accesslog", "-")
+    written = KeylessLogger(config)
+    output = io.StringIO()
+    written.access_log.handlers[0].stream = output  # type: ignore[attr-defined]
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "RAW_URI": "/join/" + "s" * 30,
+        "PATH_INFO": "/join/" + "s" * 30,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "192.0.2.1",
+        "HTTP_USER_AGENT": "Browser\x0b",
+    }
+    answer = SimpleNamespace(
+        status="200 OK", sent=5, headers=[("X-Request-ID", "abcdefgh")], response_length=5
+    )
+    request = SimpleNamespace(headers=[])
+    written.access(answer, request, environ, timedelta(seconds=0.25))
+    line = output.getvalue()
+    assert "ssss" not in line
+    assert line.count("\n") == 1
+    if form == "json":
+        known = json.loads(line)
+        assert (known["status"], known["seconds"], known["request"]) == (200, 0.25, "abcdefgh")
+    else:
+        assert " INFO gunicorn.access " in line
+        assert " abcdefgh: 192.0.2.1 " in line
+
+
+def test_the_supervisor_writes_json_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_LOG_FORMAT", "json")
+    serve.say("Loading ...")
+    assert json.loads(capsys.readouterr().out)["message"] == "Loading ..."
