@@ -53,7 +53,7 @@ BATCH = 1000
 BLOCK = 900
 """Conversations whose answers are written by models: then variants, people and drafts repeat."""
 TIMES = 3
-LONGEST_SECONDS = 1200
+LONGEST_SECONDS = 3600
 PR_SET_CHILD_SUBREAPER = 36
 SMALL = 60
 SENTENCES = 20_000
