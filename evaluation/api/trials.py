@@ -6,7 +6,6 @@ import json
 from io import BytesIO
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -22,6 +21,7 @@ from evaluation.api.runs import WordsField
 from evaluation.models import Trial, TrialCase
 from evaluation.services.trials import adopting, files, predicting, reading, trials
 from evaluation.services.trials.predicting import Question, TrialRefused
+from evaluation.views.opening import opened_trial
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
@@ -155,19 +155,21 @@ class TrialListView(APIView):
         fields = TrialIn(data=request.data)
         fields.is_valid(raise_exception=True)
         trial = _begin(request, fields.validated_data)
-        return Response(TrialOut(_trial(request, trial.pk)).data, status=status.HTTP_201_CREATED)
+        return Response(
+            TrialOut(opened_trial(request.user, trial.pk)).data, status=status.HTTP_201_CREATED
+        )
 
 
 class TrialView(APIView):
     @extend_schema(responses={200: TrialOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """How far a trial is."""
-        return Response(TrialOut(_trial(request, pk)).data)
+        return Response(TrialOut(opened_trial(request.user, pk)).data)
 
     @extend_schema(responses={204: None, 404: ErrorOut})
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a trial with its conversations and results."""
-        _trial(request, pk, is_read=False).delete()
+        opened_trial(request.user, pk, reading=False).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -177,7 +179,7 @@ class TrialCasesView(APIView):
     )
     def get(self, request: Request, pk: int) -> Response:
         """What came out of a trial, case by case."""
-        trial = _trial(request, pk)
+        trial = opened_trial(request.user, pk)
         rows = TrialCase.objects.filter(trial=trial, pk__gt=position(request, "after") or 0)
         return page(rows.select_related("conversation").order_by("pk"), TrialCaseOut)
 
@@ -186,14 +188,14 @@ class TrialControlView(APIView):
     @extend_schema(request=TrialControlIn, responses={200: TrialOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
         """Cancel a trial, or try again what has no result."""
-        trial = _trial(request, pk, is_read=False)
+        trial = opened_trial(request.user, pk, reading=False)
         fields = TrialControlIn(data=request.data)
         fields.is_valid(raise_exception=True)
         if fields.validated_data["action"] == "cancel":
             trials.cancel(trial)
         else:
             trials.again(trial)
-        return Response(TrialOut(_trial(request, pk, is_read=False)).data)
+        return Response(TrialOut(opened_trial(request.user, pk, reading=False)).data)
 
 
 class TrialFileView(APIView):
@@ -209,7 +211,7 @@ class TrialFileView(APIView):
     )
     def get(self, request: Request, pk: int) -> HttpResponseBase:
         """Predictions as they are read elsewhere, or a table of all labels."""
-        trial = _trial(request, pk)
+        trial = opened_trial(request.user, pk)
         form = serializers.ChoiceField(FILES, default=FILES[0]).run_validation(
             request.query_params.get("form", FILES[0])
         )
@@ -235,7 +237,7 @@ class TrialDocumentView(APIView):
     )
     def get(self, request: Request, pk: int, case: int) -> HttpResponseBase:
         """The requirements document that the pipeline wrote of a conversation."""
-        trial = _trial(request, pk)
+        trial = opened_trial(request.user, pk)
         rows = TrialCase.objects.filter(trial=trial)
         row = get_object_or_404(
             rows.select_related("conversation__conversation__transcript"), pk=case
@@ -258,7 +260,7 @@ class TrialSuggestionsView(APIView):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Add what came out to a project as suggestions; its missing conversations are imported."""
-        trial = _trial(request, pk)
+        trial = opened_trial(request.user, pk)
         fields = TrialSuggestionsIn(data=request.data)
         fields.is_valid(raise_exception=True)
         led = Project.objects.with_role(request.user, Membership.Role.LEAD)
@@ -309,17 +311,3 @@ def _project(request: Request, slug: str) -> Project | None:
     if not slug:
         return None
     return get_object_or_404(Project.objects.with_role(request.user, *READERS), slug=slug)
-
-
-def _trial(request: Request, pk: int, *, is_read: bool = True) -> Trial:
-    """``is_read``: what has become blind or a test item since is closed."""
-    require_reader(request.user)
-    trial = trials.opened(request.user, pk)
-    if trial is None:
-        raise Http404
-    if is_read:
-        try:
-            trials.refuse_hidden(request.user, trial)
-        except TrialRefused as error:
-            raise PermissionDenied(words(error.fact)) from error
-    return trial

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import (
     Http404,
     HttpRequest,
@@ -22,7 +21,7 @@ from evaluation.access import require_reader
 from evaluation.models import Trial, TrialCase, Work
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.trials import adopting, files, trials
-from evaluation.services.trials.predicting import TrialRefused
+from evaluation.views.opening import opened_trial
 from evaluation.views.present import BADGES
 from evaluation.views.trial_case import context_of
 from evaluation.views.trial_form import TrialForm
@@ -89,7 +88,7 @@ def _form(request: HttpRequest) -> TrialForm:
 
 @require_GET
 def trial_page(request: HttpRequest, pk: int) -> HttpResponse:
-    trial = _opened(request, pk)
+    trial = opened_trial(request.user, pk)
     is_part = bool(request.htmx)  # type: ignore[attr-defined]
     cases = TrialCase.objects.filter(trial=trial).select_related("conversation").defer("output")
     spent = budgets.spent_on(TrialCase.objects.filter(trial=trial))
@@ -121,7 +120,7 @@ def _led(request: HttpRequest, trial: Trial) -> list[Project]:
 
 @require_POST
 def trial_control(request: HttpRequest, pk: int) -> HttpResponse:
-    trial = _opened(request, pk, reading=False)
+    trial = opened_trial(request.user, pk, reading=False)
     match request.POST.get("action"):
         case "cancel":
             if trials.cancel(trial):
@@ -141,7 +140,7 @@ def trial_control(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def trial_suggest(request: HttpRequest, pk: int) -> HttpResponse:
-    trial = _opened(request, pk)
+    trial = opened_trial(request.user, pk)
     project = access.led(request.user, request.POST.get("project", "").replace("\x00", ""))
     try:
         adopted = adopting.adopt(trial, project, by=request.user)
@@ -166,14 +165,14 @@ def trial_suggest(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def trial_predictions(request: HttpRequest, pk: int) -> HttpResponseBase:
-    trial = _opened(request, pk)
+    trial = opened_trial(request.user, pk)
     lines = map(files.prediction_line, trials.predictions_of(trial))
     return _attached(lines, "application/x-ndjson; charset=utf-8", f"trial-{pk}.jsonl")
 
 
 @require_GET
 def trial_labels(request: HttpRequest, pk: int) -> HttpResponseBase:
-    trial = _opened(request, pk)
+    trial = opened_trial(request.user, pk)
     lines = files.label_table(trials.predictions_of(trial), trial.layer)
     return _attached(lines, "text/csv; charset=utf-8", f"trial-{pk}.csv")
 
@@ -186,7 +185,7 @@ def _attached(lines: Any, content_type: str, name: str) -> StreamingHttpResponse
 
 @require_GET
 def trial_case(request: HttpRequest, trial_pk: int, pk: int) -> HttpResponse:
-    trial = _opened(request, trial_pk)
+    trial = opened_trial(request.user, trial_pk)
     case = _case(trial, pk)
     siblings = TrialCase.objects.filter(trial=trial, state=Work.State.DONE).order_by("pk")
     context = {
@@ -202,7 +201,7 @@ def trial_case(request: HttpRequest, trial_pk: int, pk: int) -> HttpResponse:
 
 @require_GET
 def trial_document(request: HttpRequest, trial_pk: int, pk: int, ending: str) -> HttpResponseBase:
-    trial = _opened(request, trial_pk)
+    trial = opened_trial(request.user, trial_pk)
     case = _case(trial, pk)
     form = files.DOCUMENTS.get(ending)
     document = files.document_of(case.output or {}, case.case_id)
@@ -213,20 +212,6 @@ def trial_document(request: HttpRequest, trial_pk: int, pk: int, ending: str) ->
     response = HttpResponse(content, content_type=form.content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _opened(request: HttpRequest, pk: int, *, reading: bool = True) -> Trial:
-    """Of somebody who may see it; what has become blind or a test item since is closed."""
-    require_reader(request.user)
-    trial = trials.opened(request.user, pk)
-    if trial is None:
-        raise Http404
-    if reading:
-        try:
-            trials.refuse_hidden(request.user, trial)
-        except TrialRefused as error:
-            raise PermissionDenied(words(error.fact)) from error
-    return trial
 
 
 def _case(trial: Trial, pk: int) -> TrialCase:
