@@ -1,0 +1,464 @@
+"""What the server answers with.
+
+A field that a newer server adds is kept: it is an attribute, and in ``model_extra``.
+``None`` is undefined; a field next to it says why.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    import pandas
+
+Labels = dict[str, Any]
+"""Labels by their key, as in ``{"requirements": […]}``."""
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+# --- projects and people ------------------------------------------------------------------------
+
+
+class Work(Model):
+    """Assignments by status."""
+
+    pending: int
+    draft: int
+    submitted: int
+    skipped: int
+
+    @property
+    def is_done(self) -> bool:
+        return self.pending == self.draft == 0
+
+
+class Round(Model):
+    number: int
+    kind: str
+    state: str
+    guideline: int
+    overlap: int
+    pool: bool
+    conversations: int
+    work: Work
+    opened_at: datetime
+    closed_at: datetime | None
+
+
+class RoundPlan(Model):
+    conversations: int
+    annotators: list[str]
+    overlap: int
+    assignments: int
+    quotas: dict[str, int] | None
+
+
+class Project(Model):
+    slug: str
+    name: str
+    description: str
+    layers: list[str]
+    overlap: int
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    roles: list[str]
+
+
+class ProjectDetail(Project):
+    gate_open: bool
+    guideline: int | None
+    conversations: int
+    unplanned: int
+    progress: Work
+    rounds: list[Round]
+
+
+class Member(Model):
+    id: int
+    username: str
+    name: str
+    role: str
+
+
+class HandedOn(Model):
+    """Where the open work of a member went."""
+
+    to: dict[str, int]
+    pool: int
+    left_open: int
+
+
+class Invitation(Model):
+    id: int
+    role: str
+    invitee: str
+    uses_left: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class NewInvitation(Invitation):
+    link: str
+    """Shown this once: the server stores only its digest."""
+
+
+class Invited(Model):
+    added: list[str]
+    members: list[str]
+    invited: list[NewInvitation]
+    mailed: list[str]
+
+
+class Admission(Model):
+    user: str
+    full_labeling: bool
+    state: str
+    tries: int
+    tries_left: int
+
+
+# --- conversations and guidelines ---------------------------------------------------------------
+
+
+class Message(Model):
+    index: int
+    role: str
+    speaker: str
+    content: str
+    time: datetime | None
+
+
+class Conversation(Model):
+    id: int
+    external_id: str
+    domain: str
+    difficulty: str
+    split: str
+    n_messages: int
+    stage: str
+    answers: int
+
+
+class ConversationDetail(Conversation):
+    messages: list[Message]
+    content_sha256: str
+
+
+class Answer(Model):
+    annotation: int
+    round: int
+    annotator: str
+    status: str
+    version: int
+    empty: bool
+    payload: Labels
+
+
+class Answers(Model):
+    answers: list[Answer]
+    blind: list[int]
+
+
+class Imported(Model):
+    read: int
+    new: int
+    unchanged: int
+    messages: int
+    left_out: int
+    notes: list[str]
+
+
+class Guideline(Model):
+    version: int
+    summary: str
+    created_by: str | None
+    created_at: datetime
+
+
+class GuidelineDetail(Guideline):
+    body: str
+    against: int | None
+    changes: list[dict[str, Any]]
+
+
+# --- labeling -----------------------------------------------------------------------------------
+
+
+class Assignment(Model):
+    id: int
+    project: str
+    round: int
+    conversation: str
+    status: str
+    returned_reason: str
+    lease_expires_at: datetime | None
+
+
+class Workspace(Model):
+    """What an annotator needs to label one conversation."""
+
+    assignment: int
+    project: str
+    round: int
+    kind: str
+    conversation: str
+    blind: bool
+    read_only: bool
+    messages: list[Message]
+    layers: list[dict[str, Any]]
+
+
+class Annotation(Model):
+    status: str
+    version: int
+    saved_at: datetime | None
+    payload: Labels
+    empty: bool
+    skip_reason: str
+    active_seconds: int
+    locked_at: datetime | None
+
+
+class Suggestions(Model):
+    state: str
+    reason: str
+    suggestions: list[dict[str, Any]]
+
+
+class Comment(Model):
+    id: int
+    parent: int | None
+    message_index: int | None
+    label_uid: str
+    body: str
+    author: str
+    created_at: datetime
+    resolved_by: str | None
+
+
+# --- agreement, discussion, adjudication --------------------------------------------------------
+
+
+class Pair(Model):
+    a: str
+    b: str
+    kappa: float | None
+    n: int
+    undefined: str | None
+
+
+class Agreement(Model):
+    statistic: str
+    measure: str
+    value: float | None
+    threshold: float
+    passed: bool
+    pairs: list[Pair]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    measured_at: datetime | None
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each pair of annotators."""
+        from assay_client.paging import to_pandas
+
+        return to_pandas(self.pairs)
+
+
+class Cluster(Model):
+    how: str
+    label: dict[str, Any]
+    sides: list[dict[str, Any]]
+    differs: list[str]
+
+
+class Decision(Model):
+    layer: str
+    version: int
+    payload: Labels
+    kind: str
+    reason: str
+    decided_by: str
+    decided_at: datetime
+
+
+class Merge(Model):
+    """What annotators gave for one conversation and layer, and what was decided."""
+
+    layer: str
+    state: str
+    answers: str | None
+    agreement: float | None
+    clusters: list[Cluster]
+    decision: Decision | None
+
+
+class Review(Model):
+    version: int
+    verdict: str
+    comment: str
+    payload: Labels | None
+    reviewer: str
+    reviewed_at: datetime
+
+
+# --- gold ---------------------------------------------------------------------------------------
+
+
+class Gold(Model):
+    name: str
+    version: int
+    meaning: str | None
+    project: str
+    layer: str
+    n_items: int
+    sha256: str
+    frozen_at: datetime
+
+    def __str__(self) -> str:
+        """As launches and commands name it."""
+        return f"{self.name}@{self.version}"
+
+
+class Look(Model):
+    id: int
+    gold: str
+    user: str | None
+    purpose: str
+    reason: str
+    n_items: int
+    at: datetime
+
+
+class LookStanding(Model):
+    gold: str
+    looks: int
+    budget: int | None
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+class Aggregate(Model):
+    """One metric of a run over its cases."""
+
+    metric: str
+    metric_version: int
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    reason: str
+
+
+class Score(Model):
+    metric: str
+    metric_version: int
+    value: float | None
+    reason: str
+
+
+class Case(Model):
+    id: int
+    case_id: str
+    repetition: int
+    state: str
+    attempts: int
+    error_class: str
+    error: str
+    seconds: float | None
+    scores: list[Score]
+
+
+class MetricComparison(Model):
+    direction: str
+    role: str
+    n: int
+    conversations: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value_corrected: float | None
+    verdict: str
+    sentence: str
+
+
+class ComparedRun(Model):
+    run: int
+    name: str
+    pipeline: str
+    cases: int
+    verdict: str
+    sentence: str
+    primary: dict[str, Any]
+    metrics: dict[str, MetricComparison]
+
+
+class Comparison(Model):
+    baseline: dict[str, Any]
+    gold: str
+    runs: list[ComparedRun]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each run and metric."""
+        import pandas
+
+        rows = [
+            {"run": run.name or run.run, "metric": name, **figures.model_dump()}
+            for run in self.runs
+            for name, figures in run.metrics.items()
+        ]
+        return pandas.DataFrame(rows)
+
+
+class Check(Model):
+    metric: str
+    kind: str
+    passed: bool
+    value: float | None
+    limit: float
+    reason: str
+
+
+class Gate(Model):
+    run: int
+    baseline: int | None
+    passed: bool
+    failed: list[str]
+    checks: list[Check]
+
+
+class Estimate(Model):
+    """What a run would probably cost, and which differences it could show."""
+
+    cost: dict[str, Any] | None
+    planning: dict[str, Any] | None
+
+
+class TrialCase(Model):
+    id: int
+    case_id: str
+    conversation: str
+    question: str
+    state: str
+    error_class: str
+    error: str
+    seconds: float | None
+    output: dict[str, Any] | None
+
+
+class Adopted(Model):
+    imported: int
+    made: int
+    known: int
+    left_out: dict[str, str]
