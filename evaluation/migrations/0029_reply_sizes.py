@@ -11,7 +11,7 @@ def measure(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0028_run_spending")]
+    dependencies = [("evaluation", "0029_yardsticks_under_way")]
 
     operations = [
         migrations.AddField(
