@@ -162,7 +162,7 @@ SQLITE_OPTIONS = {
     " PRAGMA recursive_triggers=ON;",
 }
 _database = dj_database_url.parse(
-    env_str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'assay.sqlite3'}")
+    env_secret("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'assay.sqlite3'}"
 )
 if _database["ENGINE"].endswith("sqlite3"):
     if Path(_database["NAME"]).parent == DATA_DIR:

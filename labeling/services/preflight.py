@@ -179,8 +179,7 @@ def _files() -> Findings:
 
 
 def _backup() -> Findings:
-    what = "pg_dump" if connection.vendor == "postgresql" else 'sqlite3 ".backup"'
-    yield NOTE, f"nothing is backed up by itself: run {what} daily, and try restoring once."
+    yield NOTE, "nothing is backed up by itself: run assay backup daily, and try restoring once."
 
 
 def _checks() -> Findings:

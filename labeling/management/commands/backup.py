@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.services.backups import backup
+from labeling.words import in_english
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the whole database, as it is at one moment, and the keys into one file that only "
+        "its owner reads. People may work meanwhile. PostgreSQL needs pg_dump. A file with the "
+        "name of the backup is a whole one: it was read back before it got that name."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "place",
+            type=Path,
+            metavar="FILE|FOLDER",
+            help="a new file; or a folder, where the file is named by the time",
+        )
+        parser.add_argument(
+            "--keep",
+            type=int,
+            metavar="N",
+            help="then delete older backups of the folder, all but the newest N",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        place, keep = options["place"], options["keep"]
+        if keep is not None and (keep < 1 or not place.is_dir()):
+            raise CommandError("--keep takes a number from 1 on, and a folder that is there.")
+        try:
+            path, manifest = backup.take(place)
+        except RuleError as error:
+            raise CommandError(in_english(error.fact)) from error
+        except OSError as error:
+            raise CommandError(f"{place} could not be written: {error.strerror}.") from error
+        counts = manifest["counts"]
+        size = path.stat().st_size / 1024**2
+        self.stdout.write(
+            f"{path}: {sum(counts.values()):,} rows of {len(counts)} tables, "
+            f"{counts['labeling_annotation']:,} answers, {counts['labeling_goldrelease']:,} "
+            f"releases of gold, and the keys; {size:,.1f} MB"
+        )
+        for old in backup.keep_newest(place, keep) if keep else []:
+            self.stdout.write(f"{old} was deleted")

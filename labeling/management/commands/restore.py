@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from labeling.domain.errors import RuleError
+from labeling.services.backups import restore
+from labeling.services.backups.archives import Archive
+from labeling.words import in_english
+
+WIDTH = 140
+
+
+class Command(BaseCommand):
+    help = (
+        "Put a backup into an empty database: check the file, restore, migrate to this version, "
+        "count every table, and verify the audit log and every release of gold. Stop web servers "
+        "and workers before. Exit status: 0 if all is as it was backed up, 1 otherwise."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help="what `backup` has written")
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="also if the database is not empty: all that it holds is lost",
+        )
+        parser.add_argument(
+            "--check", action="store_true", help="only check the file; nothing is restored"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            with Archive(options["file"]) as archive:
+                findings = [restore.check(archive)]
+                if not options["check"]:
+                    if not options["replace"]:
+                        restore.require_empty()
+                    findings += restore.restore(archive)
+        except RuleError as error:
+            raise CommandError(in_english(error.fact)) from error
+        table = Table("part", "state", "what")
+        for finding in findings:
+            state = "ok" if finding.is_fine else "fault"
+            table.add_row(finding.part, state, escape(in_english(finding.fact)))
+        width = None if sys.stdout.isatty() else WIDTH
+        Console(file=self.stdout, width=width, highlight=False).print(table)
+        if not all(finding.is_fine for finding in findings):
+            raise SystemExit(1)

@@ -1,0 +1,1 @@
+"""The whole database and the keys in one file, and back."""
