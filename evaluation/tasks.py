@@ -22,6 +22,7 @@ from evaluation.services.trials import trials
 from labeling.services import (
     audit_chain,
     health,
+    idempotency,
     near_duplicates,
     outbox,
     pending,
@@ -112,6 +113,7 @@ def sweep() -> None:
     health.pulse()
     signing_in.forget()
     replies.sweep()
+    idempotency.forget()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
     trials.wake_unattended()

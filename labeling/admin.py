@@ -707,7 +707,7 @@ read_only(
 read_only(UnconfirmedAddress, "user address given_at", search="user__username address")
 read_only(
     ApiToken,
-    "user name created_at last_used_at revoked_at",
+    "user name scopes created_at last_used_at expires_at revoked_at",
     search="user__username name",
     exclude=("digest",),
 )

@@ -416,6 +416,18 @@ WORDS: dict[str, Text] = {
     "hint.unsure": _("Below 0.7: say why in the rationale."),
     "hint.untestable": _("“{words}” can’t be tested: how much?"),
     "hint.vague": _("“{words}” is vague: what, or how much?"),
+    "idempotency.answer_not_kept": _(
+        "This request was carried out before. Its answer is not stored, because it holds a secret "
+        "or is too large: look at what it made."
+    ),
+    "idempotency.key": _("An idempotency key has 1 to {most} printable ASCII characters."),
+    "idempotency.mismatch": _(
+        "This idempotency key was sent before with another request: use a new one."
+    ),
+    "idempotency.overtaken": _(
+        "This took so long that the same request was begun again. Nothing was stored by this one."
+    ),
+    "idempotency.under_way": _("The same request is being carried out: ask again in a moment."),
     "import.second_labels": _("a second set of labels for {conversation}"),
     "import.refused": _("Nothing was stored: {problems: ·}"),
     "job.cases_failed": _("{n} cases failed, the last one so: {why}"),
@@ -906,6 +918,12 @@ WORDS: dict[str, Text] = {
     "suggestion.test_or_blind": _(
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),
+    "token.days": _("A token works for 1 to {most} days."),
+    "token.other_project": _("A token can be limited only to projects that {user} has a role in."),
+    "token.scope_missing": _(
+        "This needs a token with the scope {needed: /}; “{name}” doesn't have it."
+    ),
+    "token.unknown_scope": _("Choose at least one of these scopes: {scopes}."),
     "upload.gone": _("The file of this preview is no longer stored: choose it again."),
     "meaning.first": _("the first release of this name"),
     "meaning.guidelines": _(

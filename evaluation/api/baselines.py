@@ -6,10 +6,10 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.models import Run
 from evaluation.services.run import chosen_baselines
+from labeling.api.base import RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 
@@ -35,7 +35,9 @@ class BaselineOut(serializers.Serializer[Any]):
     baseline = ChosenBaselineOut(allow_null=True, help_text="null: nobody chose one")
 
 
-class RunBaselineView(APIView):
+class RunBaselineView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(responses={200: BaselineOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """The chosen baseline of the run's gold and split, since when and by whom."""

@@ -8,7 +8,6 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.access import require_reader
 from evaluation.models import Run
@@ -16,6 +15,7 @@ from evaluation.services import looks
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, compare_with
 from evaluation.services.run.gold_changes import is_other_gold, split
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.domain.numbers import whole_number
@@ -101,7 +101,9 @@ class ComparisonOut(serializers.Serializer[Any]):
     splits = SplitOut(many=True, help_text="Of the runs that were measured on other gold")
 
 
-class ComparisonView(APIView):
+class ComparisonView(ApiView):
+    scopes = READING
+
     @extend_schema(
         parameters=[
             OpenApiParameter("baseline", OpenApiTypes.INT, required=True),

@@ -6,11 +6,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import gates
+from labeling.api.base import RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 
@@ -54,7 +54,9 @@ class LastGateOut(serializers.Serializer[Any]):
     last = GateOut(allow_null=True, help_text="null: nobody has asked about these figures")
 
 
-class RunGateView(APIView):
+class RunGateView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(responses={200: LastGateOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """What the gate said last of the run's figures; null also where they have been computed

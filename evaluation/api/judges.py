@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.services.judging import attempts, judges
 from evaluation.services.judging.judges import Judge
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
@@ -39,7 +39,9 @@ class JudgeOut(serializers.Serializer[Any]):
     attempts = AttemptsOut(help_text="Probes, samples and comparisons with people, newest first")
 
 
-class JudgeView(APIView):
+class JudgeView(ApiView):
+    scopes = READING
+
     @extend_schema(responses={200: JudgeOut, 404: ErrorOut})
     def get(self, request: Request, slug: str, kind: str, sha256: str) -> Response:
         """One judge of answers, and every attempt to certify it."""

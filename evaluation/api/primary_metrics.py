@@ -7,11 +7,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.comparison import MARGIN
 from evaluation.services.run import primary_metrics
+from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
@@ -34,7 +34,9 @@ class PrimaryOut(serializers.Serializer[Any]):
     declared_by = serializers.CharField(allow_null=True)
 
 
-class PrimaryMetricsView(APIView):
+class PrimaryMetricsView(ApiView):
+    scopes = LEADING
+
     @extend_schema(responses={200: serializers.DictField(child=PrimaryOut()), 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """Which metric decides comparisons of each layer, since when and by whom."""

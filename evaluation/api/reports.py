@@ -9,13 +9,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from evaluation.models import Run
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, STREAMED, Reading, file_name
 from evaluation.services import looks
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 
@@ -27,7 +27,9 @@ class ReportIn(serializers.Serializer[Any]):
     repetition = serializers.IntegerField(default=1)
 
 
-class RunReportView(APIView):
+class RunReportView(ApiView):
+    scopes = READING
+
     @extend_schema(
         parameters=[
             OpenApiParameter("form", OpenApiTypes.STR, enum=list(FORMS)),

@@ -8,7 +8,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation import judge
 from evaluation.access import require_reader
@@ -21,9 +20,10 @@ from evaluation.services.launch import carrying, cloning, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import exposures, planning, results
 from evaluation.services.work import steering
+from labeling.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import AFTER, BEFORE, page, position
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.models import Conversation, GoldRelease
 from labeling.services.gold import gold
 from labeling.words import words_of
@@ -237,8 +237,7 @@ class RunDetailOut(RunOut):
         ]
 
 
-class RunPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class RunPageOut(PageOut):
     results = RunOut(many=True)
 
 
@@ -272,19 +271,19 @@ class CaseOut(serializers.ModelSerializer[CaseRun]):
         ]
 
 
-class CasePageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class CasePageOut(PageOut):
     results = CaseOut(many=True)
 
 
-class RunListView(APIView):
-    @extend_schema(parameters=[BEFORE], responses=RunPageOut)
+class RunListView(ApiView):
+    scopes = RUNNING
+
+    @extend_schema(parameters=NEWEST_FIRST, responses=RunPageOut)
     def get(self, request: Request) -> Response:
         """The runs I may read, newest first, 100 at a time."""
         require_reader(request.user)
-        rows = _runs(request).defer("spec", "config").order_by("-pk")
-        before = position(request, "before")
-        return page(rows.filter(pk__lt=before) if before is not None else rows, RunOut)
+        rows = _runs(request).defer("spec", "config")
+        return page(request, rows, RunOut, newest_first=True)
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut})
     def post(self, request: Request) -> Response:
@@ -320,7 +319,9 @@ class ForeseenOut(serializers.Serializer[Any]):
     planning = PlanOut(allow_null=True)
 
 
-class RunEstimateView(APIView):
+class RunEstimateView(ApiView):
+    scopes = ASKING
+
     @extend_schema(request=RunIn, responses={200: ForeseenOut, 400: ErrorOut})
     def post(self, request: Request) -> Response:
         """What a run would probably cost, and which differences it could show. Launches nothing."""
@@ -335,23 +336,28 @@ class RunEstimateView(APIView):
         )
 
 
-class RunView(APIView):
+class RunView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(responses={200: RunDetailOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """One run with its aggregates and everything needed to repeat it."""
         return Response(_detail(request, pk))
 
 
-class RunCasesView(APIView):
-    @extend_schema(parameters=[AFTER], responses={200: CasePageOut, 403: ErrorOut, 404: ErrorOut})
+class RunCasesView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=OLDEST_FIRST, responses={200: CasePageOut, 403: ErrorOut, 404: ErrorOut}
+    )
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
         run = get_object_or_404(_runs(request), pk=pk)
         looks.require(request.user, run)
         scores = Prefetch("scores", Score.objects.defer("detail", "by_person"))
         rows = run.cases.select_related("item").defer("output", "item__canonical")
-        after = position(request, "after") or 0
-        return page(rows.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
+        return page(request, rows.prefetch_related(scores), CaseOut)
 
 
 class CarryIn(serializers.Serializer[Any]):
@@ -359,7 +365,9 @@ class CarryIn(serializers.Serializer[Any]):
     reason = serializers.CharField(required=False, default="", help_text="For the test split")
 
 
-class RunCarryView(APIView):
+class RunCarryView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(
         request=CarryIn,
         responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
@@ -377,7 +385,9 @@ class RunCarryView(APIView):
         return Response(_detail(request, carried.pk), status=201)
 
 
-class RunCloneView(APIView):
+class RunCloneView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(
         request=CloneIn,
         responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
@@ -396,7 +406,9 @@ class RunCloneView(APIView):
         return Response(_detail(request, clone.pk), status=status.HTTP_201_CREATED)
 
 
-class RunControlView(APIView):
+class RunControlView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(
         request=ControlIn,
         responses={200: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},

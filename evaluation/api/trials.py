@@ -14,7 +14,6 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from evaluation.access import require_reader
 from evaluation.api.runs import WordsField
@@ -22,9 +21,10 @@ from evaluation.models import Trial, TrialCase
 from evaluation.services.trials import adopting, files, predicting, reading, trials
 from evaluation.services.trials.predicting import Question, TrialRefused
 from evaluation.views.opening import opened_trial
+from labeling.api.base import LEADING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import AFTER, BEFORE, page, position
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.domain.formats.conversations import AUTO, FORMATS
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Membership, Project
@@ -95,8 +95,7 @@ class TrialOut(serializers.ModelSerializer[Trial]):
         ]
 
 
-class TrialPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class TrialPageOut(PageOut):
     results = TrialOut(many=True)
 
 
@@ -113,8 +112,7 @@ class TrialCaseOut(serializers.ModelSerializer[TrialCase]):
         ]
 
 
-class TrialCasePageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class TrialCasePageOut(PageOut):
     results = TrialCaseOut(many=True)
 
 
@@ -137,16 +135,16 @@ class TrialSuggestionsOut(serializers.Serializer[Any]):
     )
 
 
-class TrialListView(APIView):
-    @extend_schema(parameters=[BEFORE], responses={200: TrialPageOut, 404: ErrorOut})
+class TrialListView(ApiView):
+    scopes = RUNNING
+
+    @extend_schema(parameters=NEWEST_FIRST, responses={200: TrialPageOut, 404: ErrorOut})
     def get(self, request: Request) -> Response:
         """Your trials and those of projects that you lead, the newest first."""
         require_reader(request.user)
         rows = Trial.objects.visible_to(request.user).with_progress()
-        before = position(request, "before")
-        if before is not None:
-            rows = rows.filter(pk__lt=before)
-        return page(rows.select_related("maker", "project").order_by("-pk"), TrialOut)
+        rows = rows.select_related("maker", "project")
+        return page(request, rows, TrialOut, newest_first=True)
 
     @extend_schema(request=TrialIn, responses={201: TrialOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request) -> Response:
@@ -160,7 +158,9 @@ class TrialListView(APIView):
         )
 
 
-class TrialView(APIView):
+class TrialView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(responses={200: TrialOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """How far a trial is."""
@@ -173,18 +173,22 @@ class TrialView(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TrialCasesView(APIView):
+class TrialCasesView(ApiView):
+    scopes = READING
+
     @extend_schema(
-        parameters=[AFTER], responses={200: TrialCasePageOut, 403: ErrorOut, 404: ErrorOut}
+        parameters=OLDEST_FIRST, responses={200: TrialCasePageOut, 403: ErrorOut, 404: ErrorOut}
     )
     def get(self, request: Request, pk: int) -> Response:
         """What came out of a trial, case by case."""
         trial = opened_trial(request.user, pk)
-        rows = TrialCase.objects.filter(trial=trial, pk__gt=position(request, "after") or 0)
-        return page(rows.select_related("conversation").order_by("pk"), TrialCaseOut)
+        rows = TrialCase.objects.filter(trial=trial)
+        return page(request, rows.select_related("conversation"), TrialCaseOut)
 
 
-class TrialControlView(APIView):
+class TrialControlView(ApiView):
+    scopes = RUNNING
+
     @extend_schema(request=TrialControlIn, responses={200: TrialOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
         """Cancel a trial, or try again what has no result."""
@@ -198,7 +202,9 @@ class TrialControlView(APIView):
         return Response(TrialOut(opened_trial(request.user, pk, reading=False)).data)
 
 
-class TrialFileView(APIView):
+class TrialFileView(ApiView):
+    scopes = READING
+
     @extend_schema(
         parameters=[OpenApiParameter("form", OpenApiTypes.STR, enum=list(FILES))],
         responses={
@@ -226,7 +232,9 @@ class TrialFileView(APIView):
         return response
 
 
-class TrialDocumentView(APIView):
+class TrialDocumentView(ApiView):
+    scopes = READING
+
     @extend_schema(
         parameters=[OpenApiParameter("form", OpenApiTypes.STR, enum=list(files.DOCUMENTS))],
         responses={
@@ -253,7 +261,9 @@ class TrialDocumentView(APIView):
         return response
 
 
-class TrialSuggestionsView(APIView):
+class TrialSuggestionsView(ApiView):
+    scopes = LEADING
+
     @extend_schema(
         request=TrialSuggestionsIn,
         responses={200: TrialSuggestionsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},

@@ -17,11 +17,15 @@ from labeling.domain import transcripts
 from labeling.domain.transcripts import Message
 from labeling.models import Conversation, Membership, Project
 from labeling.models.fields import EventSchemaField, FactField
+from labeling.models.projects import limit_of
 
 
 class TrialQuerySet(models.QuerySet["Trial"]):
     def visible_to(self, user: Any) -> TrialQuerySet:
         """Its maker, while they read results somewhere; of a project, its leads as well."""
+        limit = limit_of(user)
+        if limit is not None:
+            self = self.filter(project__in=limit)
         if user.is_superuser:
             return self
         role = Membership.Role

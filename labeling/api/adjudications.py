@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.domain.facts import Fact
@@ -105,8 +105,10 @@ class MergeOut(serializers.Serializer[Any]):
     decision = DecisionOut(allow_null=True)
 
 
-class AdjudicationView(APIView):
+class AdjudicationView(ApiView):
     """What annotators gave for one conversation and layer, and what was decided."""
+
+    scopes = LEADING
 
     @extend_schema(responses={200: MergeOut, 404: ErrorOut})
     def get(self, request: Request, pk: int, layer: str) -> Response:

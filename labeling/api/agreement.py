@@ -8,8 +8,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Round
@@ -74,7 +74,9 @@ class AgreementOut(serializers.Serializer[Any]):
     )
 
 
-class AgreementView(APIView):
+class AgreementView(ApiView):
+    scopes = READING
+
     @extend_schema(
         parameters=[OpenApiParameter("layer", str, description="Default: the project's first")],
         responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},

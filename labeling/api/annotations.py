@@ -5,13 +5,14 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
-from rest_framework import serializers, viewsets
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api.base import OWN_WORK, ApiViewSet
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import BEFORE, page, position
+from labeling.api.paging import NEWEST_FIRST, PageOut, page
 from labeling.domain.facts import Fact
 from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
@@ -137,8 +138,7 @@ class RevisionOut(serializers.ModelSerializer[AnnotationRevision]):
         fields = ["version", "kind", "saved_at", "author", "labels", "empty"]
 
 
-class RevisionPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class RevisionPageOut(PageOut):
     results = RevisionOut(many=True)
 
 
@@ -193,8 +193,10 @@ class RestoreIn(serializers.Serializer[Any]):
 CONFLICT = {200: AnnotationOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
 
 
-class AnnotationViewSet(viewsets.ViewSet):
+class AnnotationViewSet(ApiViewSet):
     """One's own answer to an assignment, addressed by the assignment's id."""
+
+    scopes = OWN_WORK
 
     @extend_schema(responses={200: AnnotationOut, 404: ErrorOut})
     def retrieve(self, request: Request, pk: int) -> Response:
@@ -243,14 +245,11 @@ class AnnotationViewSet(viewsets.ViewSet):
         save = annotations.Save(**fields.validated_data, payload={})
         return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
 
-    @extend_schema(parameters=[BEFORE], responses={200: RevisionPageOut, 404: ErrorOut})
+    @extend_schema(parameters=NEWEST_FIRST, responses={200: RevisionPageOut, 404: ErrorOut})
     def revisions(self, request: Request, pk: int) -> Response:
         """Every accepted save, newest first, 100 at a time, without its labels."""
         revisions = history.revisions(self._assignment(request, pk))
-        before = position(request, "before")
-        if before is not None:
-            revisions = revisions.filter(version__lt=before)
-        return page(revisions, RevisionOut, key="version")
+        return page(request, revisions, RevisionOut, key="version", newest_first=True)
 
     @extend_schema(responses={200: RevisionDetailOut, 404: ErrorOut})
     def revision(self, request: Request, pk: int, version: int) -> Response:

@@ -7,6 +7,8 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from labeling.models import ApiToken
+from labeling.models.projects import limit_to
 from labeling.services import tokens
 
 SCHEME = "Bearer"
@@ -18,17 +20,24 @@ class TokenAuthentication(BaseAuthentication):
     No page of another site can send this header, so there is nothing for a CSRF token to guard.
     """
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != SCHEME.lower():
             return None
-        user = tokens.use(secret.strip())
-        if user is None:
+        token = tokens.use(secret.strip())
+        if token is None:
             raise AuthenticationFailed(
                 "This token is unknown or revoked: make a new one on your page of API tokens.",
                 code="bad_token",
             )
-        return user, None
+        if token.has_expired:
+            raise AuthenticationFailed(
+                f"The token “{token.name}” has expired: make a new one on your page of API tokens.",
+                code="token_expired",
+            )
+        if token.project_ids is not None:
+            limit_to(token.user, token.project_ids)
+        return token.user, token
 
     def authenticate_header(self, request: Request) -> str | None:
         """401 for a wrong token; who sent none is answered as before, with 403."""

@@ -9,11 +9,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import AFTER, BEFORE, page, position
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.models import Assignment, Comment, Project
 from labeling.services import comments
 from labeling.services.work import ownership
@@ -67,30 +67,29 @@ class MentionOut(CommentOut):
         fields = ["project", "conversation", *CommentOut.Meta.fields]
 
 
-class CommentPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class CommentPageOut(PageOut):
     results = CommentOut(many=True)
     people = serializers.ListField(
         child=serializers.CharField(), help_text="Who can be mentioned, as @username"
     )
 
 
-class MentionPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class MentionPageOut(PageOut):
     results = MentionOut(many=True)
 
 
-class CommentsView(APIView):
+class CommentsView(ApiView):
     """Comments on the conversation of one's own assignment."""
 
-    @extend_schema(parameters=[AFTER], responses={200: CommentPageOut, 404: ErrorOut})
+    scopes = OWN_WORK
+
+    @extend_schema(parameters=OLDEST_FIRST, responses={200: CommentPageOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """What I may read about this conversation, oldest first, 100 at a time."""
         assignment = _assignment(request, pk)
-        after = position(request, "after") or 0
-        readable = _visible(request).filter(conversation=assignment.conversation, pk__gt=after)
+        readable = _visible(request).filter(conversation=assignment.conversation)
         named = comments.people(assignment.round.project)
-        return page(readable, CommentOut, people=[user.get_username() for user in named])
+        return page(request, readable, CommentOut, people=[user.get_username() for user in named])
 
     @extend_schema(request=CommentIn, responses={201: CommentOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
@@ -103,7 +102,9 @@ class CommentsView(APIView):
         return Response(CommentOut(posted).data, status=status.HTTP_201_CREATED)
 
 
-class ResolveView(APIView):
+class ResolveView(ApiView):
+    scopes = OWN_WORK
+
     @extend_schema(request=ResolveIn, responses={200: CommentOut, 403: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
         """Settle the thread of a comment, or take it up again."""
@@ -115,15 +116,14 @@ class ResolveView(APIView):
         return Response(CommentOut(thread).data)
 
 
-class MentionsView(APIView):
-    @extend_schema(parameters=[BEFORE], responses=MentionPageOut)
+class MentionsView(ApiView):
+    scopes = OWN_WORK
+
+    @extend_schema(parameters=NEWEST_FIRST, responses=MentionPageOut)
     def get(self, request: Request) -> Response:
         """Comments that mention me and are not settled, newest first, 100 at a time."""
         mentioning = comments.mentions_of(_user(request)).prefetch_related("mentions")
-        before = position(request, "before")
-        return page(
-            mentioning.filter(pk__lt=before) if before is not None else mentioning, MentionOut
-        )
+        return page(request, mentioning, MentionOut, newest_first=True)
 
 
 def _post(

@@ -12,8 +12,8 @@ from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.parsing import ShallowJSONParser
@@ -68,7 +68,10 @@ class ImportOut(serializers.Serializer[Any]):
         return [in_english(note) for note in [*report.losses, *report.notes]]
 
 
-class ConversationsView(APIView):
+class ConversationsView(ApiView):
+    scopes = LEADING
+    in_one_transaction = False  # it stores step by step; conversations that are known stay
+
     parser_classes = [
         MultiPartParser,
         ShallowJSONParser,

@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from labeling.api import described
 from labeling.api.authentication import TokenAuthentication
+from labeling.api.base import ANYTHING, ApiView
 
 
 def describe(endpoints: list[Any]) -> list[Any]:
@@ -68,5 +69,13 @@ class TokenScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer"}
 
 
-schema = SpectacularAPIView.as_view()
-page = SpectacularSwaggerSplitView.as_view(url_name="api-schema")
+class SchemaView(ApiView, SpectacularAPIView):
+    scopes = ANYTHING
+
+
+class DocsView(ApiView, SpectacularSwaggerSplitView):
+    scopes = ANYTHING
+
+
+schema = SchemaView.as_view()
+page = DocsView.as_view(url_name="api-schema")

@@ -19,6 +19,10 @@ STATUS = {
     "blind": 409,
     "freeze_under_way": 409,
     "gate_locked": 409,
+    "idempotency_answer_not_kept": 409,
+    "idempotency_mismatch": 422,
+    "idempotency_overtaken": 409,
+    "idempotency_under_way": 409,
     "layer_stays": 409,
     "layer_was_used": 409,
     "locked": 409,
@@ -33,6 +37,7 @@ STATUS = {
     "place_taken": 409,
     "round_closed": 409,
     "round_open": 409,
+    "scope_missing": 403,
     "stale_version": 409,
     "suggestions_hidden": 409,
 }

@@ -7,10 +7,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import NEWEST_FIRST, PageOut, page
 from labeling.models import GoldItem, GoldRelease
 from labeling.words import worded
 
@@ -33,6 +34,10 @@ class GoldOut(serializers.ModelSerializer[GoldRelease]):
         ]
 
 
+class GoldPageOut(PageOut):
+    results = GoldOut(many=True)
+
+
 class GoldDetailOut(GoldOut):
     items = GoldItemOut(many=True)
     left_out = serializers.SerializerMethodField()
@@ -45,15 +50,19 @@ class GoldDetailOut(GoldOut):
         return worded(release.left_out, with_codes=True)
 
 
-class GoldListView(APIView):
-    @extend_schema(responses=GoldOut(many=True))
+class GoldListView(ApiView):
+    scopes = READING
+
+    @extend_schema(parameters=NEWEST_FIRST, responses={200: GoldPageOut, 400: ErrorOut})
     def get(self, request: Request) -> Response:
         """The gold releases I may read, newest first."""
         visible = GoldRelease.objects.visible_to(request.user).with_size().light()
-        return Response(GoldOut(visible.order_by("-pk")[:200], many=True).data)
+        return page(request, visible, GoldOut, newest_first=True)
 
 
-class GoldView(APIView):
+class GoldView(ApiView):
+    scopes = READING
+
     @extend_schema(responses={200: GoldDetailOut, 404: ErrorOut})
     def get(self, request: Request, name: str, version: int) -> Response:
         """One release with the hash of each item."""

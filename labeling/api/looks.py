@@ -6,11 +6,12 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import BEFORE, page, position
+from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.domain.scopes import Scope
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import gold, looks
 from labeling.services.gold.looks import LONGEST_REASON, Sight
@@ -38,8 +39,7 @@ class LookOut(serializers.ModelSerializer[Look]):
         fields = ["id", "gold", "user", "purpose", "subject", "named", "reason", "n_items", "at"]
 
 
-class LookPageOut(serializers.Serializer[Any]):
-    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+class LookPageOut(PageOut):
     results = LookOut(many=True)
 
 
@@ -49,9 +49,14 @@ class StandingOut(serializers.Serializer[Any]):
     budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
 
 
-class LooksView(APIView):
+class LooksView(ApiView):
+    scopes = {"GET": (Scope.READ,), "POST": (Scope.GOLD, Scope.RUNS)}
+
     @extend_schema(
-        parameters=[BEFORE, OpenApiParameter("gold", str, description="Only of this release")],
+        parameters=[
+            *NEWEST_FIRST,
+            OpenApiParameter("gold", str, description="Only of this release"),
+        ],
         responses={200: LookPageOut, 400: ErrorOut},
     )
     def get(self, request: Request) -> Response:
@@ -60,9 +65,7 @@ class LooksView(APIView):
         rows = Look.objects.filter(release__in=visible.values("pk"))
         if named := request.query_params.get("gold"):
             rows = rows.filter(release=gold.find(named, among=visible))
-        before = position(request, "before")
-        rows = rows.filter(pk__lt=before) if before is not None else rows
-        return page(rows.select_related("release", "user").order_by("-pk"), LookOut)
+        return page(request, rows.select_related("release", "user"), LookOut, newest_first=True)
 
     @extend_schema(request=LookIn, responses={201: StandingOut, 400: ErrorOut, 403: ErrorOut})
     def post(self, request: Request) -> Response:

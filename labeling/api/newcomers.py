@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import LEADING, OWN_WORK, READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Admission, Membership, Project, Qualification
@@ -83,8 +83,10 @@ class LayerAdmission(TypedDict):
     calibrated_at: Any
 
 
-class OwnCalibrationView(APIView):
+class OwnCalibrationView(ApiView):
     """One's own calibration in a project."""
+
+    scopes = OWN_WORK
 
     @extend_schema(responses={200: CalibrationOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
@@ -106,7 +108,9 @@ class OwnCalibrationView(APIView):
         return Response(CalibrationOut(body).data)
 
 
-class AdmissionsView(APIView):
+class AdmissionsView(ApiView):
+    scopes = READING
+
     @extend_schema(responses={200: AdmissionOut(many=True), 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """Where every annotator is; nobody while no calibration round has passed."""
@@ -116,8 +120,10 @@ class AdmissionsView(APIView):
         return Response(AdmissionOut(rows, many=True).data)
 
 
-class AdmissionView(APIView):
+class AdmissionView(ApiView):
     """One annotator of a project, by user name."""
+
+    scopes = LEADING
 
     @extend_schema(responses={200: AdmissionOut, 404: ErrorOut})
     def get(self, request: Request, slug: str, username: str) -> Response:
@@ -139,7 +145,9 @@ class AdmissionView(APIView):
         return Response(AdmissionOut(_admission(person, project)).data)
 
 
-class AnotherTryView(APIView):
+class AnotherTryView(ApiView):
+    scopes = LEADING
+
     @extend_schema(request=None, responses={200: AdmissionOut, 403: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, slug: str, username: str) -> Response:
         """Allow another try after the last one (leads); changes nothing where one is left."""

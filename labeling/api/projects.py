@@ -7,10 +7,11 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.models import Project, Round
 from labeling.services.work import assignments, rounds
 
@@ -22,6 +23,10 @@ class ProjectOut(serializers.ModelSerializer[Project]):
             *("slug", "name", "layers", "overlap"),
             *("kappa_threshold", "kappa_statistic", "label_f1_threshold"),
         ]
+
+
+class ProjectPageOut(PageOut):
+    results = ProjectOut(many=True)
 
 
 class RoundOut(serializers.ModelSerializer[Round]):
@@ -47,14 +52,19 @@ class ProjectDetailOut(ProjectOut):
         return rounds.gate_is_open(project)
 
 
-class ProjectListView(APIView):
-    @extend_schema(responses=ProjectOut(many=True))
+class ProjectListView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(parameters=ORDERED, responses={200: ProjectPageOut, 400: ErrorOut})
     def get(self, request: Request) -> Response:
-        """The projects I have a role in."""
-        return Response(ProjectOut(Project.objects.visible_to(request.user), many=True).data)
+        """The projects I have a role in, by name."""
+        visible = Project.objects.visible_to(request.user)
+        return ordered_page(request, visible, ProjectOut, by=("name", "pk"))
 
 
-class ProjectView(APIView):
+class ProjectView(ApiView):
+    scopes = LEADING
+
     @extend_schema(responses={200: ProjectDetailOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rounds and progress (leads and researchers)."""

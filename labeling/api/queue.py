@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.db.models import DateTimeField, Value
+from django.db.models.functions import Coalesce
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.models import Assignment
 from labeling.services.work import assignments, ownership
 
-PAGE = 200
+IN_ORDER = ("closed_at", "round__kind", "round_id", "position", "pk")
+STILL_OPEN = Value(datetime(1970, 1, 1, tzinfo=UTC), DateTimeField())
 
 
 class AssignmentOut(serializers.ModelSerializer[Assignment]):
@@ -35,18 +40,28 @@ class AssignmentOut(serializers.ModelSerializer[Assignment]):
         ]
 
 
+class QueuePageOut(PageOut):
+    results = AssignmentOut(many=True)
+
+
 class NextOut(serializers.Serializer[Any]):
     assignment = serializers.IntegerField(allow_null=True, help_text="null: nothing is left")
 
 
-class QueueView(APIView):
-    @extend_schema(responses=AssignmentOut(many=True))
+class QueueView(ApiView):
+    scopes = OWN_WORK
+
+    @extend_schema(parameters=ORDERED, responses={200: QueuePageOut, 400: ErrorOut})
     def get(self, request: Request) -> Response:
-        """My work, in order; at most 200 rows."""
-        return Response(AssignmentOut(assignments.queue(_user(request))[:PAGE], many=True).data)
+        """My work, in the order to work through; closed rounds last."""
+        rows = assignments.queue(_user(request))
+        rows = rows.annotate(closed_at=Coalesce("round__closed_at", STILL_OPEN))
+        return ordered_page(request, rows, AssignmentOut, by=IN_ORDER)
 
 
-class NextView(APIView):
+class NextView(ApiView):
+    scopes = OWN_WORK
+
     @extend_schema(request=None, responses=NextOut)
     def post(self, request: Request) -> Response:
         """The next conversation to label, taken from a pool if nothing is planned."""
@@ -58,8 +73,10 @@ class LeaseOut(serializers.Serializer[Any]):
     held = serializers.BooleanField(help_text="Whether the place is reserved for you now")
 
 
-class LeaseView(APIView):
+class LeaseView(ApiView):
     """The reservation of a conversation that was taken from a pool."""
+
+    scopes = OWN_WORK
 
     @extend_schema(request=None, responses={200: LeaseOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:

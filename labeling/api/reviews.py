@@ -6,8 +6,8 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
@@ -43,8 +43,10 @@ class ReviewOut(serializers.ModelSerializer[Review]):
         fields = ["version", "verdict", "comment", "payload", "reviewer", "reviewed_at"]
 
 
-class ReviewView(APIView):
+class ReviewView(ApiView):
     """Verdicts on one submitted answer, addressed by the answer's id."""
+
+    scopes = LEADING
 
     @extend_schema(responses={200: ReviewOut(many=True), 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
@@ -45,7 +45,9 @@ class SuggestionsOut(serializers.Serializer[Any]):
     dismissed = TakenFromIO(many=True)
 
 
-class _OfAssignment(APIView):
+class _OfAssignment(ApiView):
+    scopes = OWN_WORK
+
     def answer(self, assignment: Assignment) -> Response:
         sight = suggestions.sight(assignment)
         done = FirstPass.objects.filter(assignment=assignment).first()

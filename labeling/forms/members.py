@@ -8,7 +8,9 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
-from labeling.models import Membership
+from labeling.domain.scopes import Scope
+from labeling.models import Membership, Project
+from labeling.services import tokens
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
 from labeling.services.work import assignments
 
@@ -126,7 +128,41 @@ class NewAccountForm(UserCreationForm):
         username.widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
 
 
+SCOPE_LABELS = {
+    Scope.READ: _("Read: projects, agreement, gold, runs"),
+    Scope.LABEL: _("Label: your queue, answers and comments"),
+    Scope.LEAD: _("Lead: members, rounds, guidelines, reviews, decisions"),
+    Scope.GOLD: _("Gold: freezing, lint, disputes, looks at test items"),
+    Scope.RUNS: _("Runs: runs, trials, gates, judges"),
+}
+TOKEN_DAYS = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))]
+
+
 class TokenForm(forms.Form):
     name = forms.CharField(
         label=_("What is it for?"), max_length=100, help_text=_("For example: nightly export.")
     )
+    scopes = forms.MultipleChoiceField(
+        label=_("It may be used for"),
+        choices=list(SCOPE_LABELS.items()),
+        initial=[Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Never more than you may do yourself."),
+    )
+    projects = forms.ModelMultipleChoiceField(
+        label=_("Only in these projects"),
+        queryset=Project.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: in all of yours, also in later ones."),
+    )
+    days = forms.TypedChoiceField(
+        label=_("Valid for"), choices=TOKEN_DAYS, coerce=int, initial=tokens.DAYS
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered: Any = self.fields["projects"]
+        offered.queryset = Project.objects.visible_to(user)
+        if not offered.queryset.exists():
+            del self.fields["projects"]

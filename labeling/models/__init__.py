@@ -16,7 +16,7 @@ from labeling.models.discussions import (
     GuidelineReason,
 )
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
-from labeling.models.entry import ApiToken, Invitation
+from labeling.models.entry import ApiToken, Invitation, KeyedRequest
 from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldDraft, GoldItem, GoldRelease, ReleaseCheck
@@ -69,6 +69,7 @@ __all__ = [
     "GuidelineReason",
     "ImportReport",
     "Invitation",
+    "KeyedRequest",
     "LintFinding",
     "LintReport",
     "LintWaiver",

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
-from labeling.models.projects import Membership
+from labeling.models.projects import Membership, limit_of
 from labeling.models.rounds import Round
 
 PUT_ASIDE = 1_000_000
@@ -43,11 +43,13 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         annotates = Membership.objects.filter(
             user=user, role=Membership.Role.ANNOTATOR, project=OuterRef("round__project")
         )
-        return self.filter(Exists(annotates), annotator=user)
+        return self.given_to(user).filter(Exists(annotates))
 
     def given_to(self, user: Any) -> AssignmentQuerySet:
         """What the user was ever given, also in projects they have left since."""
-        return self.filter(annotator=user)
+        limit = limit_of(user)
+        rows = self if limit is None else self.filter(round__project__in=limit)
+        return rows.filter(annotator=user)
 
     def answered_by(self, user: Any) -> AssignmentQuerySet:
         """What the user has submitted or skipped: who did opens the discussion of its round once

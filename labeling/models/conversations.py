@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain import transcripts
 from labeling.domain.transcripts import Message
-from labeling.models.projects import Membership, Project
+from labeling.models.projects import Membership, Project, limit_of
 
 
 class ConversationDraft(models.Model):
@@ -53,10 +53,12 @@ class IsPublished(Func):
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def visible_to(self, user: Any) -> ConversationQuerySet:
         """Leads and researchers see their projects' conversations, annotators what they label."""
+        limit = limit_of(user)
+        rows = self if limit is None else self.filter(project__in=limit)
         if user.is_superuser:
-            return self
+            return rows
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
-        return self.filter(
+        return rows.filter(
             Q(project__in=reading) | Q(pk__in=user.assignments.with_checks().values("conversation"))
         )
 

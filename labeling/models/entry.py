@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models.projects import Membership, Project
@@ -39,6 +40,12 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True, help_text="Empty: does not expire")
+    scopes = models.JSONField(
+        null=True, help_text="Empty: everything, as tokens from before there were scopes"
+    )
+    project_ids = models.JSONField(null=True, help_text="Empty: all projects of its owner")
+    """Ids, so that a project which is deleted leaves a token without it, not one without limits."""
 
     class Meta:
         verbose_name, verbose_name_plural = _("API token"), _("API tokens")
@@ -46,3 +53,29 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.name}"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class KeyedRequest(models.Model):
+    """A request of a program that named an idempotency key, and its answer once there is one.
+
+    The key and what was sent are stored as digests. ``started_at`` also tells a request from
+    another that took over its key: only the one that is named here may store an answer.
+    """
+
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    request = models.CharField(max_length=64)
+    started_at = models.DateTimeField()
+    status = models.PositiveSmallIntegerField(null=True, help_text="Empty: under way")
+    answer = models.TextField(blank=True)
+    is_kept = models.BooleanField(default=False, help_text="The answer is stored here")
+
+    class Meta:
+        indexes = [models.Index(fields=["started_at"], name="keyed_request_started")]
+
+    def __str__(self) -> str:
+        return f"{self.user}: request of {self.started_at:%Y-%m-%d %H:%M}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
@@ -22,19 +23,40 @@ def default_hints() -> list[str]:
     return list(KINDS)
 
 
+def limit_to(user: Any, projects: Collection[int]) -> None:
+    """From now on this object of the user opens nothing outside of the projects.
+
+    For a request with a token that is limited to them: every rule asks the user, so none of them
+    has to know of tokens.
+    """
+    user._projects = frozenset(projects)
+
+
+def limit_of(user: Any) -> frozenset[int] | None:
+    """The projects that the user is limited to; None: not limited."""
+    limit: frozenset[int] | None = getattr(user, "_projects", None)
+    return limit
+
+
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: Any) -> ProjectQuerySet:
         """Projects in which the user has any role; a superuser sees all."""
+        rows = self.within_limit_of(user)
         if user.is_superuser:
-            return self
-        return self.filter(pk__in=Membership.objects.filter(user=user).values("project"))
+            return rows
+        return rows.filter(pk__in=Membership.objects.filter(user=user).values("project"))
 
     def with_role(self, user: Any, *roles: str) -> ProjectQuerySet:
         """Projects in which the user has one of the roles; a superuser has all."""
+        rows = self.within_limit_of(user)
         if user.is_superuser:
-            return self
+            return rows
         memberships = Membership.objects.filter(user=user, role__in=roles)
-        return self.filter(pk__in=memberships.values("project"))
+        return rows.filter(pk__in=memberships.values("project"))
+
+    def within_limit_of(self, user: Any) -> ProjectQuerySet:
+        limit = limit_of(user)
+        return self if limit is None else self.filter(pk__in=limit)
 
 
 class Project(models.Model):
@@ -125,6 +147,9 @@ class Project(models.Model):
         return reverse("project", args=[self.slug])
 
     def roles_of(self, user: Any) -> set[str]:
+        limit = limit_of(user)
+        if limit is not None and self.pk not in limit:
+            return set()
         if user.is_superuser:
             return set(Membership.Role.values)
         return set(self.memberships.order_by().filter(user=user).values_list("role", flat=True))

@@ -13,6 +13,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models import Membership, Project
+from labeling.models.projects import limit_of
 from labeling.services import events
 
 
@@ -39,7 +40,12 @@ def open_fields(project: Project) -> dict[str, list[str]]:
 
 
 def may_create(user: User) -> bool:
-    """Staff; and, unless the setting forbids it, people who lead a project or may add one."""
+    """Staff; and, unless the setting forbids it, people who lead a project or may add one.
+
+    With a token that is limited to projects, nobody.
+    """
+    if limit_of(user) is not None:
+        return False
     if user.is_staff or user.is_superuser:
         return True
     if settings.PROJECT_CREATORS != "leads":

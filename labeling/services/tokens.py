@@ -1,7 +1,8 @@
-"""Tokens for programs, each of which acts as the person who made it."""
+"""Tokens for programs, each of which acts as the person who made it, within its scopes."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -10,12 +11,29 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from labeling.domain import scopes as domain
+from labeling.domain.errors import RuleError
+from labeling.domain.scopes import Scope
 from labeling.domain.secrets import digest_of, make_secret
-from labeling.models import ApiToken
+from labeling.models import ApiToken, Project
 from labeling.services import events
 
 PREFIX = "assay_"
 USE_RESOLUTION = timedelta(minutes=1)  # a program that asks all the time writes once a minute
+DAYS = 90
+MOST_DAYS = 365
+
+
+class TokenRefused(RuleError):
+    """No token can have these scopes, projects or days."""
+
+    code = "token_refused"
+
+
+class ScopeMissing(RuleError):
+    """The token of the request was made for something else."""
+
+    code = "scope_missing"
 
 
 class Issued(NamedTuple):
@@ -29,11 +47,57 @@ def of_user(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user, revoked_at__isnull=True)
 
 
+class Described(NamedTuple):
+    token: ApiToken
+    projects: list[str] | None
+    """Names of those it is limited to; None: not limited."""
+
+
+def described(user: User) -> list[Described]:
+    """What works or has expired, newest first, for the page of its owner."""
+    rows = list(of_user(user))
+    keys = {key for token in rows for key in token.project_ids or ()}
+    names = dict(Project.objects.filter(pk__in=keys).values_list("pk", "name")) if keys else {}
+    return [Described(token, _names(token.project_ids, names)) for token in rows]
+
+
+def _names(keys: list[int] | None, names: dict[int, str]) -> list[str] | None:
+    return None if keys is None else sorted(names[key] for key in keys if key in names)
+
+
 @transaction.atomic
-def issue(*, user: User, name: str) -> Issued:
+def issue(
+    *,
+    user: User,
+    name: str,
+    scopes: Collection[str] = domain.ALL,
+    projects: Collection[Project] = (),
+    days: int = DAYS,
+    by: User | None = None,
+) -> Issued:
+    """``projects``: none means all that the user has. ``by``: who makes it, if not the user."""
+    held = [scope.value for scope in Scope if scope in scopes]
+    if not held or len(held) < len(set(scopes)):
+        raise TokenRefused("token.unknown_scope", scopes=[scope.value for scope in Scope])
+    if not 1 <= days <= MOST_DAYS:
+        raise TokenRefused("token.days", most=MOST_DAYS)
+    visible = Project.objects.visible_to(user)
+    if len(projects) > visible.filter(pk__in=[project.pk for project in projects]).count():
+        raise TokenRefused("token.other_project", user=user.get_username())
     secret = make_secret(PREFIX)
-    token = ApiToken.objects.create(user=user, name=name, digest=digest_of(secret))
-    events.record("token.issued", token, project=None, actor=user, name=name)
+    token = ApiToken.objects.create(
+        user=user,
+        name=name,
+        digest=digest_of(secret),
+        expires_at=timezone.now() + timedelta(days=days),
+        scopes=held,
+        project_ids=sorted(project.pk for project in projects) or None,
+    )
+    limits = {"scopes": held, "projects": sorted(project.slug for project in projects)}
+    owner = {"user": user.get_username(), "days": days}
+    events.record(
+        "token.issued", token, project=None, actor=by or user, name=name, **owner, **limits
+    )
     return Issued(token, secret)
 
 
@@ -54,16 +118,26 @@ def revoke_all(*, user: User) -> int:
     return len(working)
 
 
-def use(secret: str) -> User | None:
-    """The person a token acts as, and a note of when; None if it opens nothing."""
+def use(secret: str) -> ApiToken | None:
+    """The token, with the person it acts as, and a note of when; None if it opens nothing.
+
+    One that has expired is returned, so that its owner can read why; nothing is noted of it.
+    """
     token = (
         ApiToken.objects.select_related("user")
         .filter(digest=digest_of(secret), revoked_at__isnull=True, user__is_active=True)
         .first()
     )
-    if token is None:
-        return None
+    if token is None or token.has_expired:
+        return token
     now = timezone.now()
     if token.last_used_at is None or token.last_used_at < now - USE_RESOLUTION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token.user
+    return token
+
+
+def require(token: ApiToken, needed: Collection[Scope]) -> None:
+    if not domain.allows(token.scopes, needed):
+        names = [scope.value for scope in needed]
+        details = {"needed": names, "scopes": token.scopes}
+        raise ScopeMissing("token.scope_missing", needed=names, name=token.name, details=details)

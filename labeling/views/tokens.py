@@ -23,13 +23,13 @@ from labeling.views import once
 def tokens(request: HttpRequest) -> HttpResponse:
     """A new token is shown by the page after the form, once: only its digest is stored."""
     user = cast(User, request.user)
-    form = TokenForm(request.POST or None)
+    form = TokenForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        token, secret = service.issue(user=user, name=form.cleaned_data["name"])
+        token, secret = service.issue(user=user, **form.cleaned_data)
         once.keep(request, "token", name=token.name, secret=secret)
         return redirect("tokens")
     issued = once.take(request, "token") if request.method == "GET" else None
-    context = {"issued": issued, "form": form, "tokens": service.of_user(user)}
+    context = {"issued": issued, "form": form, "tokens": service.described(user)}
     return render(request, "labeling/tokens.html", context, status=400 if form.errors else 200)
 
 

@@ -101,12 +101,12 @@ export class Comments {
 
   async load() {
     const comments = [];
-    let after = 0;
+    let page = this.url;
     try {
-      while (after !== null) {
-        const { results, next, people } = await send("GET", `${this.url}?after=${after}`);
+      while (page !== null) {
+        const { results, next, people } = await send("GET", page);
         comments.push(...results);
-        after = next;
+        page = next && this.url + new URL(next).search;
         this.drawPeople(people);
       }
     } catch (error) {

@@ -72,7 +72,7 @@ export class History {
 
   async loadMore() {
     const first = this.list.children.length;
-    await this.load(`${this.url}?before=${this.next}`);
+    await this.load(this.url + new URL(this.next).search);
     this.list.children[first]?.querySelector("button")?.focus();
   }
 

@@ -41,7 +41,7 @@ async ([recaps]) => {
         acceptance_criteria: ["Page shows the status", "Page shows the history"],
         priority: "must", source_messages: [source], rationale: `Message ${source}`, confidence: 1,
     });
-    const queue = await (await fetch("/api/queue/")).json();
+    const queue = (await (await fetch("/api/queue/?limit=500")).json()).results;
     const client = crypto.randomUUID();
     let sent = 0;
     for (const { id, conversation, status } of queue) {

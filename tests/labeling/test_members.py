@@ -179,7 +179,7 @@ def test_a_removed_member_with_an_open_page_or_a_token_does_nothing_more(
             "You are no longer an annotator of Orders, so this conversation is closed to you. "
             "What you saved is kept under your name. Ask rita if this is a mistake."
         )
-    assert client.get("/api/queue/").json() == []
+    assert client.get("/api/queue/").json()["results"] == []
     assert client.post("/api/queue/next/").json() == {"assignment": None}
     assert client.get("/api/projects/orders/").status_code == 404
     if not by_token:

@@ -332,7 +332,7 @@ def test_a_check_looks_like_ordinary_work(
         saved[purpose] = sent.json()
         assert sent.status_code == 200
         assert client.get(f"{url}comments/").json() == client.get(f"{url}comments/").json()
-    queue = {row["id"]: row for row in client.get("/api/queue/").json()}
+    queue = {row["id"]: row for row in client.get("/api/queue/").json()["results"]}
 
     assert set(pages) == {"labelling", "honeypot"}
     one, other = (pages[name] for name in ("labelling", "honeypot"))

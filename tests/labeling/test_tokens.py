@@ -15,6 +15,8 @@ from tests.pages import page
 
 pytestmark = pytest.mark.django_db
 
+NIGHTLY = {"name": "nightly export", "scopes": ["read", "label"], "days": 30}
+
 
 def bearer(secret, **more):
     """A program: no cookies, and CSRF checks as in life."""
@@ -24,7 +26,7 @@ def bearer(secret, **more):
 def test_a_token_is_shown_once_and_only_its_digest_stored(signed_in, ana):
     client = signed_in(ana)
 
-    response = client.post("/tokens/", {"name": "nightly export"}, follow=True)
+    response = client.post("/tokens/", NIGHTLY, follow=True)
 
     secret = response.content.decode().split('value="assay_')[1].split('"')[0]
     stored = ApiToken.objects.get()
@@ -39,7 +41,7 @@ def test_a_token_is_shown_once_and_only_its_digest_stored(signed_in, ana):
 def test_reloading_the_page_of_a_new_token_makes_no_other_one(signed_in, ana):
     client = signed_in(ana)
 
-    made = client.post("/tokens/", {"name": "nightly export"})
+    made = client.post("/tokens/", NIGHTLY)
     first, again = (client.get(made["Location"]).content.decode() for _ in range(2))
 
     assert (made.status_code, made["Location"]) == (302, "/tokens/")
@@ -100,7 +102,7 @@ def test_a_revoked_token_opens_nothing(signed_in, ana):
     client, url = signed_in(ana), f"/tokens/{issued.token.pk}/revoke/"
 
     assert "Revoke “old laptop”?" in page(client, url)
-    assert tokens.use(issued.secret) == ana
+    assert tokens.use(issued.secret).user == ana
     client.post(url)
 
     assert tokens.use(issued.secret) is None
@@ -140,3 +142,91 @@ def test_the_description_of_the_api_names_the_token(signed_in, ana):
     schema = signed_in(ana).get("/api/schema/").content.decode()
 
     assert "scheme: bearer" in schema
+
+
+# --- scopes, projects and expiry ------------------------------------------------------------------
+
+
+def test_a_token_without_the_scope_is_told_which_it_needs(project, rita):
+    program = bearer(tokens.issue(user=rita, name="reports", scopes=["read"]).secret)
+
+    assert program.get("/api/projects/orders/").status_code == 200
+    assert program.head("/api/projects/orders/").status_code == 200
+    refused = program.post("/api/queue/next/")
+
+    assert refused.status_code == 403
+    assert refused.json()["code"] == "scope_missing"
+    assert refused.json()["details"] == {"needed": ["label"], "scopes": ["read"]}
+    assert "label" in refused.json()["message"]
+
+
+def test_a_token_from_before_there_were_scopes_still_does_everything(project, ana):
+    issued = tokens.issue(user=ana, name="old script")
+    ApiToken.objects.update(scopes=None, expires_at=None, project_ids=None)
+
+    assert bearer(issued.secret).post("/api/queue/next/").status_code == 200
+    client = Client()
+    client.force_login(ana)
+    assert "everything (made before there were scopes)" in page(client, "/tokens/")
+
+
+def test_an_expired_token_is_refused_and_its_owner_sees_why(signed_in, ana):
+    issued = tokens.issue(user=ana, name="last year")
+    ApiToken.objects.update(expires_at=timezone.now())
+
+    refused = bearer(issued.secret).get("/api/queue/")
+
+    assert (refused.status_code, refused.json()["code"]) == (401, "token_expired")
+    assert ApiToken.objects.get().last_used_at is None
+    assert "expired" in page(signed_in(ana), "/tokens/")
+
+
+def test_a_token_of_one_project_shows_only_this_and_gives_its_work(project, ana):
+    other = factories.make_project("other")
+    for each in (project, other):
+        factories.open_full(each, 1)
+    program = bearer(tokens.issue(user=ana, name="t", projects=[other]).secret)
+
+    assert [row["slug"] for row in program.get("/api/projects/").json()["results"]] == ["other"]
+    assert {row["project"] for row in program.get("/api/queue/").json()["results"]} == {"other"}
+    (mine,) = program.get("/api/queue/").json()["results"]
+    assert program.post("/api/queue/next/").json() == {"assignment": mine["id"]}
+
+
+def test_a_token_outlives_its_only_project_and_opens_none(project, ana):
+    program = bearer(tokens.issue(user=ana, name="t", projects=[project]).secret)
+    ApiToken.objects.update(project_ids=[10**9])  # as after its project was deleted
+
+    assert program.get("/api/projects/").json()["results"] == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"scopes": []},
+        {"scopes": ["read", "everything"]},
+        {"days": 0},
+        {"days": 366},
+    ],
+)
+def test_no_token_has_scopes_or_days_that_there_are_not(ana, wish):
+    with pytest.raises(tokens.TokenRefused):
+        tokens.issue(user=ana, name="t", **wish)
+
+
+def test_no_token_is_limited_to_a_project_of_others(project, olga):
+    with pytest.raises(tokens.TokenRefused):
+        tokens.issue(user=olga, name="t", projects=[project])
+
+
+def test_the_form_offers_own_projects_and_makes_what_was_chosen(signed_in, project, ana):
+    factories.make_project("secrets-of-others").memberships.filter(user=ana).delete()
+    client = signed_in(ana)
+    shown = page(client, "/tokens/")
+
+    client.post("/tokens/", NIGHTLY | {"projects": [project.pk]})
+
+    assert "Secrets-Of-Others" not in shown
+    token = ApiToken.objects.get()
+    assert (token.scopes, token.project_ids) == (["read", "label"], [project.pk])
+    assert token.expires_at - token.created_at > timedelta(days=29)

@@ -10,7 +10,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from evaluation.models import Run
+from labeling.api.base import WRITING, ApiView
+from labeling.domain.scopes import Scope
 from labeling.models import Project
+from labeling.services import tokens
 from tests import everything, factories
 
 ALL = ("anonymous", "olga", "ana", "noor", "rita")
@@ -371,3 +374,58 @@ def test_a_post_without_its_token_is_refused(
     for name in (name for name, row in EXPECTED.items() if row.post):
         url = reverse(name, args=addresses.get(name, []))
         assert client.post(url, {}, "application/json").status_code == 403, name
+
+
+# --- tokens ---------------------------------------------------------------------------------------
+
+NO_VIEWS = {"api-schema", "api-docs"}  # loaded when somebody asks for them
+
+
+def api_views(patterns: Any = None) -> dict[str, type[ApiView]]:
+    """By name the view of each address of the API."""
+    views: dict[str, Any] = {}
+    for pattern in patterns or get_resolver().url_patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.app_name != "admin":
+                views |= api_views(pattern.url_patterns)
+        elif str(pattern.name).startswith("api-") and pattern.name not in NO_VIEWS:
+            views[pattern.name] = getattr(pattern.callback, "cls", pattern.callback)
+    return views
+
+
+@pytest.mark.no_database
+def test_every_view_of_the_api_says_which_scope_each_method_needs() -> None:
+    for name, view in api_views().items():
+        assert issubclass(view, ApiView), name
+        methods = [method for method in ("GET", *WRITING) if hasattr(view, method.lower())]
+        for method in methods:
+            assert view.scopes.get(method), (name, method)
+
+
+@pytest.mark.one_database
+def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(
+    addresses: dict[str, list[Any]], people: dict[str, User]
+) -> None:
+    other = factories.make_project("other")
+
+    def program(who: str, **limits: Any) -> Client:
+        secret = tokens.issue(user=people[who], name="t", **limits).secret
+        return Client(headers={"Authorization": f"Bearer {secret}"})
+
+    elsewhere = {who: program(who, projects=[other]) for who in ("ana", "rita")}
+    reader = program("rita", scopes=["read"])
+    opened, written = [], []
+    for name, view in api_views().items():
+        url, row = reverse(name, args=addresses.get(name, [])), EXPECTED[name]
+        for client in elsewhere.values():
+            answer = client.post(url, {}, "application/json") if row.post else client.get(url)
+            rows = answer.json().get("results", []) if answer.status_code == 200 else []
+            is_of_other = addresses.get(name) is None and "orders" not in str(rows)
+            if answer.status_code < 400 and not is_of_other:
+                opened.append((name, answer.status_code))
+        for method in (method for method in WRITING if hasattr(view, method.lower())):
+            answer = reader.generic(method, url, "{}", "application/json")
+            if Scope.READ not in view.scopes[method] and answer.status_code != 403:
+                written.append((name, method, answer.status_code))
+
+    assert (opened, written) == ([], [])
