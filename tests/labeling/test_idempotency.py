@@ -122,8 +122,13 @@ def test_files_are_compared_piece_by_piece_and_still_read(
     project: Project, rita: User, signed_in: Any
 ) -> None:
     def send(text: str) -> Any:
-        file = SimpleUploadedFile("calls.csv", f"speaker,text\nDana,{text}\n".encode())
-        sent = {"file": file, "format": "csv", "roles": "*=user"}
+        file = SimpleUploadedFile("calls.csv", f"speaker,text\nDana,{text}\nZoé,Hi\n".encode())
+        sent = {
+            "file": file,
+            "format": "csv",
+            "columns": "speaker=speaker,text=text",
+            "roles": "*=user",
+        }
         url, headers = "/api/projects/orders/conversations/", {"Idempotency-Key": "k"}
         return signed_in(rita).post(url, sent, headers=headers)
 
