@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from labeling.models import Event, Project
+from labeling.models import ApiToken, Event, Project
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 NEW = "violet-harbour-61"
@@ -97,3 +97,17 @@ def test_a_token_is_printed_once_and_acts_as_its_account(assay: Any, people: Any
     assert answer.status_code == 200
     with pytest.raises(CommandError, match="Nobody active is called “nobody”"):
         assay("create_token", "nobody", "--name", "nightly export")
+
+
+def test_a_token_of_the_command_has_the_scopes_projects_and_days_it_names(
+    assay: Any, people: Any, project: Project
+) -> None:
+    narrow = ["--scope", "read", "--scope", "runs", "--project", "orders", "--days", "7"]
+    assay("create_token", "ana", "--name", "report", *narrow)
+
+    token = ApiToken.objects.get()
+    assert (token.scopes, token.project_ids) == (["read", "runs"], [project.pk])
+    assert (token.expires_at - token.created_at).days in (6, 7)
+    for wrong in (["--days", "400"], ["--project", "nowhere"]):
+        with pytest.raises(CommandError):
+            assay("create_token", "ana", "--name", "report", *wrong)

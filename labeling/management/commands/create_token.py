@@ -5,7 +5,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from labeling.domain.errors import RuleError
+from labeling.domain.scopes import Scope
+from labeling.models import Project
 from labeling.services import tokens
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -17,9 +21,38 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", metavar="USER")
         parser.add_argument("--name", required=True, help="what it is for: nightly export")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=[scope.value for scope in Scope],
+            help="what it may be used for (may be repeated); default: everything",
+        )
+        parser.add_argument(
+            "--project", action="append", default=[], help="only in this project (may be repeated)"
+        )
+        parser.add_argument(
+            "--days",
+            type=int,
+            default=tokens.DAYS,
+            help=f"how long it works: 1 to {tokens.MOST_DAYS}, default {tokens.DAYS}",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["username"], is_active=True).first()
         if user is None:
             raise CommandError(f"Nobody active is called “{options['username']}”.")
-        self.stdout.write(tokens.issue(user=user, name=options["name"]).secret)
+        slugs = set(options["project"])
+        projects = list(Project.objects.filter(slug__in=slugs))
+        if unknown := slugs - {project.slug for project in projects}:
+            raise CommandError(f"No project is called “{min(unknown)}”.")
+        try:
+            issued = tokens.issue(
+                user=user,
+                name=options["name"],
+                scopes=options["scope"] or list(Scope),
+                projects=projects,
+                days=options["days"],
+            )
+        except RuleError as error:
+            raise CommandError(in_english(error.fact)) from error
+        self.stdout.write(issued.secret)

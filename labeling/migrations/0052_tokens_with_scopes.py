@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0050_plain_names'),
+        ('labeling', '0051_uploads'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
