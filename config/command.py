@@ -24,9 +24,9 @@ Usage: assay COMMAND [options]
 Settings are read from the environment and from .env of {place}.
 """
 SERVERS = {
-    "serve": "Prepare the database, run a web server and a worker, and watch both.",
-    "web": "Run the web server alone, for a machine behind a proxy.",
-    "worker": "Run one worker alone; a team may have several, on several machines.",
+    "serve": "All on one machine: database, web server, worker",
+    "web": "The web server alone, for behind a proxy",
+    "worker": "One worker alone, on this machine or another",
 }
 HELP = {
     "serve": """\
@@ -53,10 +53,9 @@ It does not start before "assay migrate" has brought the database to this versio
 """,
 }
 DJANGO = {
-    "migrate": "Bring the database to this version: before its first start and after each upgrade.",
-    "check": "Say what is missing before a team uses this server, and what to do about it.",
-    "changepassword": "Set the password of an account.",
-    "shell": "Python with everything loaded.",
+    "migrate": "Bring the database to this version",
+    "check": "Say what is missing before a team uses this server",
+    "changepassword": "Set the password of an account",
 }
 OTHER_NAMES = {"check": "preflight"}  # Django's own is part of it
 ON_SERVERS = ("create_user", "create_token", "backup", "restore", "verify_log")
@@ -87,10 +86,15 @@ def run(arguments: list[str]) -> None:
 def overview() -> str:
     """All commands by group, each with the first sentence of its help."""
     place = "the current folder" if (Path(__file__).parent / "files").is_dir() else "the project"
-    everyday = {name: text for name, text in DJANGO.items() if name != "shell"}
-    groups = {"Server": {**SERVERS, **everyday}}
-    for app, title in GROUPS.items():
-        groups[title] = described(Path(__file__).resolve().parent.parent / app)
+    packages = Path(__file__).resolve().parent.parent
+    groups = {title: described(packages / app) for app, title in GROUPS.items()}
+    moved = {
+        name: text
+        for each in groups.values()
+        for name in ON_SERVERS
+        if (text := each.pop(name, ""))
+    }
+    groups = {"Server": {**SERVERS, **DJANGO, **moved}, **groups}
     lines = [USAGE.format(place=place)]
     for title, commands in groups.items():
         lines.append(f"{title}\n")
@@ -214,9 +218,8 @@ def require_known(name: str) -> None:
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(known), n=3)
-    names = " or ".join(each.replace("_", "-") for each in near)
-    meant = f" Did you mean {names}?" if near else ""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    meant = "".join(f" Did you mean {each.replace('_', '-')}?" for each in near)
     return f"assay: there is no command {name!r}.{meant} “assay --help” lists them all."
 
 

@@ -188,3 +188,18 @@ def test_the_lock_names_exact_versions_and_no_place():
     assert [line for line in lines if not re.fullmatch(r"[a-z0-9_.-]+==[\w.]+", line)] == []
     assert "torch==2.13.0" in lines
     assert any(line.startswith("uv==") for line in lines)
+
+
+def test_assay_of_the_environment_runs_this_code_from_any_folder(monkeypatch, tmp_path):
+    environment = tmp_path / "an environment"
+    (environment / "bin").mkdir(parents=True)
+    (tmp_path / "config.py").write_text("raise AssertionError('not this one')")
+    monkeypatch.setattr(bootstrap, "VENV", environment)
+    monkeypatch.setattr(bootstrap, "venv_python", lambda: sys.executable)
+
+    bootstrap.write_command()
+
+    done = subprocess.run(
+        [environment / "bin/assay", "--version"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout[:6]) == (0, "assay "), done.stderr
