@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import difflib
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -20,8 +21,9 @@ from config.version import VERSION
 USAGE = """\
 Usage: assay COMMAND [options]
 
-"assay COMMAND --help" explains a command. Names may be written with dashes or underscores.
-Settings are read from the environment and from .env of {place}.
+"assay COMMAND --help" explains a command. Names have dashes or underscores.
+Settings come from the environment and from .env of {place}.
+
 """
 SERVERS = {
     "serve": "All on one machine: database, web server, worker",
@@ -59,6 +61,7 @@ DJANGO = {
 }
 OTHER_NAMES = {"check": "preflight"}  # Django's own is part of it
 ON_SERVERS = ("create_user", "create_token", "backup", "restore", "verify_log")
+PAUSE = re.compile(r"(?<! and)[,;:] (?![^(]*\))")
 GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
 
 
@@ -120,9 +123,15 @@ def first_sentence(path: Path) -> str:
 
 
 def shortened(text: str) -> str:
-    """The first sentence, on a line of the terminal."""
+    """As much of the first sentence as fits on a line of the terminal, up to a pause."""
     room = max(shutil.get_terminal_size().columns, 80) - 27
-    return textwrap.shorten(text.partition(". ")[0].rstrip("."), room, placeholder=" ...")
+    sentence = text.partition(". ")[0].rstrip(".")
+    if len(sentence) <= room:
+        return sentence
+    pauses = [match.start() for match in PAUSE.finditer(sentence) if match.start() <= room]
+    return (
+        sentence[: pauses[-1]] if pauses else textwrap.shorten(sentence, room, placeholder=" ...")
+    )
 
 
 # --- web server and worker ----------------------------------------------------------------------
