@@ -822,6 +822,9 @@ WORDS: dict[str, Text] = {
         "Annotators take from a pool as they work, so nobody gets a fixed number: share evenly, "
         "or plan the work."
     ),
+    "round.unknown_conversations": _(
+        "The project has no conversations with these ids: {names}. Check them, or import them."
+    ),
     "schema.bad_character": _("This text holds a character that cannot be stored."),
     "schema.empty": _("This is empty."),
     "schema.empty_with_labels": _(

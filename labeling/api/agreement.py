@@ -12,9 +12,14 @@ from rest_framework.response import Response
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.models import Round
-from labeling.services.agreement import agreement, measurements
+from labeling.services import blindness
+from labeling.services.agreement import agreement, conversations, measurements
+from labeling.services.agreement.answers import EVERYTHING
 from labeling.words import worded
+
+LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
 
 
 class PairOut(serializers.Serializer[Any]):
@@ -78,21 +83,66 @@ class AgreementView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[OpenApiParameter("layer", str, description="Default: the project's first")],
+        parameters=[LAYER],
         responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
-        visible = Round.objects.labelling().visible_to(request.user).select_related("project")
-        round_ = get_object_or_404(visible, project__slug=slug, number=number)
-        if round_.is_blind:
-            raise PermissionDenied("A calibration round is blind until its last answer is in.")
-        layer = request.query_params.get("layer", "")
-        if layer and layer not in round_.project.layers:
-            raise ValidationError(
-                {"layer": [f"This project labels {', '.join(round_.project.layers)}."]}
-            )
-        return Response(_figures(round_, layer or agreement.first_layer(round_.project)))
+        round_ = _round(request, slug, number)
+        return Response(_figures(round_, _layer(request, round_)))
+
+
+class ConversationAgreementOut(serializers.Serializer[Any]):
+    conversation_id = serializers.IntegerField()
+    conversation = serializers.CharField(source="conversation.external_id")
+    annotators = serializers.IntegerField(source="n_annotators")
+    units = serializers.IntegerField(source="n_units", help_text="Messages, or what is judged")
+    differing = serializers.IntegerField(source="n_differing", help_text="Units judged differently")
+
+
+class ConversationAgreementPageOut(PageOut):
+    results = ConversationAgreementOut(many=True)
+
+
+class ConversationAgreementView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[LAYER, *ORDERED],
+        responses={
+            200: ConversationAgreementPageOut,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+            409: ErrorOut,
+        },
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """Agreement by conversation, most disagreement first (leads and researchers)."""
+        round_ = _round(request, slug, number)
+        blindness.refuse(request.user, round_.conversations.all())
+        layer = _layer(request, round_)
+        measurements.refuse_unmeasured(round_, layer)
+        rows = conversations.rows_of(round_, layer, EVERYTHING).select_related("conversation")
+        by = ["-n_differing", "conversation_id"]
+        return ordered_page(request, rows, ConversationAgreementOut, by=by)
+
+
+def _round(request: Request, slug: str, number: int) -> Round:
+    visible = Round.objects.labelling().visible_to(request.user).select_related("project")
+    round_ = get_object_or_404(visible, project__slug=slug, number=number)
+    if round_.is_blind:
+        raise PermissionDenied("A calibration round is blind until its last answer is in.")
+    return round_
+
+
+def _layer(request: Request, round_: Round) -> str:
+    layer = request.query_params.get("layer", "")
+    if layer and layer not in round_.project.layers:
+        raise ValidationError(
+            {"layer": [f"This project labels {', '.join(round_.project.layers)}."]}
+        )
+    return layer or agreement.first_layer(round_.project)
 
 
 def _figures(round_: Round, layer: str) -> dict[str, Any]:

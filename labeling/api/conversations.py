@@ -1,71 +1,106 @@
-"""Conversations of files, by the same rules as the page and the command."""
+"""The conversations of a project, with their messages and what people answered."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.core.files.uploadedfile import UploadedFile
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api import conversation_files
 from labeling.api.base import LEADING, ApiView
+from labeling.api.conversation_files import ConversationsIn, ImportOut
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.parsing import ShallowJSONParser
-from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import SPLITS
-from labeling.domain.formats.conversations import AUTO, FORMATS
-from labeling.domain.formats.talks import HowToRead
-from labeling.forms.uploads import MAX_BYTES
-from labeling.models import Membership, Project
-from labeling.services.exchange import conversations
-from labeling.words import in_english, words
+from labeling.api.requests import asked
+from labeling.models import Conversation, ConversationState, Round
+from labeling.services import access, blindness
+from labeling.services.gold import looks
+from labeling.services.work import finished
+from labeling.services.work.listing import narrowed, with_answers
+
+STAGES = ConversationState.Stage.values
+BY_ROUND = ("-round__number", "annotator__username")
+BLANK: dict[str, Any] = {"default": "", "allow_blank": True}
 
 
-class ConversationsIn(serializers.Serializer[Any]):
-    file = serializers.ListField(
-        child=serializers.FileField(allow_empty_file=True), max_length=100, allow_empty=False
+class FilterIn(serializers.Serializer[Any]):
+    search = serializers.CharField(max_length=200, help_text="The id contains this", **BLANK)
+    domain = serializers.CharField(max_length=100, **BLANK)
+    difficulty = serializers.ChoiceField(Conversation.Difficulty.values, **BLANK)
+    split = serializers.ChoiceField(Conversation.Split.values, **BLANK)
+    origin = serializers.ChoiceField(Conversation.Origin.values, **BLANK)
+    stage = serializers.ChoiceField(STAGES, help_text="The last one that it reached", **BLANK)
+
+
+class ConversationOut(serializers.ModelSerializer[Conversation]):
+    stage = serializers.ChoiceField(
+        STAGES,
+        source="standing.stage",
+        help_text="The last one that it reached; gold, which releases know, is not among them",
     )
-    format = serializers.ChoiceField(choices=FORMATS, default=AUTO)
-    columns = serializers.CharField(default="", allow_blank=True, max_length=10_000)
-    roles = serializers.CharField(default="", allow_blank=True, max_length=100_000)
-    split = serializers.ChoiceField(choices=SPLITS, default="", allow_blank=True)
-    dry_run = serializers.BooleanField(default=False)
+    answers = serializers.IntegerField(source="n_answers", help_text="Submitted, in all rounds")
 
-    def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        if sum(file.size or 0 for file in files) > MAX_BYTES:
-            raise serializers.ValidationError(
-                _("The file is larger than 100 MB: import it with manage.py {command}.").format(
-                    command="import_conversations"
-                )
-            )
-        return files
-
-    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        try:
-            asked["how"] = HowToRead.written(asked.pop("columns"), asked.pop("roles"))
-        except FileFault as fault:
-            raise serializers.ValidationError(words(fault.fact)) from None
-        return asked
+    class Meta:
+        model = Conversation
+        fields = [
+            *("id", "external_id", "domain", "difficulty", "split", "origin", "generator"),
+            *("priority", "n_messages", "stage", "answers", "imported_at"),
+        ]
 
 
-class ImportOut(serializers.Serializer[Any]):
-    read = serializers.IntegerField()
-    new = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    messages = serializers.IntegerField()
-    left_out = serializers.IntegerField()
-    inherited = serializers.DictField(child=serializers.CharField())
-    given = serializers.DictField(child=serializers.CharField())
-    notes = serializers.SerializerMethodField()
+class ConversationPageOut(PageOut):
+    results = ConversationOut(many=True)
 
-    def get_notes(self, report: conversations.ImportReport) -> list[str]:
-        return [in_english(note) for note in [*report.losses, *report.notes]]
+
+class MessageOut(serializers.Serializer[Any]):
+    index = serializers.IntegerField(help_text="Its position, from 0: labels point to it")
+    role = serializers.CharField()
+    speaker = serializers.CharField(help_text="May be empty")
+    content = serializers.CharField()
+    time = serializers.DateTimeField(allow_null=True)
+
+
+class RoundOfOut(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    kind = serializers.ChoiceField([Round.Kind.CALIBRATION.value, Round.Kind.FULL.value])
+    state = serializers.ChoiceField(Round.State.choices)
+
+
+class ConversationDetailOut(ConversationOut):
+    messages = MessageOut(many=True)
+    rounds = RoundOfOut(many=True, help_text="Newest first")
+
+    class Meta(ConversationOut.Meta):
+        fields = [*ConversationOut.Meta.fields, "content_sha256", "messages", "rounds"]
+
+
+class AnswerOut(serializers.Serializer[Any]):
+    annotation = serializers.IntegerField(source="annotation.pk", help_text="Names it for reviews")
+    round = serializers.IntegerField(source="round.number")
+    annotator = serializers.CharField(source="annotator.username")
+    status = serializers.ChoiceField(["submitted", "skipped"], source="annotation.status")
+    guideline = serializers.IntegerField(source="annotation.guideline.version")
+    version = serializers.IntegerField(source="annotation.version")
+    empty = serializers.BooleanField(source="annotation.empty", help_text="“Nothing here”")
+    unanswered = serializers.ListField(
+        child=serializers.CharField(), source="annotation.unanswered", help_text="Layers"
+    )
+    skip_reason = serializers.CharField(source="annotation.skip_reason")
+    payload = serializers.DictField(source="annotation.payload")
+
+
+class AnswersOut(serializers.Serializer[Any]):
+    answers = AnswerOut(many=True, help_text="By round, the newest first, then by annotator")
+    blind = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="Open calibration rounds, whose answers nobody sees yet",
+    )
 
 
 class ConversationsView(ApiView):
@@ -78,24 +113,62 @@ class ConversationsView(ApiView):
     ]  # a JSON body gets an error that says what is missing
 
     @extend_schema(
+        parameters=[FilterIn, *ORDERED],
+        responses={200: ConversationPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The conversations of a project, by id (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        rows = narrowed(project.conversations.all(), **asked(request, FilterIn))
+        order = ["external_id", "pk"]
+        return ordered_page(
+            request, with_answers(rows.select_related("standing")), ConversationOut, by=order
+        )
+
+    @extend_schema(
         request={"multipart/form-data": ConversationsIn},
         responses={200: ImportOut, 201: ImportOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store the conversations of files, all or none (leads); with `dry_run` only say what."""
-        roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-        readable = Project.objects.with_role(request.user, *roles)
-        project = get_object_or_404(readable, slug=slug)
-        if Membership.Role.LEAD not in project.roles_of(request.user):
-            raise PermissionDenied(_("Only a lead of the project may change it."))
-        sent = request.data if isinstance(request.data, dict) else {}
-        data = {name: sent[name] for name in sent if name != "file"}
-        asked = ConversationsIn(data={**data, "file": request.FILES.getlist("file")})
-        asked.is_valid(raise_exception=True)
-        options = dict(asked.validated_data)
-        files = [(file.name or "file", file) for file in options.pop("file")]
-        report = conversations.import_files(
-            project_slug=project.slug, files=files, actor=request.user, **options
+        return conversation_files.store(access.led(request.user, slug), request)
+
+
+class ConversationView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: ConversationDetailOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One conversation with its messages (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        rows = with_answers(project.conversations.select_related("standing", "transcript"))
+        conversation: Any = get_object_or_404(rows, pk=pk)
+        body = ConversationOut(conversation).data
+        messages = [message._asdict() for message in conversation.messages]
+        rounds = conversation.rounds.labelling().order_by("-number")
+        return Response(
+            {
+                **body,
+                "content_sha256": conversation.content_sha256,
+                "messages": MessageOut(messages, many=True).data,
+                "rounds": RoundOfOut(rounds.only("number", "kind", "state"), many=True).data,
+            }
         )
-        is_stored = report.has_changes and not options["dry_run"]
-        return Response(ImportOut(report).data, status=201 if is_stored else 200)
+
+
+class AnswersView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: AnswersOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """What everybody answered about a conversation, side by side (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
+        blindness.refuse(request.user, project.conversations.filter(pk=pk))
+        rounds = list(conversation.rounds.labelling())
+        shown = [round_.pk for round_ in rounds if not round_.is_blind]
+        answers = list(finished.answers_on(conversation, shown).order_by(*BY_ROUND))
+        if answers:
+            looks.require_answers(request.user, conversation)
+        blind = sorted(round_.number for round_ in rounds if round_.is_blind)
+        return Response(AnswersOut({"answers": answers, "blind": blind}).data)

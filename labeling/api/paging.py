@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
+
+from labeling.services.keysets import following_rows
 
 PAGE_SIZE = 100
 MOST = 500
@@ -58,18 +60,27 @@ def page(
     if (position_ := position(request, name)) is not None:
         rows = rows.filter(**{f"{key}__{'lt' if newest_first else 'gt'}": position_})
     shown, has_more = _cut(request, rows.order_by(f"-{key}" if newest_first else key))
-    following = _address(request, name, str(getattr(shown[-1], key))) if has_more else None
+    following = address(request, name, str(getattr(shown[-1], key))) if has_more else None
     return Response({"next": following, "results": shape(shown, many=True).data, **extra})
 
 
 def ordered_page(
-    request: Request, rows: QuerySet[Any], shape: Shape, *, by: Sequence[str], **extra: Any
+    request: Request,
+    rows: QuerySet[Any],
+    shape: Shape,
+    *,
+    by: Sequence[str],
+    prepared: Callable[[list[Any]], Sequence[Any]] = list,
+    **extra: Any,
 ) -> Response:
-    """A page of rows in another order, of fields that are never null; the last one is unique."""
+    """A page of rows in another order, of fields that are never null; the last one is unique.
+
+    ``prepared`` adds to the rows of the page what else is shown of them.
+    """
     values = _values(request, len(by))
     if values is not None:
         try:
-            rows = rows.filter(_behind(by, values))
+            rows = rows.filter(following_rows(by, values))
         except (TypeError, ValueError, ValidationError):
             raise _bad_cursor() from None
     shown, has_more = _cut(request, rows.order_by(*by))
@@ -77,8 +88,9 @@ def ordered_page(
     if has_more:
         last = [_plain(_value(shown[-1], name.lstrip("-"))) for name in by]
         cursor = urlsafe_b64encode(json.dumps(last).encode()).decode().rstrip("=")
-        following = _address(request, "cursor", cursor)
-    return Response({"next": following, "results": shape(shown, many=True).data, **extra})
+        following = address(request, "cursor", cursor)
+    results = shape(prepared(shown), many=True).data
+    return Response({"next": following, "results": results, **extra})
 
 
 def listed(
@@ -87,7 +99,7 @@ def listed(
     """A page of what is not in the database, or is computed as a whole; ``after`` counts rows."""
     start = position(request, "after") or 0
     end = start + limit(request)
-    following = _address(request, "after", str(end)) if end < len(rows) else None
+    following = address(request, "after", str(end)) if end < len(rows) else None
     shown = shape(rows[start:end], many=True, context=context or {}).data
     return Response({"next": following, "results": shown, **extra})
 
@@ -118,7 +130,7 @@ def _cut(request: Request, rows: QuerySet[Any]) -> tuple[list[Any], bool]:
     return loaded[:number], len(loaded) > number
 
 
-def _address(request: Request, name: str, value: str) -> str:
+def address(request: Request, name: str, value: str) -> str:
     return replace_query_param(request.build_absolute_uri(), name, value)
 
 
@@ -147,17 +159,6 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, str):
         return "\x00" not in value
     return isinstance(value, int) and abs(value) < 2**63
-
-
-def _behind(by: Sequence[str], values: Sequence[Any]) -> Q:
-    """(a, b) > (x, y) without tuples, which not every database compares by an index."""
-    behind = Q(pk__in=[])
-    same = Q()
-    for name, value in zip(by, values, strict=True):
-        field = name.lstrip("-")
-        behind |= same & Q(**{f"{field}__{'lt' if name.startswith('-') else 'gt'}": value})
-        same &= Q(**{field: value})
-    return behind
 
 
 def _value(row: Any, path: str) -> Any:

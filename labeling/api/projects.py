@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Prefetch
-from django.shortcuts import get_object_or_404
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ValidationError as FormError
+from django.core.validators import validate_slug
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,16 +16,93 @@ from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
-from labeling.models import Project, Round
+from labeling.api.requests import sent, user_of
+from labeling.api.rounds import RoundOut
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS
+from labeling.forms.projects import with_what_they_refer_to
+from labeling.models import Membership, Project
+from labeling.services import access, projects
 from labeling.services.work import assignments, rounds
+from labeling.services.work.round_counts import counted
+
+Role = Membership.Role
+
+
+class LayersField(serializers.ListField):
+    """Names of layers, with those that they refer to."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            child=serializers.ChoiceField(list(LAYERS)), **{"allow_empty": False, **options}
+        )
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        names = list(dict.fromkeys(super().to_internal_value(data)))
+        try:
+            return with_what_they_refer_to(names)
+        except FormError as error:
+            raise serializers.ValidationError(error.messages) from None
+
+
+class ProjectIn(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=200)
+    slug = serializers.CharField(
+        max_length=50,
+        default="",
+        allow_blank=True,
+        help_text="Short name in addresses; it never changes. Empty: made from the name",
+    )
+    description = serializers.CharField(default="", allow_blank=True, max_length=20_000)
+    layers = LayersField(default=[DEFAULT_LAYER])
+    kappa_threshold = serializers.FloatField(default=0.75, min_value=-1, max_value=1)
+    kappa_statistic = serializers.ChoiceField(
+        Project.Statistic.choices, default=Project.Statistic.MIN.value
+    )
+    label_f1_threshold = serializers.FloatField(default=0.5, min_value=0, max_value=1)
+    overlap = serializers.IntegerField(default=3, min_value=1, max_value=100)
+
+    def validate_slug(self, slug: str) -> str:
+        if slug:
+            validate_slug(slug)
+        return slug
 
 
 class ProjectOut(serializers.ModelSerializer[Project]):
+    layers = serializers.ListField(child=serializers.ChoiceField(list(LAYERS)))
+    roles = serializers.ListField(
+        child=serializers.ChoiceField(Membership.Role.choices), help_text="Yours"
+    )
+
     class Meta:
         model = Project
         fields = [
-            *("slug", "name", "layers", "overlap"),
+            *("slug", "name", "description", "layers", "overlap"),
             *("kappa_threshold", "kappa_statistic", "label_f1_threshold"),
+            *("created_at", "roles"),
+        ]
+
+
+class ProgressOut(serializers.Serializer[Any]):
+    pending = serializers.IntegerField()
+    draft = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+
+
+class ProjectDetailOut(ProjectOut):
+    gate_open = serializers.BooleanField()
+    guideline = serializers.IntegerField(
+        allow_null=True, help_text="The newest version; null: none is written yet"
+    )
+    conversations = serializers.IntegerField()
+    unplanned = serializers.IntegerField(help_text="Conversations that are in no round yet")
+    progress = ProgressOut(help_text="Assignments by status")
+    rounds = RoundOut(many=True, help_text="Oldest first")
+
+    class Meta(ProjectOut.Meta):
+        fields = [
+            *ProjectOut.Meta.fields,
+            *("gate_open", "guideline", "conversations", "unplanned", "progress", "rounds"),
         ]
 
 
@@ -29,37 +110,29 @@ class ProjectPageOut(PageOut):
     results = ProjectOut(many=True)
 
 
-class RoundOut(serializers.ModelSerializer[Round]):
-    guideline = serializers.IntegerField(source="guideline.version")
-
-    class Meta:
-        model = Round
-        fields = ["number", "kind", "state", "guideline", "overlap", "pool", "opened_at"]
-
-
-class ProjectDetailOut(ProjectOut):
-    rounds = RoundOut(many=True)
-    progress = serializers.SerializerMethodField()
-    gate_open = serializers.SerializerMethodField()
-
-    class Meta(ProjectOut.Meta):
-        fields = [*ProjectOut.Meta.fields, "gate_open", "progress", "rounds"]
-
-    def get_progress(self, project: Project) -> dict[str, int]:
-        return assignments.progress(project)
-
-    def get_gate_open(self, project: Project) -> bool:
-        return rounds.gate_is_open(project)
-
-
 class ProjectListView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses={200: ProjectPageOut, 400: ErrorOut})
+    @extend_schema(parameters=ORDERED, responses=ProjectPageOut)
     def get(self, request: Request) -> Response:
         """The projects I have a role in, by name."""
-        visible = Project.objects.visible_to(request.user)
-        return ordered_page(request, visible, ProjectOut, by=("name", "pk"))
+        return ordered_page(
+            request,
+            Project.objects.visible_to(request.user),
+            ProjectOut,
+            by=["name", "pk"],
+            prepared=lambda rows: _with_roles(rows, user_of(request)),
+        )
+
+    @extend_schema(request=ProjectIn, responses={201: ProjectOut, 400: ErrorOut, 403: ErrorOut})
+    def post(self, request: Request) -> Response:
+        """Create a project, which you lead (staff, and leads of another project)."""
+        user = user_of(request)
+        if not projects.may_create(user):
+            raise PermissionDenied(_("Only staff and leads of a project create projects here."))
+        created = projects.create(by=user, **sent(request, ProjectIn))
+        (shown,) = _with_roles([created], user)
+        return Response(ProjectOut(shown).data, status=201)
 
 
 class ProjectView(ApiView):
@@ -68,7 +141,31 @@ class ProjectView(ApiView):
     @extend_schema(responses={200: ProjectDetailOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rounds and progress (leads and researchers)."""
-        readable: Any = Project.objects.with_role(request.user, "lead", "researcher")
-        rounds_of_work = Prefetch("rounds", Round.objects.labelling().select_related("guideline"))
-        project = get_object_or_404(readable.prefetch_related(rounds_of_work), slug=slug)
-        return Response(ProjectDetailOut(project).data)
+        project: Any = access.readable(request.user, slug)
+        _with_roles([project], user_of(request))
+        newest = project.guidelines.only("version").first()
+        shown = counted(project.rounds.labelling().order_by("number"))
+        detail = {
+            **ProjectOut(project).data,
+            "gate_open": rounds.gate_is_open(project),
+            "guideline": newest.version if newest else None,
+            "conversations": project.conversations.count(),
+            "unplanned": rounds.unplanned(project).count(),
+            "progress": assignments.sum_of(round_.work for round_ in shown),
+            "rounds": RoundOut(shown, many=True).data,
+        }
+        return Response(detail)
+
+
+def _with_roles(rows: Sequence[Project], user: User) -> Sequence[Any]:
+    """The projects with the ``roles`` that the user has in them, in one query."""
+    roles: dict[int, list[str]] = {project.pk: [] for project in rows}
+    if user.is_superuser:
+        roles = {pk: list(Role.values) for pk in roles}
+    else:
+        mine = user.memberships.filter(project__in=roles).order_by("role")
+        for pk, role in mine.values_list("project", "role"):
+            roles[pk].append(role)
+    for project in rows:
+        project.roles = roles[project.pk]  # type: ignore[attr-defined]
+    return rows

@@ -1,24 +1,42 @@
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import path
+from django.urls import include, path
 
 from labeling.api.adjudications import AdjudicationView
-from labeling.api.agreement import AgreementView
+from labeling.api.agreement import AgreementView, ConversationAgreementView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, MentionsView, ResolveView
-from labeling.api.conversations import ConversationsView
+from labeling.api.conversations import AnswersView, ConversationsView, ConversationView
+from labeling.api.decisions import AcceptView, CasesView
+from labeling.api.disagreements import (
+    DisagreementsView,
+    DisagreementView,
+    NamesView,
+    OutcomeView,
+    RemarksView,
+)
 from labeling.api.gold import GoldListView, GoldView
+from labeling.api.guideline_checks import GuidelineWorklistView
+from labeling.api.guidelines import GuidelinesView, GuidelineView, StarterView
+from labeling.api.invitations import InvitationsView, InvitationView, InvitePeopleView, JoinView
 from labeling.api.looks import LooksView
+from labeling.api.members import MembersView, MemberView, MoveWorkView
 from labeling.api.newcomers import (
     AdmissionsView,
     AdmissionView,
     AnotherTryView,
     OwnCalibrationView,
 )
+from labeling.api.progress import GateView, ProgressView
+from labeling.api.project_settings import SettingsView, TargetsView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
+from labeling.api.review_lists import ReviewsView
 from labeling.api.reviews import ReviewView
+from labeling.api.rounds import BatchView, CloseView, RoundsView, RoundView
 from labeling.api.suggestions import FirstPassView, SuggestionsView
+from labeling.api.unused_layers import EmptyLayerView, LayerOffView
+from labeling.api.workspace import WorkspaceView
 
 
 @login_not_required  # as all of the API, which lets nobody in by itself
@@ -35,96 +53,93 @@ def docs(request: HttpRequest) -> HttpResponseBase:
     return documentation.page(request)
 
 
+def of_annotation(**methods: str) -> object:
+    return AnnotationViewSet.as_view(methods)
+
+
+of_an_assignment = [
+    path("", of_annotation(get="retrieve", put="update"), name="api-annotation"),
+    path("conversation/", WorkspaceView.as_view(), name="api-annotation-conversation"),
+    path("submit/", of_annotation(post="submit"), name="api-annotation-submit"),
+    path("skip/", of_annotation(post="skip"), name="api-annotation-skip"),
+    path("reopen/", of_annotation(post="reopen"), name="api-annotation-reopen"),
+    path("restore/", of_annotation(post="restore"), name="api-annotation-restore"),
+    path("revisions/", of_annotation(get="revisions"), name="api-annotation-revisions"),
+    path(
+        "revisions/<int:version>/",
+        of_annotation(get="revision"),
+        name="api-annotation-revision",
+    ),
+    path("comments/", CommentsView.as_view(), name="api-annotation-comments"),
+    path("suggestions/", SuggestionsView.as_view(), name="api-annotation-suggestions"),
+    path("first-pass/", FirstPassView.as_view(), name="api-annotation-first-pass"),
+]
+
+of_a_round = [
+    path("", RoundView.as_view(), name="api-round"),
+    path("conversations/", BatchView.as_view(), name="api-round-conversations"),
+    path("close/", CloseView.as_view(), name="api-round-close"),
+    path("agreement/", AgreementView.as_view(), name="api-agreement"),
+    path(
+        "agreement/conversations/",
+        ConversationAgreementView.as_view(),
+        name="api-agreement-conversations",
+    ),
+    path("layers/<slug:layer>/empty/", EmptyLayerView.as_view(), name="api-layer-empty"),
+    path("layers/<slug:layer>/off/", LayerOffView.as_view(), name="api-layer-off"),
+    path("names/", NamesView.as_view(), name="api-round-names"),
+    path("disagreements/", DisagreementsView.as_view(), name="api-disagreements"),
+    path("disagreements/<slug:place>/", DisagreementView.as_view(), name="api-disagreement"),
+    path("disagreements/<slug:place>/remarks/", RemarksView.as_view(), name="api-remarks"),
+    path("disagreements/<slug:place>/outcome/", OutcomeView.as_view(), name="api-outcome"),
+]
+
+of_a_project = [
+    path("", ProjectView.as_view(), name="api-project"),
+    path("settings/", SettingsView.as_view(), name="api-settings"),
+    path("targets/", TargetsView.as_view(), name="api-targets"),
+    path("progress/", ProgressView.as_view(), name="api-progress"),
+    path("gate/", GateView.as_view(), name="api-gate"),
+    path("members/", MembersView.as_view(), name="api-members"),
+    path("members/<int:pk>/", MemberView.as_view(), name="api-member"),
+    path("people/<str:username>/move/", MoveWorkView.as_view(), name="api-work-move"),
+    path("invitations/", InvitationsView.as_view(), name="api-invitations"),
+    path("invitations/people/", InvitePeopleView.as_view(), name="api-invite-people"),
+    path("invitations/<int:pk>/", InvitationView.as_view(), name="api-invitation"),
+    path("conversations/", ConversationsView.as_view(), name="api-conversations"),
+    path("conversations/<int:pk>/", ConversationView.as_view(), name="api-conversation"),
+    path("conversations/<int:pk>/answers/", AnswersView.as_view(), name="api-answers"),
+    path("guidelines/", GuidelinesView.as_view(), name="api-guidelines"),
+    path("guidelines/starter/", StarterView.as_view(), name="api-guideline-starter"),
+    path("guidelines/worklist/", GuidelineWorklistView.as_view(), name="api-guideline-worklist"),
+    path("guidelines/<int:version>/", GuidelineView.as_view(), name="api-guideline"),
+    path("rounds/", RoundsView.as_view(), name="api-rounds"),
+    path("rounds/<int:number>/", include(of_a_round)),
+    path("adjudications/", CasesView.as_view(), name="api-adjudications"),
+    path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),
+    path("reviews/", ReviewsView.as_view(), name="api-reviews"),
+    path("calibration/", OwnCalibrationView.as_view(), name="api-calibration"),
+    path("admissions/", AdmissionsView.as_view(), name="api-admissions"),
+    path("admissions/<str:username>/", AdmissionView.as_view(), name="api-admission"),
+    path(
+        "admissions/<str:username>/another-try/",
+        AnotherTryView.as_view(),
+        name="api-another-try",
+    ),
+]
+
 urlpatterns = [
     path("schema/", schema, name="api-schema"),
     path("docs/", docs, name="api-docs"),
     path("queue/", QueueView.as_view(), name="api-queue"),
     path("queue/next/", NextView.as_view(), name="api-queue-next"),
     path("queue/<int:pk>/lease/", LeaseView.as_view(), name="api-queue-lease"),
-    path(
-        "annotations/<int:pk>/",
-        AnnotationViewSet.as_view({"get": "retrieve", "put": "update"}),
-        name="api-annotation",
-    ),
-    path(
-        "annotations/<int:pk>/submit/",
-        AnnotationViewSet.as_view({"post": "submit"}),
-        name="api-annotation-submit",
-    ),
-    path(
-        "annotations/<int:pk>/skip/",
-        AnnotationViewSet.as_view({"post": "skip"}),
-        name="api-annotation-skip",
-    ),
-    path(
-        "annotations/<int:pk>/reopen/",
-        AnnotationViewSet.as_view({"post": "reopen"}),
-        name="api-annotation-reopen",
-    ),
-    path(
-        "annotations/<int:pk>/restore/",
-        AnnotationViewSet.as_view({"post": "restore"}),
-        name="api-annotation-restore",
-    ),
-    path(
-        "annotations/<int:pk>/revisions/",
-        AnnotationViewSet.as_view({"get": "revisions"}),
-        name="api-annotation-revisions",
-    ),
-    path(
-        "annotations/<int:pk>/revisions/<int:version>/",
-        AnnotationViewSet.as_view({"get": "revision"}),
-        name="api-annotation-revision",
-    ),
-    path(
-        "annotations/<int:pk>/comments/",
-        CommentsView.as_view(),
-        name="api-annotation-comments",
-    ),
-    path(
-        "annotations/<int:pk>/suggestions/",
-        SuggestionsView.as_view(),
-        name="api-annotation-suggestions",
-    ),
-    path(
-        "annotations/<int:pk>/first-pass/",
-        FirstPassView.as_view(),
-        name="api-annotation-first-pass",
-    ),
+    path("annotations/<int:pk>/", include(of_an_assignment)),
     path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
     path("mentions/", MentionsView.as_view(), name="api-mentions"),
+    path("invitations/accept/", JoinView.as_view(), name="api-join"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
-    path("projects/<slug:slug>/", ProjectView.as_view(), name="api-project"),
-    path(
-        "projects/<slug:slug>/conversations/",
-        ConversationsView.as_view(),
-        name="api-conversations",
-    ),
-    path(
-        "projects/<slug:slug>/calibration/",
-        OwnCalibrationView.as_view(),
-        name="api-calibration",
-    ),
-    path(
-        "projects/<slug:slug>/admissions/",
-        AdmissionsView.as_view(),
-        name="api-admissions",
-    ),
-    path(
-        "projects/<slug:slug>/admissions/<str:username>/",
-        AdmissionView.as_view(),
-        name="api-admission",
-    ),
-    path(
-        "projects/<slug:slug>/admissions/<str:username>/another-try/",
-        AnotherTryView.as_view(),
-        name="api-another-try",
-    ),
-    path(
-        "projects/<slug:slug>/rounds/<int:number>/agreement/",
-        AgreementView.as_view(),
-        name="api-agreement",
-    ),
+    path("projects/<slug:slug>/", include(of_a_project)),
     path(
         "adjudications/<int:pk>/<str:layer>/", AdjudicationView.as_view(), name="api-adjudication"
     ),

@@ -14,7 +14,7 @@ from labeling.domain.formats.tables import COLUMNS
 from labeling.domain.formats.talks import HowToRead
 from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
-from labeling.services.searching import containing
+from labeling.services.work.listing import narrowed
 
 
 class ConversationFilter(forms.Form):
@@ -40,10 +40,7 @@ class ConversationFilter(forms.Form):
     def narrow(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
         self.is_valid()
         asked = {name: value for name, value in self.cleaned_data.items() if value}
-        search = asked.pop("search", "").strip()
-        if search:
-            conversations = conversations.filter(containing("external_id", search))
-        return conversations.filter(**asked)
+        return narrowed(conversations, **asked)
 
 
 TITLES = {

@@ -74,7 +74,7 @@ class ProjectForm(forms.Form):
             self.fields[name].required = False
 
     def clean_layers(self) -> list[str]:
-        return _with_what_they_refer_to(self.cleaned_data["layers"])
+        return with_what_they_refer_to(self.cleaned_data["layers"])
 
     def clean(self) -> dict[str, Any]:
         """A rule that was left out is the one that the form proposes."""
@@ -97,7 +97,7 @@ class ProjectForm(forms.Form):
         return any(field.errors for field in self.proposed())
 
 
-def _with_what_they_refer_to(layers: list[str]) -> list[str]:
+def with_what_they_refer_to(layers: list[str]) -> list[str]:
     for name in layers:
         needs = LAYERS[name].needs
         if needs and not set(needs) & set(layers):
@@ -119,7 +119,7 @@ class ProjectSetup(forms.ModelForm):
             raise forms.ValidationError(
                 _("Give a list of these: {layers}.").format(layers=", ".join(LAYERS))
             )
-        return _with_what_they_refer_to(layers)
+        return with_what_they_refer_to(layers)
 
     def clean_actor_synonyms(self) -> list[list[str]]:
         groups = self.cleaned_data["actor_synonyms"] or []

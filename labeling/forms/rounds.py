@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Max, QuerySet, TextChoices
+from django.db.models import Max, TextChoices
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
@@ -19,7 +19,7 @@ from labeling.domain.planning import (
     shuffled,
 )
 from labeling.models import Conversation, Membership, Project, Round
-from labeling.services.work import assignments
+from labeling.services.work import assignments, batches
 from labeling.services.work.rounds import unplanned, working_in
 from labeling.words import words
 
@@ -229,20 +229,9 @@ class RoundForm(forms.Form):
     def chosen(self) -> list[Conversation]:
         """The conversations that a valid form asks for."""
         asked = self.cleaned_data
-        if asked["source"] != NEW:
-            number = int(asked["source"])
-            return list(
-                self._wanted(self.project.conversations.all()).filter(rounds__number=number)
-            )
-        unplanned_by_id = {
-            conversation.pk: conversation for conversation in self._wanted(unplanned(self.project))
-        }
-        drawn = shuffled(list(unplanned_by_id), seed=asked["seed"])[: asked["batch"]]
-        return [unplanned_by_id[pk] for pk in drawn]
-
-    def _wanted(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
-        named = {key: self.cleaned_data[key] for key in ("split", "domain")}
-        return conversations.filter(**{key: value for key, value in named.items() if value})
+        again = None if asked["source"] == NEW else int(asked["source"])
+        wanted = {name: asked[name] for name in ("seed", "split", "domain")}
+        return batches.chosen(self.project, same_as=again, number=asked["batch"], **wanted)
 
     def quotas(self, places: int) -> dict[int, int] | None:
         """How many conversations each chosen annotator gets, by id; None when all get the same."""

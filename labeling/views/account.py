@@ -18,7 +18,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.forms.signing_in import MailAddressForm, OwnPasswordForm
 from labeling.services import mail_addresses, mails, passwords, signing_in, tokens
-from labeling.views.callers import absolute, caller_of
+from labeling.services.links import absolute
+from labeling.views.callers import caller_of
 
 
 @require_GET

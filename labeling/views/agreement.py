@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, F, Q
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -31,6 +31,7 @@ from labeling.services.agreement.differences import (
     page_of_pair,
 )
 from labeling.services.agreement.measurements import NotMeasured
+from labeling.services.work.round_counts import work_of_people
 from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.candidates import ShownCandidate, shown_candidates
@@ -102,9 +103,9 @@ def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "leads": access.leads(request.user, project),
     }
     if round_.is_blind:
-        context["progress"] = _progress(round_)
+        context["progress"] = work_of_people(round_)
         context["is_complete"] = all(
-            row["n_done"] == row["n_assigned"] for row in context["progress"]
+            row["answered"] == row["assigned"] for row in context["progress"]
         )
         return render(request, "labeling/agreement_blind.html", context)
     asked = asked_of(request, project)
@@ -274,17 +275,6 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
     if pair is None:
         return Cell(None, "self")
     return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
-
-
-def _progress(round_: Round) -> list[dict[str, Any]]:
-    """All that may be seen of a blind round: who has answered how much."""
-    rows = (
-        round_.assignments.labelling()
-        .order_by("annotator__username")
-        .values(username=F("annotator__username"))
-        .annotate(n_assigned=Count("pk"), n_done=Count("pk", filter=ANSWERED))
-    )
-    return [dict(row) for row in rows]
 
 
 def _disagreements(round_: Round, asked: Asked) -> list[Disagreement]:

@@ -73,13 +73,6 @@ def is_local(request: HttpRequest) -> bool:
     return is_loopback and urlsplit(f"//{request.get_host()}").hostname in LOCAL_NAMES
 
 
-def absolute(request: HttpRequest, path: str) -> str:
-    """An address for a mail, or for a link that people hand on."""
-    if settings.PUBLIC_URL:
-        return f"{settings.PUBLIC_URL}{path}"
-    return request.build_absolute_uri(path)
-
-
 def remember(request: HttpRequest, response: HttpResponse, username: str) -> None:
     """That this person has signed in with this browser: strangers cannot make them wait there."""
     accounts = _accounts_of(request)

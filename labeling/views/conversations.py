@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -16,16 +15,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
-from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.models import Assignment, Conversation, Project, Round
 from labeling.services import blindness, comments
 from labeling.services.gold import looks
+from labeling.services.work import finished
+from labeling.services.work.listing import with_answers
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
 from labeling.views.paging import page_of, query_of
-
-FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
 
 class Answer(NamedTuple):
@@ -111,12 +110,9 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _rows(project: Project) -> QuerySet[Conversation, Any]:
-    """Counted per shown row, for joined answers would all be counted first."""
-    submitted = Assignment.objects.labelling().filter(
-        annotation__status=Annotation.Status.SUBMITTED
+    return with_answers(project.conversations).values_list(
+        *SHOWN, "n_messages", "n_answers", named=True
     )
-    counted = project.conversations.annotate(n_answers=_count_of(submitted))
-    return counted.values_list(*SHOWN, "n_messages", "n_answers", named=True)
 
 
 def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
@@ -142,11 +138,6 @@ def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
     return format_html_join("\n", ROW, cells)
 
 
-def _count_of(rows: QuerySet[Any]) -> Coalesce:
-    counted = rows.filter(conversation=OuterRef("pk")).order_by().values("conversation")
-    return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
-
-
 def _rounds(conversation: Conversation) -> list[RoundTab]:
     rounds = (
         conversation.rounds.labelling()
@@ -163,14 +154,7 @@ def _chosen(rounds: list[RoundTab], asked: str) -> RoundTab | None:
 
 
 def _answers(project: Project, conversation: Conversation, round_pk: int) -> list[Answer]:
-    rows = (
-        Assignment.objects.labelling()
-        .filter(round=round_pk, conversation=conversation)
-        .filter(annotation__status__in=FINISHED)
-        .select_related("annotation__guideline", "annotator")
-        .defer("annotation__guideline__body")
-        .order_by("annotator__username")
-    )
+    rows = finished.answers_on(conversation, [round_pk])
     return [
         Answer(
             annotation=row.annotation.pk,

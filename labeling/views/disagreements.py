@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -21,7 +19,9 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
 from labeling.services import blindness, pending
+from labeling.services.agreement import discussed
 from labeling.services.agreement import discussions as service
+from labeling.services.agreement.discussed import labelled, stored_rows
 from labeling.services.agreement.discussions import UnitPlace
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
@@ -35,7 +35,7 @@ PAGE = 20
 
 @require_GET
 def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    project, round_ = _round(request.user, slug, number)
+    project, round_ = discussed.round_for(request.user, slug, number)
     context = _frame(request.user, project, round_)
     if round_.state == Round.State.OPEN or context["blind_again"]:
         return render(request, "labeling/disagreements_closed.html", context)
@@ -48,7 +48,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)
-    rows = _rows(round_, layer)
+    rows = stored_rows(round_, layer)
     at, first, after = (_place(request, name, layer) for name in ("at", "from", "after"))
     if first := first or (None if after else at):  # what begins the list
         after = first._replace(unit=first.unit - 1)
@@ -77,10 +77,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_POST
 def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """For the lead and the annotators of the round."""
-    project, round_ = _round(request.user, slug, number)
-    if not (access.leads(request.user, project) or _labelled(round_, request.user)):
-        raise PermissionDenied(_("Leads and the annotators of the round discuss it."))
-    _refuse_blind(round_, request.user)
+    round_ = discussed.joined_round(request.user, slug, number)
     form = RemarkForm(request.POST)
     if not form.is_valid():
         return refused(request, _("Write something first."), _address(round_))
@@ -89,13 +86,12 @@ def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpRe
         service.say(round_, place, body=body, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
         return refused(request, error, _address(round_))
-    return _entry_page(request, project, round_, place)
+    return _entry_page(request, round_.project, round_, place)
 
 
 @require_POST
 def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    project = access.any_role(request.user, slug)
-    round_ = _led_round(request.user, project, slug, number)
+    round_ = discussed.led_round(request.user, slug, number)
     form = DecisionForm(request.POST)
     if not form.is_valid():
         return refused(request, _("Choose one of the outcomes."), _address(round_))
@@ -104,52 +100,21 @@ def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpRes
         service.decide(round_, place, by=request.user, **decision)  # type: ignore[arg-type]
     except RuleError as error:
         return refused(request, error, _address(round_))
-    return _entry_page(request, project, round_, place)
+    return _entry_page(request, round_.project, round_, place)
 
 
 @require_POST
 def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Names or letters, for everybody who reads the discussion of this round."""
-    project = access.any_role(request.user, slug)
-    round_ = _led_round(request.user, project, slug, number)
+    round_ = discussed.led_round(request.user, slug, number)
     hidden = request.POST.get("hidden") == "1"
     service.hide_names(round_, hidden=hidden, by=request.user)  # type: ignore[arg-type]
     return redirect("disagreements", slug, number)
 
 
-def _round(user: Any, slug: str, number: int) -> tuple[Project, Round]:
-    """For leads and researchers, and for those who labelled the round."""
-    project = access.any_role(user, slug)
-    rounds = (
-        Round.objects.labelling().filter(project=project).select_related("project", "guideline")
-    )
-    round_ = get_object_or_404(rounds.defer("guideline__body"), number=number)
-    if not access.reads(user, project) and not _labelled(round_, user):
-        raise Http404
-    return project, round_
-
-
-def _led_round(user: Any, project: Project, slug: str, number: int) -> Round:
-    """Who may read the page but not decide gets 403, everybody else 404."""
-    _project, round_ = _round(user, slug, number)
-    if not access.leads(user, project):
-        raise PermissionDenied(_("Only a lead of the project may decide this."))
-    _refuse_blind(round_, user)
-    return round_
-
-
-def _refuse_blind(round_: Round, user: Any) -> None:
-    if not round_.is_blind:
-        blindness.refuse(user, round_.conversations.all())
-
-
 def _blind_again(round_: Round, user: Any) -> Round | None:
     """A blind round says itself that it is."""
     return None if round_.is_blind else blindness.round_again(user, round_.conversations.all())
-
-
-def _labelled(round_: Round, user: Any) -> bool:
-    return round_.assignments.labelling().answered_by(user).exists()
 
 
 def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
@@ -161,7 +126,7 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
         "by_message": [name for name in LAYERS if LAYERS[name].by_message],
         "reads": access.reads(user, project),
         "may_write": leads,
-        "may_comment": leads or _labelled(round_, user),
+        "may_comment": leads or labelled(round_, user),
         "blind_again": _blind_again(round_, user),
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
@@ -169,12 +134,6 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
 
 def _layer(project: Project, asked: str) -> str:
     return asked if asked in project.layers else str(project.layers[0])
-
-
-def _rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
-    stored = round_.disagreements.filter(layer=layer).select_related("decided_by")
-    stored = stored.annotate(n_remarks=Count("comments"))
-    return {UnitPlace(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
 def _page(
@@ -243,7 +202,7 @@ def _entry_page(
     split = service.split_at(round_, place)
     if split is None:
         raise Http404
-    row = _rows(round_, place.layer).get(place)
+    row = stored_rows(round_, place.layer).get(place)
     entry = entry_of(round_, place, split, row, people)
     progress = service.progress_on(round_, place.layer)
     context = _frame(request.user, project, round_)

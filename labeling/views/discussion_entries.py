@@ -8,42 +8,24 @@ from typing import Any, NamedTuple
 
 from labeling.domain import transcripts
 from labeling.domain.agreement.disagreements import Split
+from labeling.domain.agreement.units import sources_of
 from labeling.domain.matching.consensus import REMARKS
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged, Words
 from labeling.domain.transcripts import Message
-from labeling.models import Assignment, Comment, Disagreement, Round, Transcript
-from labeling.services.agreement.discussions import UnitPlace, letters_of
-from labeling.translation import lazy as _
-from labeling.views.labels import Label, Row, field_row, labels_of, sources_of
+from labeling.models import Disagreement, Round, Transcript
+from labeling.services.agreement.discussed import (
+    People,
+    answered_in,
+    labels_behind,
+    payloads_of,
+    thread_of,
+)
+from labeling.services.agreement.discussions import UnitPlace
+from labeling.views.labels import Label, Row, field_row, labels_of
 
 AROUND = 2  # messages of context on either side
 MOST_CITED = 12  # messages that labels cite, besides
-
-
-class People(NamedTuple):
-    """What the annotators of a round are called on the page: by name or by letter."""
-
-    letters: dict[str, str]
-    shown: dict[str, str]
-
-    @classmethod
-    def of(cls, discussed: Round, reader: Any) -> People:
-        letters = letters_of(discussed)
-        if not discussed.anonymous:
-            return cls(letters, {name: name for name in letters})
-        own = reader.get_username()
-        return cls(
-            letters,
-            {
-                name: _("{letter} (you)").format(letter=letter) if name == own else letter
-                for name, letter in letters.items()
-            },
-        )
-
-    def name(self, username: str) -> str:
-        """Leads and others who did not label the round keep their names."""
-        return self.shown.get(username, username)
 
 
 class Side(NamedTuple):
@@ -154,8 +136,10 @@ def entry_of(
     """Four queries, however long the conversation and the thread are."""
     unit = LAYERS[place.layer].units
     is_rating = isinstance(unit, Judged) and bool(unit.value)
-    payloads = _payloads(discussed, place.conversation)
-    labels = {name: _labels(split, name, payloads.get(name, {}), place) for name in split.labels}
+    payloads = payloads_of(discussed, place.conversation)
+    labels = {
+        name: labels_behind(split, name, payloads.get(name, {}), place) for name in split.labels
+    }
     sides = _sides(place.layer, split, labels, payloads, people)
     return Entry(
         place=place,
@@ -173,7 +157,7 @@ def entry_of(
         ],
         row=row,
         thread=_thread(row, people) if row else [],
-        answered_in=_answered_in(row) if row else [],
+        answered_in=answered_in(row) if row else [],
     )
 
 
@@ -194,21 +178,6 @@ def _sides(
 
 
 LabelOf = dict[str, Mapping[str, Any] | None]  # by annotator, None for those without one
-
-
-def _labels(split: Split, name: str, payload: Payload, place: UnitPlace) -> list[Mapping[str, Any]]:
-    """The labels because of which somebody marked the unit."""
-    labels = payload.get(LAYERS[place.layer].key, [])
-    uids = {pair.a_uid for pair in split.candidates if pair.a == name}
-    uids |= {pair.b_uid for pair in split.candidates if pair.b == name}
-    if split.name:
-        uids.update(split.uids.get(name, []))
-        return [label for label in labels if label["uid"] in uids]
-    return [
-        label
-        for label in labels
-        if label["uid"] in uids or split.message in sources_of(place.layer, label)
-    ]
 
 
 def _side_by_side(
@@ -297,22 +266,8 @@ def _messages(
     ]
 
 
-def _payloads(discussed: Round, conversation: int) -> dict[str, Payload]:
-    """What everybody submitted, by annotator."""
-    rows = Assignment.objects.labelling().filter(
-        round=discussed, conversation=conversation, annotation__status="submitted"
-    )
-    return dict(rows.values_list("annotator__username", "annotation__payload"))
-
-
-def _answered_in(row: Disagreement) -> list[int]:
-    versions = row.answers.order_by("guideline__version")
-    return list(versions.values_list("guideline__version", flat=True))
-
-
 def _thread(row: Disagreement, people: People) -> list[Remark]:
-    comments = Comment.objects.filter(disagreement=row).select_related("author").order_by("pk")
     return [
         Remark(people.name(comment.author.get_username()), comment.body, comment.created_at)
-        for comment in comments
+        for comment in thread_of(row)
     ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
-from labeling.services.work import assignments
+from labeling.services.work import round_counts
+from labeling.services.work.round_counts import count_work
 from labeling.templatetags.figures import against, exact
 from labeling.templatetags.words import within
 from labeling.words import words_of
@@ -58,34 +59,22 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
     return {project.pk: gate_of(project, rounds[project.pk]) for project in projects}
 
 
-def count_work(rounds: Collection[Any]) -> None:
-    """Give each round ``n_assigned`` and ``n_done``, and both by status as ``work``."""
-    counts = assignments.by_round(rounds)
-    for round_ in rounds:
-        round_.work = counts[round_.pk]
-        round_.n_assigned = sum(round_.work.values())
-        round_.n_done = round_.work["submitted"] + round_.work["skipped"]
-
-
 def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
     """``newest_first`` are the project's rounds; the work of a blind one is counted."""
-    rounds = list(newest_first)
-    calibrations = [round_ for round_ in rounds if round_.kind == Round.Kind.CALIBRATION]
-    passed = next((round_ for round_ in calibrations if round_.state == Round.State.PASSED), None)
-    if passed is not None:
-        return Gate("open", f"{reached(passed)}.", _("Full labeling can be opened."))
-    overridden = next((round_ for round_ in rounds if round_.override_reason), None)
-    if overridden is not None:
-        by = overridden.opened_by.get_username() if overridden.opened_by else _("the command line")
+    state, decisive = round_counts.gate_of(newest_first)
+    if state == "open":
+        return Gate(state, f"{reached(decisive)}.", _("Full labeling can be opened."))
+    if state == "overridden":
+        by = decisive.opened_by.get_username() if decisive.opened_by else _("the command line")
         return Gate(
-            "overridden",
+            state,
             _(
                 "No calibration round has passed. Round {number} was opened past the "
                 "gate by {by}: “{override_reason}”"
-            ).format(number=overridden.number, by=by, override_reason=overridden.override_reason),
+            ).format(number=decisive.number, by=by, override_reason=decisive.override_reason),
             _("The reason is printed on every gold release."),
         )
-    return _not_passed(project, calibrations[0] if calibrations else None)
+    return _not_passed(project, decisive)
 
 
 def _not_passed(project: Project, latest: Any) -> Gate:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple, cast
 
 from django.contrib import messages
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
+from labeling.domain.line_diffs import DiffLine, compare
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.forms.guidelines import MOST_CHARACTERS, GuidelineForm
@@ -28,26 +28,11 @@ from labeling.models import (
 from labeling.services import blindness
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
+from labeling.services.guideline_starters import starter_for
 from labeling.views import access
-from labeling.views.guideline_starters import starter_for
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
 from labeling.words import words
-
-CONTEXT_LINES = 3
-
-
-class DiffLine(NamedTuple):
-    """One line of a comparison; ``kind`` is same, added, removed or gap."""
-
-    kind: str
-    old: int | None = None
-    new: int | None = None
-    text: str = ""
-
-    @property
-    def sign(self) -> str:
-        return {"added": "+", "removed": "−"}.get(self.kind, "")
 
 
 class Because(NamedTuple):
@@ -217,26 +202,3 @@ def _changes(project: Project, shown: Guideline | None) -> list[DiffLine]:
         return []
     before = project.guidelines.filter(version__lt=shown.version).first()
     return compare(before.body, shown.body) if before else []
-
-
-def compare(before: str, after: str) -> list[DiffLine]:
-    """The changed lines with three lines around them; equal texts give nothing."""
-    old, new = before.splitlines(), after.splitlines()
-    lines: list[DiffLine] = []
-    groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
-    for group in groups:
-        if lines:
-            lines.append(DiffLine("gap"))
-        for tag, old_from, old_to, new_from, new_to in group:
-            lines += _block(tag, old, (old_from, old_to), new, (new_from, new_to))
-    return lines
-
-
-def _block(
-    tag: str, old: list[str], left: tuple[int, int], new: list[str], right: tuple[int, int]
-) -> list[DiffLine]:
-    if tag == "equal":
-        numbers = zip(range(*left), range(*right), strict=True)
-        return [DiffLine("same", i + 1, j + 1, old[i]) for i, j in numbers]
-    removed = [DiffLine("removed", i + 1, None, old[i]) for i in range(*left)]
-    return removed + [DiffLine("added", None, j + 1, new[j]) for j in range(*right)]

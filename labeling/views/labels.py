@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from labeling.domain.agreement.units import cited
+from labeling.domain.agreement.units import sources_of
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.layers import referred_to
@@ -108,13 +108,6 @@ def _label(
         sources=sources_of(layer, label),
         rows=rows,
     )
-
-
-def sources_of(layer: str, label: Mapping[str, Any]) -> list[int]:
-    """The messages that a label is about."""
-    trigger = label.get("trigger") or {}
-    own = [trigger["message"]] if trigger else []
-    return [*cited(layer, {LAYERS[layer].key: [label]}), *own]
 
 
 def field_row(layer: str, label: Mapping[str, Any], name: str, payload: Mapping[str, Any]) -> Row:

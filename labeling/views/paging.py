@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from labeling.domain.numbers import whole_number
+from labeling.services.keysets import following_rows
 
 PAGE = 100
 
@@ -35,9 +36,9 @@ def page_of(
     if (last := whole_number(after or "")) is not None:
         start = anchors.order_by().filter(pk=last).values_list(*names).first()
     if start is not None and None not in start:
-        rows = rows.filter(_follows(order, start))
-    following = list(rows.order_by(*order)[: PAGE + 1])
-    return Page(following[:PAGE], following[PAGE - 1].pk if len(following) > PAGE else None)
+        rows = rows.filter(following_rows(order, start))
+    loaded = list(rows.order_by(*order)[: PAGE + 1])
+    return Page(loaded[:PAGE], loaded[PAGE - 1].pk if len(loaded) > PAGE else None)
 
 
 def part_of(rows: Sequence[Any], *, start: str | None) -> Page:
@@ -45,17 +46,6 @@ def part_of(rows: Sequence[Any], *, start: str | None) -> Page:
     first = whole_number(start or "") or 0
     end = first + PAGE
     return Page(list(rows[first:end]), end if len(rows) > end else None)
-
-
-def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:
-    """(a, b) > (x, y) written out, because each column may run either way."""
-    condition, equal = Q(), Q()
-    for column, value in zip(order, start, strict=True):
-        name = column.lstrip("-")
-        lookup = "lt" if column.startswith("-") else "gt"
-        condition |= equal & Q(**{f"{name}__{lookup}": value})
-        equal &= Q(**{name: value})
-    return condition
 
 
 def query_of(request: HttpRequest, *without: str) -> str:

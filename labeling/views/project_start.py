@@ -12,9 +12,9 @@ from labeling.forms.members import PeopleForm
 from labeling.forms.rounds import CALIBRATORS
 from labeling.models import Guideline, Invitation, Membership, Project, Round
 from labeling.services import invitations
+from labeling.services.guideline_starters import starter_for
 from labeling.services.work.rounds import unplanned
 from labeling.views import once
-from labeling.views.guideline_starters import starter_for
 from labeling.views.markdown import render_markdown
 
 FIRST_BATCH = 20

@@ -6,7 +6,6 @@ from typing import Any, cast
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
 from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -23,9 +22,10 @@ from labeling.models import GoldRelease, Project
 from labeling.services import needs, progress, project_settings
 from labeling.services import projects as service
 from labeling.services.needs import Standing
+from labeling.services.work.round_counts import counted
 from labeling.services.work.rounds import unplanned
 from labeling.views import access, activity
-from labeling.views.gate import count_work, gate_of, lowest_pair
+from labeling.views.gate import gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
 from labeling.views.needs import of_project
@@ -111,18 +111,8 @@ def _status(form: Any) -> int:
 
 def rounds_of(project: Project) -> list[Any]:
     """Newest first, with what the table and the gate show of each."""
-    rounds: list[Any] = list(
-        project.rounds.labelling()
-        .select_related("guideline", "opened_by")
-        .defer("guideline__body")
-        .order_by("-number")
-    )
-    count_work(rounds)
-    sizes = dict(
-        project.rounds.labelling().order_by().values_list("pk").annotate(n=Count("places")),
-    )
+    rounds = counted(project.rounds.labelling().order_by("-number"))
     for round_ in rounds:
-        round_.n_conversations = sizes[round_.pk]
         round_.lowest = lowest_pair(round_.agreement or {})
     return rounds
 

@@ -21,8 +21,9 @@ from django.views.decorators.http import require_http_methods
 from labeling.forms.signing_in import ForgottenForm, SignInForm, wait_text
 from labeling.models import Membership
 from labeling.services import mails, passwords, signing_in
+from labeling.services.links import absolute
 from labeling.views import access, once
-from labeling.views.callers import absolute, caller_of, remember
+from labeling.views.callers import caller_of, remember
 
 
 class SignIn(LoginView):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from labeling.domain.line_diffs import compare
 from labeling.models import Event, Guideline
 from labeling.services import guidelines, projects
-from labeling.views.guidelines import compare
 from tests import factories
 from tests.pages import page, queries, text_of
 

@@ -98,6 +98,13 @@ def cited(layer: str, payload: Payload) -> Iterator[int]:
         yield from cited_by(label)
 
 
+def sources_of(layer: str, label: Mapping[str, Any]) -> list[int]:
+    """The messages that a label is about."""
+    trigger = label.get("trigger") or {}
+    own = [trigger["message"]] if trigger else []
+    return [*cited(layer, {LAYERS[layer].key: [label]}), *own]
+
+
 def of_type(layer: str, payload: Payload, wanted: str) -> StoredLabels:
     """The payload with only those labels of the layer that have this type."""
     key, field = LAYERS[layer].key, LAYERS[layer].type_field

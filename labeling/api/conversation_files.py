@@ -1,0 +1,75 @@
+"""Conversations of files, by the same rules as the page and the command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.domain.errors import FileFault
+from labeling.domain.exchange.importing import SPLITS
+from labeling.domain.formats.conversations import AUTO, FORMATS
+from labeling.domain.formats.talks import HowToRead
+from labeling.forms.uploads import MAX_BYTES
+from labeling.models import Project
+from labeling.services.exchange import conversations
+from labeling.words import in_english, words
+
+
+class ConversationsIn(serializers.Serializer[Any]):
+    file = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True), max_length=100, allow_empty=False
+    )
+    format = serializers.ChoiceField(choices=FORMATS, default=AUTO)
+    columns = serializers.CharField(default="", allow_blank=True, max_length=10_000)
+    roles = serializers.CharField(default="", allow_blank=True, max_length=100_000)
+    split = serializers.ChoiceField(choices=SPLITS, default="", allow_blank=True)
+    dry_run = serializers.BooleanField(default=False)
+
+    def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
+        if sum(file.size or 0 for file in files) > MAX_BYTES:
+            raise serializers.ValidationError(
+                _("The file is larger than 100 MB: import it with manage.py {command}.").format(
+                    command="import_conversations"
+                )
+            )
+        return files
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        try:
+            asked["how"] = HowToRead.written(asked.pop("columns"), asked.pop("roles"))
+        except FileFault as fault:
+            raise serializers.ValidationError(words(fault.fact)) from None
+        return asked
+
+
+class ImportOut(serializers.Serializer[Any]):
+    read = serializers.IntegerField()
+    new = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    messages = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+    inherited = serializers.DictField(child=serializers.CharField())
+    given = serializers.DictField(child=serializers.CharField())
+    notes = serializers.SerializerMethodField()
+
+    def get_notes(self, report: conversations.ImportReport) -> list[str]:
+        return [in_english(note) for note in [*report.losses, *report.notes]]
+
+
+def store(project: Project, request: Request) -> Response:
+    sent = request.data if isinstance(request.data, dict) else {}
+    data = {name: sent[name] for name in sent if name != "file"}
+    asked = ConversationsIn(data={**data, "file": request.FILES.getlist("file")})
+    asked.is_valid(raise_exception=True)
+    options = dict(asked.validated_data)
+    files = [(file.name or "file", file) for file in options.pop("file")]
+    report = conversations.import_files(
+        project_slug=project.slug, files=files, actor=request.user, **options
+    )
+    is_stored = report.has_changes and not options["dry_run"]
+    return Response(ImportOut(report).data, status=201 if is_stored else 200)

@@ -1,0 +1,154 @@
+"""Guidelines: every change is a new version, and labels name the version they follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView, reading_and
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import asked, sent, user_of
+from labeling.domain.line_diffs import compare
+from labeling.domain.scopes import Scope
+from labeling.forms.guidelines import MOST_CHARACTERS
+from labeling.models import Guideline
+from labeling.services import access, guidelines
+from labeling.services.guideline_starters import starter_for
+
+READ_BY_MEMBERS = reading_and(Scope.LEAD, read=(Scope.READ, Scope.LABEL))
+
+
+class GuidelineIn(serializers.Serializer[Any]):
+    body = serializers.CharField(
+        max_length=MOST_CHARACTERS, trim_whitespace=False, help_text="Markdown"
+    )
+    summary = serializers.CharField(max_length=300, help_text="What changed, in one line")
+    base_version = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, help_text="The newest version that you know; 0: none"
+    )
+    because = serializers.ListField(
+        child=serializers.IntegerField(),
+        default=list,
+        help_text="Disagreements that it answers: their `id`, decided as `guideline`",
+    )
+
+
+class AgainstIn(serializers.Serializer[Any]):
+    against = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        help_text="The version to compare with; by default the one before",
+    )
+
+
+class GuidelineOut(serializers.ModelSerializer[Guideline]):
+    created_by = serializers.CharField(
+        source="created_by.username", default=None, allow_null=True, help_text="null: a command"
+    )
+
+    class Meta:
+        model = Guideline
+        fields = ["version", "summary", "created_by", "created_at"]
+
+
+class GuidelinePageOut(PageOut):
+    results = GuidelineOut(many=True)
+
+
+class LineOut(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["same", "added", "removed", "gap"])
+    old = serializers.IntegerField(allow_null=True, help_text="Its number in the older version")
+    new = serializers.IntegerField(allow_null=True)
+    text = serializers.CharField()
+
+
+class GuidelineDetailOut(GuidelineOut):
+    body = serializers.CharField(help_text="Markdown")
+    against = serializers.IntegerField(
+        allow_null=True, help_text="The version that `changes` compares with; null: there is none"
+    )
+    changes = LineOut(many=True, help_text="Changed lines with three around them")
+
+    class Meta(GuidelineOut.Meta):
+        fields = [*GuidelineOut.Meta.fields, "body", "against", "changes"]
+
+
+class StarterOut(serializers.Serializer[Any]):
+    body = serializers.CharField(help_text="Markdown, in the reader's language")
+
+
+class StarterView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: StarterOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """A text to start guidelines from, for what the project labels (leads)."""
+        project = access.led(request.user, slug)
+        return Response({"body": starter_for(project.layers)})
+
+
+class GuidelinesView(ApiView):
+    scopes = READ_BY_MEMBERS
+
+    @extend_schema(parameters=ORDERED, responses={200: GuidelinePageOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """The versions of the guidelines, newest first, without their text (members)."""
+        project = access.any_role(request.user, slug)
+        rows = project.guidelines.select_related("created_by").defer("body")
+        return ordered_page(request, rows, GuidelineOut, by=["-version"])
+
+    @extend_schema(
+        request=GuidelineIn,
+        responses={
+            201: GuidelineOut,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+            409: ErrorOut,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Write the next version; new rounds follow it (leads)."""
+        project = access.led(request.user, slug)
+        fields = sent(request, GuidelineIn)
+        user = user_of(request)
+        wanted = fields.pop("because")
+        open_ones = {row.pk: row for row in guidelines.to_answer(project, user)} if wanted else {}
+        if unknown := sorted(set(wanted) - open_ones.keys()):
+            raise serializers.ValidationError(
+                {"because": [f"No version could answer these: {', '.join(map(str, unknown))}."]}
+            )
+        because = [open_ones[pk] for pk in dict.fromkeys(wanted)]
+        added = guidelines.add_version(project=project, by=user, because=because, **fields)
+        return Response(GuidelineOut(added).data, status=201)
+
+
+class GuidelineView(ApiView):
+    scopes = READ_BY_MEMBERS
+
+    @extend_schema(
+        parameters=[AgainstIn], responses={200: GuidelineDetailOut, 400: ErrorOut, 404: ErrorOut}
+    )
+    def get(self, request: Request, slug: str, version: int) -> Response:
+        """One version with its text, and what it changed (members)."""
+        project = access.any_role(request.user, slug)
+        versions = project.guidelines.select_related("created_by")
+        guideline: Any = get_object_or_404(versions, version=version)
+        number = asked(request, AgainstIn).get("against")
+        if number is None:
+            other = project.guidelines.filter(version__lt=version).first()
+        else:
+            other = get_object_or_404(project.guidelines, version=number)
+        guideline.against = other.version if other else None
+        guideline.changes = []
+        if other:
+            older, newer = sorted((other, guideline), key=lambda row: row.version)
+            guideline.changes = [line._asdict() for line in compare(older.body, newer.body)]
+        return Response(GuidelineDetailOut(guideline).data)

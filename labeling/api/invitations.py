@@ -1,0 +1,176 @@
+"""Invitation links: made and withdrawn by leads, opened by anybody who has one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView, Scopes
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.members import ROLES
+from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import sent, user_of
+from labeling.domain.scopes import Scope
+from labeling.models import Invitation
+from labeling.models.projects import limit_of
+from labeling.services import access, invitations
+from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
+from labeling.services.links import absolute
+
+
+class InvitationIn(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(ROLES)
+    uses = serializers.IntegerField(default=1, min_value=1, max_value=MOST_USES)
+    days = serializers.IntegerField(default=DAYS, min_value=1, max_value=MOST_DAYS)
+
+
+class PeopleIn(serializers.Serializer[Any]):
+    people = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        min_length=1,
+        max_length=MOST_USES,
+        help_text="User names, which join at once, or names and addresses, which get a link",
+    )
+    role = serializers.ChoiceField(ROLES)
+    days = serializers.IntegerField(default=DAYS, min_value=1, max_value=MOST_DAYS)
+
+    def validate_people(self, people: list[str]) -> list[str]:
+        tidy = [" ".join(name.split()) for name in people]
+        for name in tidy:
+            if not name.isprintable():
+                raise serializers.ValidationError(f"Not a name or an address: {ascii(name)[1:-1]}")
+        return tidy
+
+
+class SecretIn(serializers.Serializer[Any]):
+    secret = serializers.CharField(
+        max_length=500, help_text="The link, or its last part", trim_whitespace=True
+    )
+
+
+class InvitationOut(serializers.ModelSerializer[Invitation]):
+    created_by = serializers.CharField(source="created_by.username")
+    works = serializers.BooleanField(
+        default=True, help_text="false: who made it does not lead the project any more"
+    )
+
+    class Meta:
+        model = Invitation
+        fields = [
+            *("id", "role", "invitee", "uses_left", "created_by"),
+            *("created_at", "expires_at", "works"),
+        ]
+
+
+class InvitationPageOut(PageOut):
+    results = InvitationOut(many=True)
+
+
+class NewInvitationOut(InvitationOut):
+    link = serializers.CharField(help_text="Shown this once: only its digest is stored")
+
+    class Meta(InvitationOut.Meta):
+        fields = [*InvitationOut.Meta.fields, "link"]
+
+
+class InvitedOut(serializers.Serializer[Any]):
+    added = serializers.ListField(child=serializers.CharField(), help_text="User names")
+    members = serializers.ListField(
+        child=serializers.CharField(), help_text="Who had the role before"
+    )
+    invited = NewInvitationOut(many=True)
+    mailed = serializers.ListField(child=serializers.CharField(), help_text="Addresses")
+
+
+class JoinedOut(serializers.Serializer[Any]):
+    project = serializers.CharField(source="project.slug")
+    role = serializers.ChoiceField(ROLES)
+
+
+LED = {400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
+
+
+class InvitationsView(ApiView):
+    scopes = LEADING
+    answers_with_secret = True
+
+    @extend_schema(
+        parameters=ORDERED, responses={200: InvitationPageOut, 403: ErrorOut, 404: ErrorOut}
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Invitations with uses and days left, newest first (leads)."""
+        project = access.led(request.user, slug)
+        return ordered_page(request, invitations.of_project(project), InvitationOut, by=["-pk"])
+
+    @extend_schema(request=InvitationIn, responses={201: NewInvitationOut, **LED})
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a link for one or several people; it is shown this once (leads)."""
+        project = access.led(request.user, slug)
+        fields = sent(request, InvitationIn)
+        new = invitations.invite(project=project, by=user_of(request), **fields)
+        return Response(NewInvitationOut(_with_link(request, new)).data, status=201)
+
+
+class InvitePeopleView(ApiView):
+    scopes = LEADING
+    answers_with_secret = True
+
+    @extend_schema(request=PeopleIn, responses={201: InvitedOut, **LED})
+    def post(self, request: Request, slug: str) -> Response:
+        """Let several people in: user names at once, everybody else by a link (leads)."""
+        project = access.led(request.user, slug)
+        fields = sent(request, PeopleIn)
+        by = user_of(request)
+        result = invitations.invite_people(project=project, by=by, **fields)
+        new = [_with_link(request, invited) for invited in result.invited]
+        mailed = invitations.mail({invitation: invitation.link for invitation in new}, by=by)
+        invited = {"added": result.added, "members": result.members, "invited": new}
+        return Response(InvitedOut({**invited, "mailed": mailed}).data, status=201)
+
+
+class InvitationView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: InvitationOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One invitation that can still be used (leads)."""
+        project = access.led(request.user, slug)
+        return Response(
+            InvitationOut(get_object_or_404(invitations.of_project(project), pk=pk)).data
+        )
+
+    @extend_schema(responses={204: None, 403: ErrorOut, 404: ErrorOut})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Withdraw a link; people who have joined stay (leads)."""
+        project = access.led(request.user, slug)
+        invitation = get_object_or_404(project.invitations.select_related("project"), pk=pk)
+        invitations.revoke(invitation, by=user_of(request))
+        return Response(status=204)
+
+
+class JoinView(ApiView):
+    scopes: ClassVar[Scopes] = {"POST": (Scope.LABEL, Scope.LEAD)}
+
+    @extend_schema(request=SecretIn, responses={200: JoinedOut, 400: ErrorOut, 404: ErrorOut})
+    def post(self, request: Request) -> Response:
+        """Join a project by an invitation link. Who has the role already uses nothing up."""
+        secret = sent(request, SecretIn)["secret"].rstrip("/").rpartition("/")[2]
+        invitation, limit = invitations.find(secret), limit_of(request.user)
+        if invitation is None or (limit is not None and invitation.project_id not in limit):
+            raise Http404
+        membership = invitations.accept(invitation, user=user_of(request))
+        return Response(JoinedOut(membership).data)
+
+
+def _with_link(request: Request, new: invitations.Invited) -> Any:
+    invitation: Any = new.invitation
+    address = reverse("invitation", args=[new.secret])
+    invitation.link = absolute(request._request, address)
+    return invitation

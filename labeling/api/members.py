@@ -1,0 +1,182 @@
+"""Who may do what in a project, and who has which work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import asked, person, sent, user_of
+from labeling.models import Assignment, Membership, Project
+from labeling.services import access, members
+from labeling.services.work import assignments, handovers
+
+ROLES = Membership.Role.choices
+
+
+class MemberIn(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(ROLES)
+
+
+class TakerIn(serializers.Serializer[Any]):
+    to = serializers.CharField(
+        max_length=150,
+        default="",
+        allow_blank=True,
+        help_text="The annotator who gets the open work; empty: the others of its round",
+    )
+
+
+class RoleIn(TakerIn):
+    role = serializers.ChoiceField(ROLES)
+
+
+class MoveIn(serializers.Serializer[Any]):
+    to = serializers.CharField(
+        max_length=150,
+        default="",
+        allow_blank=True,
+        help_text="The annotator who gets the open work; empty: it is only taken back",
+    )
+
+
+class MemberOut(serializers.ModelSerializer[Membership]):
+    username = serializers.CharField(source="user.username")
+    name = serializers.CharField(source="user.get_full_name")
+
+    class Meta:
+        model = Membership
+        fields = ["id", "username", "name", "role", "by_invitation"]
+
+
+class MemberPageOut(PageOut):
+    results = MemberOut(many=True)
+
+
+class HandedOnOut(serializers.Serializer[Any]):
+    to = serializers.DictField(child=serializers.IntegerField(), help_text="By user name")
+    pool = serializers.IntegerField(help_text="Went back to a pool")
+    left_open = serializers.IntegerField(help_text="Nobody could take it: one answer fewer")
+
+
+class MemberDetailOut(MemberOut):
+    open_work = serializers.IntegerField(
+        help_text="Unanswered assignments in open rounds, which a change of role hands on"
+    )
+
+    class Meta(MemberOut.Meta):
+        fields = [*MemberOut.Meta.fields, "open_work"]
+
+
+class RoleOut(MemberOut):
+    handed_on = HandedOnOut(help_text="Where the open work went")
+
+    class Meta(MemberOut.Meta):
+        fields = [*MemberOut.Meta.fields, "handed_on"]
+
+
+class MovedOut(serializers.Serializer[Any]):
+    moved = serializers.IntegerField()
+    taken_back = serializers.IntegerField()
+
+
+class MembersView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(parameters=ORDERED, responses={200: MemberPageOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """The members of a project, by user name; several roles are several rows."""
+        project = access.readable(request.user, slug)
+        rows = project.memberships.select_related("user")
+        return ordered_page(request, rows, MemberOut, by=["user__username", "role", "pk"])
+
+    @extend_schema(
+        request=MemberIn,
+        responses={201: MemberOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Give somebody a role (leads). Giving it again changes nothing."""
+        project = access.led(request.user, slug)
+        fields = sent(request, MemberIn)
+        added = members.add_member(project=project, by=user_of(request), **fields)
+        return Response(MemberOut(added).data, status=201)
+
+
+class MemberView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: MemberDetailOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One role of a member, and what work it holds (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        membership: Any = _membership(project, pk)
+        membership.open_work = 0
+        if membership.role == Membership.Role.ANNOTATOR:
+            membership.open_work = handovers.open_work(project, membership.user).count()
+        return Response(MemberDetailOut(membership).data)
+
+    @extend_schema(
+        request=RoleIn,
+        responses={200: RoleOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Another role in place of this one; open work of an annotator is handed on (leads)."""
+        project = access.led(request.user, slug)
+        membership = _membership(project, pk)
+        fields = sent(request, RoleIn)
+        to = _taker(membership, fields.pop("to"))
+        handed_on = members.change_role(membership=membership, by=user_of(request), to=to, **fields)
+        membership.handed_on = handed_on  # type: ignore[attr-defined]
+        return Response(RoleOut(membership).data)
+
+    @extend_schema(
+        parameters=[TakerIn],
+        responses={200: HandedOnOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Take a role away; open work of an annotator is handed on (leads)."""
+        project = access.led(request.user, slug)
+        membership = _membership(project, pk)
+        to = _taker(membership, asked(request, TakerIn)["to"])
+        handed_on = members.remove_member(membership=membership, by=user_of(request), to=to)
+        return Response(HandedOnOut(handed_on._asdict()).data)
+
+
+class MoveWorkView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(
+        request=MoveIn,
+        responses={200: MovedOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, slug: str, username: str) -> Response:
+        """Give the open work of a member, or of a former one, to somebody else (leads)."""
+        project = access.led(request.user, slug)
+        work = Assignment.objects.labelling().filter(round__project=project).order_by()
+        here = Q(pk__in=work.values("annotator")) | Q(memberships__project=project)
+        whose = get_object_or_404(User.objects.filter(here).distinct(), username=username)
+        name = sent(request, MoveIn)["to"]
+        to = person("to", name, assignments.annotators(project)) if name else None
+        moved = handovers.move_open_work(project=project, person=whose, by=user_of(request), to=to)
+        return Response(MovedOut(moved._asdict()).data)
+
+
+def _membership(project: Project, pk: int) -> Membership:
+    return get_object_or_404(project.memberships.select_related("user", "project"), pk=pk)
+
+
+def _taker(membership: Membership, username: str) -> User | None:
+    if not username:
+        return None
+    others = assignments.annotators(membership.project).exclude(pk=membership.user_id)
+    return person("to", username, others)

@@ -1,0 +1,184 @@
+"""What a project was set up with, and what it wants; changed by leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError as FormError
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.projects import LayersField
+from labeling.api.requests import sent, user_of
+from labeling.domain.hints import KINDS
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import BY_DIFFICULTY, MOST, target_layers, wanted
+from labeling.forms.projects import below_one
+from labeling.models import Project
+from labeling.models.fields import check_event_schema
+from labeling.services import access, progress, project_settings
+
+
+def _texts(**options: Any) -> serializers.ListField:
+    return serializers.ListField(child=serializers.CharField(max_length=200), **options)
+
+
+class SettingsOut(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=200)
+    description = serializers.CharField(allow_blank=True, max_length=20_000)
+    layers = LayersField()
+    overlap = serializers.IntegerField(min_value=1, max_value=100)
+    kappa_threshold = serializers.FloatField(min_value=-1, max_value=1)
+    kappa_statistic = serializers.ChoiceField(Project.Statistic.choices)
+    label_f1_threshold = serializers.FloatField(
+        min_value=0, max_value=1, help_text="Holds from the next round on"
+    )
+    match_threshold = serializers.FloatField(
+        min_value=0, help_text="Less than 1: texts more alike than this mean the same"
+    )
+    actor_synonyms = serializers.ListField(
+        child=_texts(min_length=2), max_length=1000, help_text="Groups of words for one actor"
+    )
+    event_schema = serializers.DictField(
+        child=_texts(), help_text="Event types with their roles; their order is that of the forms"
+    )
+    open_fields = serializers.DictField(
+        child=_texts(), help_text="By layer, fields that may stay empty from the next round on"
+    )
+    hints = serializers.ListField(child=serializers.ChoiceField(list(KINDS)))
+    hints_in_calibration = serializers.BooleanField()
+    review_rate = serializers.FloatField(min_value=0, max_value=1)
+    dispute_judges = serializers.IntegerField(min_value=1, max_value=20)
+    publish_names = serializers.BooleanField()
+
+    def validate_match_threshold(self, threshold: float) -> float:
+        return float(_as_field(below_one, threshold))
+
+    def validate_event_schema(self, schema: dict[str, list[str]]) -> dict[str, list[str]]:
+        _as_field(check_event_schema, schema)
+        return schema
+
+    def validate_open_fields(self, fields: dict[str, list[str]]) -> dict[str, list[str]]:
+        for layer, names in fields.items():
+            known = LAYERS[layer].may_be_open if layer in LAYERS else ()
+            if unknown := sorted(set(names) - set(known)):
+                raise serializers.ValidationError(
+                    f"Of {layer} these cannot stay empty: {', '.join(unknown)}."
+                )
+        return {layer: names for layer, names in fields.items() if names}
+
+
+class SettingsIn(SettingsOut):
+    """Any of the settings; ``base`` guards against overwriting what somebody else has changed."""
+
+    base = serializers.DictField(
+        default=dict, help_text="Settings as you know them: others by now are answered with 409"
+    )
+
+
+class ChangedOut(serializers.Serializer[Any]):
+    changed = serializers.ListField(child=serializers.CharField(), help_text="Names of settings")
+    settings = SettingsOut()
+
+
+class TargetOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    wanted = serializers.IntegerField()
+    labelled = serializers.IntegerField(help_text="Conversations with all their answers")
+    gold = serializers.IntegerField()
+    missing = serializers.IntegerField()
+
+
+class TargetsOut(serializers.Serializer[Any]):
+    layers = TargetOut(many=True)
+    difficulty = TargetOut(many=True)
+
+
+class TargetsIn(serializers.Serializer[Any]):
+    """By layer and by difficulty, how many conversations of gold are wanted."""
+
+    layers = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=MOST), default=dict
+    )
+    difficulty = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=MOST), default=dict
+    )
+
+
+class SettingsView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: SettingsOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """The settings of a project (leads)."""
+        return Response(_settings(access.led(request.user, slug)))
+
+    @extend_schema(
+        request=SettingsIn(partial=True),
+        responses={200: ChangedOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change some settings (leads). What would change the meaning of labels is refused."""
+        project = access.led(request.user, slug)
+        fields = sent(request, SettingsIn, partial=True)
+        now = project_settings.of(project)
+        base = {**now, **project_settings.plain({**now, **fields.pop("base", {})})}
+        settings = {name: getattr(project, name) for name in project_settings.FIELDS} | fields
+        if "layers" in fields:  # pages begin with the first
+            kept = [name for name in project.layers if name in fields["layers"]]
+            settings["layers"] = [*kept, *(name for name in fields["layers"] if name not in kept)]
+        changed = project_settings.change(
+            project,
+            settings=settings,
+            base={name: base[name] for name in now},
+            by=user_of(request),
+        )
+        project.refresh_from_db()
+        return Response({"changed": changed, "settings": _settings(project)})
+
+
+class TargetsView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: TargetsOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """How much gold is wanted, and what is missing (leads and researchers)."""
+        return Response(_targets(access.readable(request.user, slug)))
+
+    @extend_schema(
+        request=TargetsIn,
+        responses={200: TargetsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        """Set the targets; what is left out keeps its own (leads)."""
+        project = access.led(request.user, slug)
+        fields = sent(request, TargetsIn)
+        targets = wanted(project.targets, project.layers)
+        known = {"layers": target_layers(project.layers), "difficulty": list(BY_DIFFICULTY)}
+        for part, numbers in fields.items():
+            if unknown := sorted(set(numbers) - set(known[part])):
+                raise serializers.ValidationError({part: [f"Unknown: {', '.join(unknown)}."]})
+            targets[part] |= numbers
+        progress.set_targets(project, targets=targets, by=user_of(request))
+        project.refresh_from_db()
+        return Response(_targets(project))
+
+
+def _settings(project: Project) -> Any:
+    return SettingsOut({name: getattr(project, name) for name in project_settings.FIELDS}).data
+
+
+def _targets(project: Project) -> Any:
+    return TargetsOut(progress.targets(project)).data
+
+
+def _as_field(check: Any, value: Any) -> Any:
+    """The checks of forms, as errors of a field here."""
+    try:
+        return check(value)
+    except FormError as error:
+        raise serializers.ValidationError(error.messages) from None

@@ -1,0 +1,338 @@
+"""Rounds of labeling: planned, opened, extended and closed by leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import people, sent, user_of
+from labeling.domain.agreement.agreement import AgreementFigures, read_agreement
+from labeling.domain.planning import check_quotas, quotas_of_percents
+from labeling.domain.schema import LAYERS
+from labeling.models import Project, Round
+from labeling.services import access
+from labeling.services.work import assignments, batches, rounds
+from labeling.services.work.round_counts import counted, work_of_people
+
+SOURCES = ("conversations", "number", "same_as")
+KINDS = [Round.Kind.CALIBRATION.value, Round.Kind.FULL.value]
+NUMBERS = serializers.DictField(child=serializers.IntegerField(min_value=0, max_value=100_000))
+
+
+class StatusOut(serializers.Serializer[Any]):
+    pending = serializers.IntegerField()
+    draft = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+
+
+class RoundOut(serializers.ModelSerializer[Round]):
+    kind = serializers.ChoiceField(KINDS)
+    guideline = serializers.IntegerField(source="guideline.version")
+    opened_by = serializers.CharField(
+        source="opened_by.username", default=None, allow_null=True, help_text="null: a command"
+    )
+    conversations = serializers.IntegerField(source="n_conversations")
+    work = StatusOut(help_text="Assignments by status")
+
+    class Meta:
+        model = Round
+        fields = [
+            *("number", "kind", "state", "guideline", "overlap", "pool", "seed", "order"),
+            *("skip_policy", "override_reason", "label_f1_threshold", "anonymous"),
+            *("opened_by", "opened_at", "closed_at", "conversations", "work"),
+        ]
+
+
+class WorkOut(serializers.Serializer[Any]):
+    username = serializers.CharField()
+    assigned = serializers.IntegerField()
+    answered = serializers.IntegerField()
+
+
+class RoundLayerOut(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    outcome = serializers.ChoiceField(["passed", "failed", "not_measured"])
+    measure = serializers.ChoiceField(["kappa", "f1"])
+    value = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField()
+    content = serializers.FloatField(
+        allow_null=True, help_text="F1 of matched labels; null: not compared, or undefined"
+    )
+    stated_empty = serializers.BooleanField(
+        help_text="A lead has stated that nothing was to be found on the layer"
+    )
+
+
+class RoundDetailOut(RoundOut):
+    people = WorkOut(many=True, help_text="Who has answered how much")
+    results = RoundLayerOut(many=True, help_text="What calibration closed with; empty before")
+
+    class Meta(RoundOut.Meta):
+        fields = [*RoundOut.Meta.fields, "people", "results"]
+
+
+class RoundPageOut(PageOut):
+    results = RoundOut(many=True)
+
+
+class BatchIn(serializers.Serializer[Any]):
+    """Which conversations: those named, or as many as are asked for of those in no round yet."""
+
+    conversations = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=100_000,
+        default=None,
+        allow_null=True,
+        help_text="Their ids (`external_id`); null: `number` are drawn",
+    )
+    number = serializers.IntegerField(
+        min_value=1,
+        max_value=100_000,
+        default=None,
+        allow_null=True,
+        help_text="How many are drawn by the seed",
+    )
+    split = serializers.ChoiceField(
+        ["train", "dev", "test"], default="", allow_blank=True, help_text="Only of this split"
+    )
+    domain = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="Only of this domain"
+    )
+    annotators = serializers.ListField(
+        child=serializers.CharField(max_length=150),
+        default=None,
+        allow_null=True,
+        help_text="User names; null: every annotator (of a batch: those with work in the round)",
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        sources = [name for name in SOURCES if wanted.get(name) is not None]
+        if len(sources) != 1:
+            known = ", ".join(name for name in SOURCES if name in self.fields)
+            raise serializers.ValidationError({"conversations": [f"Send one of these: {known}."]})
+        return wanted
+
+
+class RoundIn(BatchIn):
+    kind = serializers.ChoiceField(KINDS)
+    same_as = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        default=None,
+        allow_null=True,
+        help_text="The conversations of this round again",
+    )
+    overlap = serializers.IntegerField(
+        min_value=1,
+        max_value=100,
+        default=None,
+        allow_null=True,
+        help_text="Annotators per conversation of full labeling; null: as the project has it",
+    )
+    pool = serializers.BooleanField(
+        default=False, help_text="Annotators take the next conversation themselves"
+    )
+    order = serializers.ChoiceField(Round.Order.choices, default=Round.Order.SEED.value)
+    skip_policy = serializers.ChoiceField(
+        Round.SkipPolicy.choices, default=Round.SkipPolicy.OTHERS.value
+    )
+    quotas = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=100_000),
+        default=None,
+        allow_null=True,
+        help_text="Conversations for each annotator, by user name",
+    )
+    percents = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=100),
+        default=None,
+        allow_null=True,
+        help_text="The same as a share of the work; not both",
+    )
+    override_reason = serializers.CharField(
+        max_length=2000,
+        default="",
+        allow_blank=True,
+        help_text="Opens full labeling past a locked gate; printed on gold",
+    )
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Only say what would be handed out: 200 in place of 201"
+    )
+
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        wanted = super().validate(wanted)
+        if wanted["quotas"] is not None and wanted["percents"] is not None:
+            raise serializers.ValidationError({"percents": ["Send quotas or percents, not both."]})
+        return wanted
+
+
+class RoundPlanOut(serializers.Serializer[Any]):
+    conversations = serializers.IntegerField()
+    annotators = serializers.ListField(child=serializers.CharField())
+    overlap = serializers.IntegerField()
+    assignments = serializers.IntegerField(help_text="In a pool: places")
+    quotas = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+
+
+class AddedOut(serializers.Serializer[Any]):
+    added = serializers.IntegerField(help_text="Conversations that were not in the round before")
+
+
+LED = {400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
+
+
+class RoundsView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(parameters=ORDERED, responses={200: RoundPageOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """The rounds of a project, newest first (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        return ordered_page(
+            request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows
+        )
+
+    @extend_schema(
+        request=RoundIn, responses={200: RoundPlanOut, 201: RoundOut, **LED, 409: ErrorOut}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Open a round and hand out its work; with `dry_run` only say what (leads)."""
+        project = access.led(request.user, slug)
+        plan = _plan(project, sent(request, RoundIn))
+        if plan.pop("dry_run"):
+            return Response(RoundPlanOut(_preview(project, plan)).data)
+        opened = rounds.open_round(project=project, by=user_of(request), **plan)
+        return Response(round_out(opened), status=201)
+
+
+class RoundView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses={200: RoundDetailOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """One round, how far it is and what it closed with (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        (shown,) = counted_rows([get_object_or_404(rounds_of(project), number=number)])
+        shown.people = work_of_people(shown)
+        shown.results = _results(shown)
+        return Response(RoundDetailOut(shown).data)
+
+
+class BatchView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(request=BatchIn, responses={200: AddedOut, **LED})
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Add conversations to open full labeling (leads)."""
+        project = access.led(request.user, slug)
+        to = get_object_or_404(rounds_of(project), number=number)
+        wanted = sent(request, BatchIn)
+        annotators = _annotators(project, wanted.pop("annotators"))
+        chosen = batches.chosen(project, **wanted)
+        added = rounds.add_batch(
+            to, conversations=chosen, by=user_of(request), annotators=annotators
+        )
+        return Response({"added": added})
+
+
+class CloseView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(request=None, responses={200: RoundOut, **LED})
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """End full labeling: open assignments can no longer be saved (leads)."""
+        project = access.led(request.user, slug)
+        finished = get_object_or_404(rounds_of(project), number=number)
+        rounds.close(finished, by=user_of(request))
+        return Response(round_out(finished))
+
+
+def rounds_of(project: Project) -> QuerySet[Round]:
+    return project.rounds.labelling().select_related("project")
+
+
+def round_out(round_: Round) -> Any:
+    (row,) = counted_rows([round_])
+    return RoundOut(row).data
+
+
+def counted_rows(rows: list[Round]) -> list[Any]:
+    """The rounds as they are now, with how far they are."""
+    fresh = {
+        row.pk: row
+        for row in counted(Round.objects.labelling().filter(pk__in=[row.pk for row in rows]))
+    }
+    return [fresh[row.pk] for row in rows]
+
+
+def _results(closed: Round) -> list[dict[str, Any]]:
+    """Of each layer, in the order of the gate."""
+    layers: dict[str, AgreementFigures] = (closed.agreement or {}).get("layers") or {}
+    stated = set(closed.empty_layers.values_list("layer", flat=True))
+    read = {name: read_agreement(layers[name]) for name in LAYERS if name in layers}
+    return [
+        {
+            "layer": name,
+            "outcome": figures.outcome,
+            "measure": figures.measure,
+            "value": figures.value,
+            "threshold": figures.threshold,
+            "content": figures.content.value if figures.content else None,
+            "stated_empty": name in stated,
+        }
+        for name, figures in read.items()
+    ]
+
+
+def _plan(project: Project, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What the service takes: rows in place of names."""
+    drawn = {name: wanted.pop(name) for name in ("conversations", "number", "split", "domain")}
+    chosen = batches.chosen(project, **drawn, seed=wanted["seed"], same_as=wanted.pop("same_as"))
+    annotators = _annotators(project, wanted.pop("annotators"))
+    shares, percents = wanted.pop("quotas"), wanted.pop("percents")
+    shares = shares if percents is None else percents
+    quotas = None
+    if shares is not None:
+        everybody = annotators if annotators is not None else rounds.annotators_of(project)
+        by_name = {person.get_username(): person.pk for person in everybody}
+        if unknown := sorted(shares.keys() - by_name.keys()):
+            field = "quotas" if percents is None else "percents"
+            raise serializers.ValidationError({field: [f"Not in the round: {', '.join(unknown)}."]})
+        quotas = {pk: shares.get(name, 0) for name, pk in by_name.items()}
+        if percents is not None:
+            overlap = wanted["overlap"] or project.overlap
+            quotas = quotas_of_percents(quotas, places=len(chosen) * overlap)
+    return {**wanted, "conversations": chosen, "annotators": annotators, "quotas": quotas}
+
+
+def _annotators(project: Project, names: list[str] | None) -> Any:
+    return None if names is None else people("annotators", names, assignments.annotators(project))
+
+
+def _preview(project: Project, plan: dict[str, Any]) -> dict[str, Any]:
+    everybody = plan["annotators"]
+    if everybody is None:
+        everybody = rounds.annotators_of(project)
+    is_calibration = plan["kind"] == Round.Kind.CALIBRATION
+    overlap = len(everybody) if is_calibration else plan["overlap"] or project.overlap
+    number, quotas = len(plan["conversations"]), plan["quotas"]
+    if quotas is not None:
+        check_quotas(quotas, conversations=number, overlap=overlap)
+    names = {person.pk: person.get_username() for person in everybody}
+    return {
+        "conversations": number,
+        "annotators": list(names.values()),
+        "overlap": overlap,
+        "assignments": number * overlap,
+        "quotas": quotas and {names[pk]: n for pk, n in quotas.items()},
+    }

@@ -1,0 +1,115 @@
+"""The protocol of labeling by tokens alone: what leads and annotators do on pages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from labeling.services import tokens
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+CONVERSATIONS = [
+    {
+        "id": f"call-{number}",
+        "messages": [
+            {"role": "user", "content": f"We have to see order {number}."},
+            {"role": "analyst", "content": "Who looks at it?"},
+        ],
+    }
+    for number in range(4)
+]
+
+
+class Program:
+    """Somebody's token, and nothing else."""
+
+    def __init__(self, user: User) -> None:
+        secret = tokens.issue(user=user, name="protocol").secret
+        self._client = Client(
+            enforce_csrf_checks=True, headers={"Authorization": f"Bearer {secret}"}
+        )
+
+    def __call__(self, method: str, path: str, body: Any = None, *, status: int = 200) -> Any:
+        sent = {} if body is None else {"data": json.dumps(body)}
+        response = getattr(self._client, method)(
+            f"/api/{path}", content_type="application/json", **sent
+        )
+        assert response.status_code == status, response.content
+        return response.json() if response.content else None
+
+    def upload(self, path: str, name: str, text: str, **fields: Any) -> Any:
+        file = SimpleUploadedFile(name, text.encode())
+        response = self._client.post(f"/api/{path}", {"file": file, **fields})
+        assert response.status_code in (200, 201), response.content
+        return response.json()
+
+    def label(self, marked: bool) -> None:
+        """The next conversation: read it, and submit one requirement or none."""
+        pk = self("post", "queue/next/")["assignment"]
+        shown = self("get", f"annotations/{pk}/conversation/")
+        assert [message["index"] for message in shown["messages"]] == [0, 1]
+        (layer,) = shown["layers"]
+        labels = [factories.requirement()] if marked else []
+        save = {
+            "base_version": 0,
+            "client": str(uuid4()),
+            "seq": 1,
+            "payload": {layer["key"]: labels},
+            "nothing": [] if marked else [layer["name"]],
+        }
+        self("post", f"annotations/{pk}/submit/", save)
+
+
+@pytest.fixture
+def programs(people: dict[str, User]) -> dict[str, Program]:
+    return {name: Program(people[name]) for name in ("ana", "ben", "rita", "olga", "noor", "admin")}
+
+
+def test_a_calibration_by_token(programs: dict[str, Program]) -> None:
+    admin, ana, ben = programs["admin"], programs["ana"], programs["ben"]
+
+    made = admin("post", "projects/", {"name": "Calls", "kappa_threshold": 0.5}, status=201)
+    assert (made["slug"], made["roles"]) == ("calls", ["annotator", "lead", "researcher"])
+    added = admin(
+        "post", "projects/calls/members/", {"username": "ana", "role": "annotator"}, status=201
+    )
+    assert added["username"] == "ana"
+    link = admin("post", "projects/calls/invitations/", {"role": "annotator"}, status=201)["link"]
+    assert ben("post", "invitations/accept/", {"secret": link}) == {
+        "project": "calls",
+        "role": "annotator",
+    }
+
+    text = "\n".join(map(json.dumps, CONVERSATIONS))
+    assert (
+        admin.upload("projects/calls/conversations/", "calls.jsonl", text, dry_run="true")["new"]
+        == 4
+    )
+    assert admin.upload("projects/calls/conversations/", "calls.jsonl", text)["new"] == 4
+    listed = admin("get", "projects/calls/conversations/?search=call-1&stage=unplanned")["results"]
+    assert [row["external_id"] for row in listed] == ["call-1"]
+    one = admin("get", f"projects/calls/conversations/{listed[0]['id']}/")
+    assert one["messages"][0]["content"] == "We have to see order 1."
+
+    admin(
+        "post",
+        "projects/calls/guidelines/",
+        {"body": "# Rules", "summary": "First", "base_version": 0},
+        status=201,
+    )
+    asked = {"kind": "calibration", "number": 3, "seed": 7}
+    planned = admin("post", "projects/calls/rounds/", {**asked, "dry_run": True})
+    assert (planned["assignments"], planned["annotators"]) == (6, ["ana", "ben"])
+    opened = admin("post", "projects/calls/rounds/", asked, status=201)
+    assert (opened["number"], opened["conversations"], opened["work"]["pending"]) == (1, 3, 6)
+    for _ in range(3):
+        ana.label(marked=True)
+        ben.label(marked=False)
