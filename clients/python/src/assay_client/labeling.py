@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 from assay_client import models
@@ -131,25 +131,3 @@ class OwnWork(Part):
             "payload": payload,
             **answer,
         }
-
-
-class Reviews(Part):
-    """Verdicts on submitted answers (leads)."""
-
-    def list(self, annotation: int) -> list[models.Review]:
-        rows = self._transport.get(self._path("reviews", annotation))
-        return [models.Review.model_validate(row) for row in rows]
-
-    def give(
-        self,
-        annotation: int,
-        version: int,
-        verdict: Literal["accepted", "fixed", "returned"],
-        *,
-        comment: str = "",
-        to: str = "",
-        payload: models.Labels | None = None,
-    ) -> models.Review:
-        body = said(version=version, verdict=verdict, comment=comment, to=to, payload=payload)
-        path = self._path("reviews", annotation)
-        return models.Review.model_validate(self._transport.post(path, body))

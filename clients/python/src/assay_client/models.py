@@ -273,6 +273,57 @@ class Agreement(Model):
         return to_pandas(self.pairs)
 
 
+class Disagreement(Model):
+    """Something that annotators of a closed round marked differently; ``place`` names it."""
+
+    place: str
+    id: int | None
+    conversation: str
+    layer: str
+    message: int | None
+    name: str
+    sides: list[dict[str, Any]]
+    outcome: str
+    note: str
+    remarks: int
+
+
+class DisagreementDetail(Disagreement):
+    thread: list[dict[str, Any]]
+    answered_in: list[int]
+
+
+class SettlingGate(Model):
+    """Whether calibration lets full labeling begin, and which round decided that."""
+
+    state: str
+    is_open: bool
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    round: Round | None
+
+
+class SettledCase(Model):
+    """One conversation and layer among the work of adjudicators."""
+
+    conversation: int
+    external_id: str
+    layer: str
+    round: int
+    state: str
+    agreement: float | None
+
+
+class ReviewRow(Model):
+    annotation: int
+    conversation: str
+    annotator: str
+    round: int
+    verdict: str
+    agreement: float | None
+
+
 class Cluster(Model):
     how: str
     label: dict[str, Any]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay_client import models
+from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
 from assay_client.paging import Rows
 from assay_client.part import Part, said
@@ -73,11 +74,34 @@ class ProjectPart(Part):
         self.guidelines = Guidelines(transport, root)
         self.rounds = Rounds(transport, root)
         self.admissions = Admissions(transport, root)
+        self.adjudications = Adjudications(transport, root)
+        self.reviews = Reviews(transport, root)
         self.primary_metrics = PrimaryMetrics(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
         return models.ProjectDetail.model_validate(self._transport.get(self._root))
+
+    def gate(self) -> models.SettlingGate:
+        """Whether calibration lets full labeling begin."""
+        return models.SettlingGate.model_validate(self._transport.get(self._path("gate")))
+
+    def progress(self) -> dict[str, Any]:
+        """How far conversations and people are."""
+        progress: dict[str, Any] = self._transport.get(self._path("progress"))
+        return progress
+
+    def settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = self._transport.get(self._path("settings"))
+        return settings
+
+    def change(self, **settings: Any) -> dict[str, Any]:
+        """Change settings (leads); they are refused if somebody else has changed them meanwhile."""
+        now = self.settings()
+        base = {name: now[name] for name in settings if name in now}
+        answer = self._transport.patch(self._path("settings"), {**settings, "base": base})
+        changed: dict[str, Any] = answer["settings"]
+        return changed
 
     def __repr__(self) -> str:
         return f"<Project {self.slug}>"
@@ -211,7 +235,7 @@ class Rounds(Part):
         seed: int = 0,
     ) -> models.Round:
         """Open a round on conversations by id, on ``number`` drawn ones, or on those of a round."""
-        body = self._plan(
+        body = said(
             kind=kind,
             conversations=conversations,
             number=number,
@@ -228,7 +252,7 @@ class Rounds(Part):
 
     def plan(self, kind: Literal["calibration", "full"], **options: Any) -> models.RoundPlan:
         """What :meth:`open` would hand out with these options."""
-        body = self._plan(kind=kind, dry_run=True, **options)
+        body = said(kind=kind, dry_run=True, **options)
         return models.RoundPlan.model_validate(self._transport.post(self._path("rounds"), body))
 
     def close(self, number: int) -> models.Round:
@@ -250,6 +274,7 @@ class Rounds(Part):
             what=f"Round {number}",
             timeout=timeout,
             progress=progress,
+            sleep=self._transport.sleep,
         )
 
     def agreement(
@@ -267,13 +292,18 @@ class Rounds(Part):
                 return None
 
         measured = wait_until(
-            look, lambda figures: figures is not None, what="Agreement", timeout=timeout
+            look,
+            lambda figures: figures is not None,
+            what="Agreement",
+            timeout=timeout,
+            sleep=self._transport.sleep,
         )
         assert measured is not None
         return measured
 
-    def _plan(self, **options: Any) -> dict[str, Any]:
-        return said(**options)
+    def disagreements(self, number: int) -> Disagreements:
+        """What annotators of a closed round marked differently, to be discussed."""
+        return Disagreements(self._transport, self._path("rounds", number))
 
 
 class Admissions(Part):

@@ -66,6 +66,7 @@ class Run(models.Model):
             what=f"Run {self.id}",
             timeout=timeout,
             progress=progress,
+            sleep=self._runs._transport.sleep,
         )
         if over.status != "finished":
             why = over.failure or over.pause_reason

@@ -32,7 +32,7 @@ class Retries:
 
     Seconds double from ``first`` up to ``longest``, each time shortened at random by up to a half,
     so that programs that failed together do not come back together. What the server says in
-    ``Retry-After`` counts instead, up to ``longest``.
+    ``Retry-After`` counts instead, up to ``longest``. ``sleep`` is what waiting does, everywhere.
     """
 
     attempts: int = 5
@@ -57,6 +57,7 @@ class Transport:
     def __init__(self, http: httpx.Client, retries: Retries) -> None:
         self._http = http
         self._retries = retries
+        self.sleep = retries.sleep
 
     def close(self) -> None:
         self._http.close()

@@ -47,6 +47,7 @@ class Trial(models.Model):
             what=f"Trial {self.id}",
             timeout=timeout,
             progress=progress,
+            sleep=self._trials._transport.sleep,
         )
         if over.status != "finished":
             raise WorkFailed(f"Trial {self.id} is {over.status}. {over.failure}".strip(), over)

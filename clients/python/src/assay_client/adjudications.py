@@ -1,0 +1,141 @@
+"""What people do about differences: discuss them, decide them, review answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from assay_client import models
+from assay_client.paging import Rows
+from assay_client.part import Part, said
+from assay_client.waiting import wait_until
+
+Tab = Literal["disputed", "agreed", "decided"]
+Choice = Callable[[models.Cluster], Mapping[str, Any] | None]
+"""From a cluster the label that is right, or None to leave it out."""
+
+
+class Disagreements(Part):
+    """Of one closed round; each is named by its ``place``."""
+
+    def list(
+        self, *, layer: str | None = None, state: Literal["open", "decided"] | None = None
+    ) -> Rows[models.Disagreement]:
+        query = said(layer=layer, state=state)
+        return self._rows(self._path("disagreements"), models.Disagreement.model_validate, query)
+
+    def get(self, place: str) -> models.DisagreementDetail:
+        """With everybody's labels and what was said."""
+        return self._detail(self._transport.get(self._path("disagreements", place)))
+
+    def say(self, place: str, body: str) -> models.DisagreementDetail:
+        path = self._path("disagreements", place, "remarks")
+        return self._detail(self._transport.post(path, {"body": body}))
+
+    def decide(self, place: str, outcome: str, note: str = "") -> models.DisagreementDetail:
+        """What came of it (leads). ``guideline`` is answered by a version of the guidelines."""
+        path = self._path("disagreements", place, "outcome")
+        return self._detail(self._transport.put(path, {"outcome": outcome, "note": note}))
+
+    def hide_names(self, *, hidden: bool = True) -> None:
+        """Letters in place of names, for everybody who reads the discussion (leads)."""
+        self._transport.put(self._path("names"), {"hidden": hidden})
+
+    def _detail(self, answer: Any) -> models.DisagreementDetail:
+        return models.DisagreementDetail.model_validate(answer)
+
+
+class Adjudications(Part):
+    """What is settled in a project and what is not (leads and researchers)."""
+
+    def list(
+        self,
+        tab: Tab = "disputed",
+        *,
+        layer: str | None = None,
+        round: int | None = None,
+        timeout: float | None = 60.0,
+    ) -> Rows[models.SettledCase]:
+        """Lowest agreement first; waits until a worker has merged the newest answers."""
+        path, query = self._path("adjudications"), said(tab=tab, layer=layer, round=round)
+        self._prepared(query, timeout)
+        return self._rows(path, models.SettledCase.model_validate, query)
+
+    def accept(self, layer: str, *, majority: bool = False, timeout: float | None = 60.0) -> int:
+        """Accept what everybody agreed on, or also what a majority did. Says how many it were."""
+        acceptable = self._prepared({"layer": layer}, timeout)["acceptable"]
+        expected = acceptable["unanimous"] + (acceptable["majority"] if majority else 0)
+        body = {"layer": layer, "majority": majority, "expected": expected}
+        answer = self._transport.post(self._path("adjudications", "accept"), body)
+        accepted: int = answer["accepted"]
+        return accepted
+
+    def get(self, conversation: int, layer: str) -> models.Merge:
+        """The labels of a conversation in clusters, with the newest decision."""
+        path = self._of_conversation(conversation, layer)
+        return models.Merge.model_validate(self._transport.get(path))
+
+    def decide(
+        self,
+        conversation: int,
+        layer: str,
+        choice: Choice,
+        *,
+        added: Sequence[Mapping[str, Any]] = (),
+        kind: str = "",
+        note: str = "",
+        guideline_flag: bool = False,
+    ) -> models.Decision:
+        """Decide about each cluster by ``choice``, as the answers stand now.
+
+        If an answer changes before the decision arrives, it is refused with :class:`Conflict`.
+        """
+        merge = self.get(conversation, layer)
+        body = {
+            "answers": merge.answers,
+            "labels": [choice(cluster) for cluster in merge.clusters],
+            "added": list(added),
+            "kind": kind,
+            "note": note,
+            "guideline_flag": guideline_flag,
+        }
+        path = self._of_conversation(conversation, layer)
+        return models.Decision.model_validate(self._transport.post(path, body))
+
+    def _of_conversation(self, conversation: int, layer: str) -> str:
+        return Part(self._transport)._path("adjudications", conversation, layer)
+
+    def _prepared(self, query: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
+        path = self._path("adjudications")
+        return wait_until(
+            lambda: dict(self._transport.get(path, query)),
+            lambda page: not page["preparing"],
+            what="Merging",
+            timeout=timeout,
+            sleep=self._transport.sleep,
+        )
+
+
+class Reviews(Part):
+    """Verdicts on submitted answers."""
+
+    def list(
+        self, *, state: Literal["open", "done"] = "open", annotator: str | None = None
+    ) -> Rows[models.ReviewRow]:
+        query = said(state=state, annotator=annotator)
+        return self._rows(self._path("reviews"), models.ReviewRow.model_validate, query)
+
+    def give(
+        self,
+        annotation: int,
+        version: int,
+        verdict: Literal["accepted", "fixed", "returned"],
+        *,
+        comment: str = "",
+        to: str = "",
+        payload: models.Labels | None = None,
+    ) -> models.Review:
+        """About one version of an answer (leads); the newest verdict counts."""
+        body = said(version=version, verdict=verdict, comment=comment, to=to, payload=payload)
+        path = Part(self._transport)._path("reviews", annotation)
+        return models.Review.model_validate(self._transport.post(path, body))

@@ -1,0 +1,158 @@
+"""The whole protocol by its client alone: from an empty server to a run that is compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
+
+from assay_client import ApiError, Client
+from assay_client.models import Cluster
+from tests.clients.conftest import ClientOf
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+ANNOTATORS = ("ana", "ben", "cleo")
+SAMPLES = 20
+MESSAGES = 8
+DIFFERENCES = 12
+"""In so many conversations Ana marks the analyst's recap, too, as long as nobody forbids it."""
+LAYER = "extraction"
+
+
+def talk(number: int) -> dict[str, Any]:
+    turns = [
+        {
+            "role": "user" if index % 2 == 0 else "analyst",
+            "content": f"Message {index} of talk {number}: we have to see where order {index} is.",
+        }
+        for index in range(MESSAGES)
+    ]
+    split = "train" if number > SAMPLES else "dev"
+    return {
+        "id": f"t-{number:03d}",
+        "domain": "orders",
+        "difficulty": "easy",
+        "split": split,
+        "messages": turns,
+    }
+
+
+def requirement(talk: str, who: str, number: int, source: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "uid": str(uuid5(NAMESPACE_URL, f"{talk} {who} {number}")),
+        "id": f"REQ-{number:03d}",
+        "title": f"Order Tracking {source}",
+        "type": "functional",
+        "actor": "Customer",
+        "action": f"See where order {source} is",
+        "condition": None,
+        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
+        "priority": "must",
+        "source_messages": [source],
+        "rationale": f"Asked for in message {source}",
+        "confidence": 1.0,
+        **fields,
+    }
+
+
+def label_everything(annotator: Client, who: str, sources: Any) -> int:
+    """Answer what is in the queue; ``sources`` says for a talk which messages are marked."""
+    open_work = [row for row in annotator.work.queue() if row.status != "submitted"]
+    for row in open_work:
+        work = annotator.work.open(row.id)
+        assert len(work.messages) == MESSAGES
+        labels = [
+            requirement(row.conversation, who, number, source)
+            for number, source in enumerate(sources(row.conversation), 1)
+        ]
+        draft = annotator.work.save(row.id, {"requirements": labels})
+        done = annotator.work.submit(
+            row.id, {"requirements": labels}, base_version=draft.version, active_seconds=60
+        )
+        assert done.status == "submitted"
+    return len(open_work)
+
+
+def differs(conversation: str) -> bool:
+    return int(conversation[2:]) <= DIFFERENCES
+
+
+def test_the_whole_protocol(client_of: ClientOf) -> None:
+    rita, noor = client_of("rita"), client_of("noor")
+    annotators = {name: client_of(name) for name in ANNOTATORS}
+
+    # a project with its people, its conversations and the first guidelines
+    with pytest.raises(ApiError) as refused:
+        noor.projects.create("Orders")
+    assert refused.value.code == "permission_denied"
+    rita.projects.create("Orders", slug="orders", layers=[LAYER], overlap=3)
+    project = rita.project("orders")
+    for name in ANNOTATORS:
+        project.members.add(name, "annotator")
+    noor.projects.join(project.invitations.create("researcher").link)
+    lines = [json.dumps(talk(number)) for number in range(1, SAMPLES + 6)]
+    stored = project.conversations.store(("talks.jsonl", "\n".join(lines).encode()))
+    assert (stored.new, stored.messages) == (25, 25 * MESSAGES)
+    project.guidelines.write("# Guide\n\nMark what they want.", "First", base_version=0)
+
+    # the first round is below the gate
+    samples = [f"t-{number:03d}" for number in range(1, SAMPLES + 1)]
+    first = project.rounds.open("calibration", conversations=samples)
+    assert (first.conversations, first.work.pending) == (SAMPLES, 3 * SAMPLES)
+    for name, annotator in annotators.items():
+        mine = (lambda t: [0, 5] if differs(t) else [0]) if name == "ana" else (lambda t: [0])
+        assert label_everything(annotator, name, mine) == SAMPLES
+    agreement = project.rounds.agreement(first.number)
+    assert not agreement.passed
+    assert agreement.value is not None
+    assert agreement.value < agreement.threshold == 0.75
+    assert len(agreement.to_pandas()) == 3
+    with pytest.raises(ApiError) as locked:
+        project.rounds.open("full", number=5)
+    assert locked.value.code == "gate_locked"
+
+    # people discuss; the lead decides, and answers by a version of the guidelines
+    talked_over = project.rounds.disagreements(first.number)
+    places = [row.place for row in talked_over.list(state="open")]
+    assert len(places) == DIFFERENCES
+    ana = annotators["ana"].project("orders").rounds.disagreements(first.number)
+    ana.say(places[0], "The recap says it once more, in better words.")
+    for place in places:
+        talked_over.decide(place, "guideline", "A recap is no new wish")
+    assert list(talked_over.list(state="open")) == []
+    decided = [row.id for row in talked_over.list(state="decided")]
+    second_version = project.guidelines.write(
+        "# Guide\n\nMark what they want. Mark no recap of the analyst.",
+        "Recaps are left out",
+        base_version=1,
+        because=[id for id in decided if id is not None],
+    )
+    assert talked_over.get(places[0]).answered_in == [second_version.version]
+
+    # the second round passes
+    second = project.rounds.open("calibration", same_as=first.number)
+    assert second.guideline == 2
+    for name, annotator in annotators.items():
+        assert label_everything(annotator, name, lambda t: [0]) == SAMPLES
+    assert project.rounds.agreement(second.number).passed
+    assert project.gate().is_open
+
+    # full labeling, with one difference that an adjudicator decides
+    full = project.rounds.open("full", number=5)
+    for name, annotator in annotators.items():
+        mine = (lambda t: [0, 2] if t == "t-021" else [0]) if name != "cleo" else (lambda t: [0])
+        assert label_everything(annotator, name, mine) == 5
+    assert project.rounds.wait(full.number, timeout=60).work.submitted == 15
+    disputed = list(project.adjudications.list("disputed"))
+    for case in disputed:
+        project.adjudications.decide(
+            case.conversation, LAYER, as_it_stands, kind="", note="Two of three heard it"
+        )
+    assert list(project.adjudications.list("disputed")) == []
+    project.adjudications.accept(LAYER, majority=True)
+
+
+def as_it_stands(cluster: Cluster) -> dict[str, Any]:
+    return cluster.label
