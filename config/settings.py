@@ -115,6 +115,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.middleware.numbered",
+    "config.web_counts.counted",
     "config.watch.watched",
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",

@@ -42,7 +42,7 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.services import job_kinds, label_hints, lint_sources, plugins
+        from evaluation.services import job_kinds, label_hints, lint_sources, plugins, run_metrics
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
@@ -54,6 +54,7 @@ class EvaluationConfig(AppConfig):
         label_hints.register()
         lint_sources.register()
         plugins.register()
+        run_metrics.register()
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
         checks.register(_refused_plugins)

@@ -83,6 +83,7 @@ from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
 from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
+from labeling.views.metrics import metrics
 from labeling.views.newcomers import another_try, calibrate, let_in
 from labeling.views.progress import progress, targets
 from labeling.views.projects import (
@@ -243,6 +244,7 @@ urlpatterns = [
     path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/finished/", round_finished, name="round-finished"),

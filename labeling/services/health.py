@@ -11,6 +11,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from pathlib import Path
 from textwrap import shorten
 from threading import Thread
 from time import monotonic
@@ -102,19 +103,28 @@ def migrations_to_make() -> int:
 
 def _broker() -> str:
     url = str(current_app.conf.broker_url)
+    _found.messages = None
     with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
         with broker.SimpleQueue("celery") as queue:
-            return f"{url.partition(':')[0]}, {queue.qsize()} messages wait"
+            _found.messages = int(queue.qsize())
+            return f"{url.partition(':')[0]}, {_found.messages} messages wait"
 
 
-def messages_waiting() -> int:
-    """In the broker: wake-ups that no worker has taken."""
-    with (
-        current_app.connection_for_write(connect_timeout=SECONDS) as broker,
-        broker.SimpleQueue("celery") as queue,
-    ):
-        return int(queue.qsize())
+def messages_waiting() -> int | None:
+    """In the broker, as it was found when it was last asked; None: it did not answer."""
+    return _found.messages
+
+
+class _Found:
+    messages: int | None = None
+
+
+_found = _Found()
+
+
+def free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
 
 
 def _disk() -> str:
@@ -122,7 +132,7 @@ def _disk() -> str:
         probe.write(b"\0" * 4096)
         probe.flush()
         os.fsync(probe.fileno())
-    free = shutil.disk_usage(settings.DATA_DIR).free
+    free = free_bytes(settings.DATA_DIR)
     if free < LEAST_FREE:
         raise Missing(f"{free // 1024**2} MB free: less than {LEAST_FREE // 1024**2}")
     return f"{free // 1024**2} MB free, writable"

@@ -45,6 +45,7 @@ EXPECTED = {
     "password-forgotten": Row(200, 200, 200, 200, 200),
     "password-set": Row(200, 200, 200, 200, 200),  # the page says that the link is over
     "healthz": Row(200, 200, 200, 200, 200),
+    "metrics": Row(200, 200, 200, 200, 200),  # asked from the machine itself
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
     "invitation": Row(200, 200, 200, 200, 200),  # to whoever has its link
