@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from labeling.domain.numbers import whole_number
 from labeling.translation import lazy as _
 
 PAGE_SIZE = 50
+LONGEST_TEXT = 100
 FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
 OUTCOMES = (
     ("", _("Every case")),
@@ -26,7 +28,7 @@ OUTCOMES = (
     ("waiting", _("Waiting or in work")),
 )
 STATES = CaseRun.State
-ADDRESSED = ("sort", "outcome", "error", "after", "before")
+ADDRESSED = ("sort", "text", "outcome", "error", "after", "before")
 """What the address says of the table: with any of it, the tab of cases is meant."""
 
 
@@ -49,13 +51,21 @@ class Asked(NamedTuple):
     """What the address asks of the table; what does not exist is as if it was not there."""
 
     order: str
+    text: str
+    """In the id of the case or in its gold: messages and labels."""
     outcome: str
     error: str
     after: int | None
     before: int | None
 
     def address(self, **changed: str | int) -> str:
-        kept = {"tab": "cases", "sort": self.order, "outcome": self.outcome, "error": self.error}
+        kept = {
+            "tab": "cases",
+            "sort": self.order,
+            "text": self.text,
+            "outcome": self.outcome,
+            "error": self.error,
+        }
         return "?" + urlencode({name: value for name, value in (kept | changed).items() if value})
 
 
@@ -66,6 +76,7 @@ def asked_of(request: HttpRequest) -> Asked:
 
     return Asked(
         order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
+        text=request.GET.get("text", "").strip()[:LONGEST_TEXT],
         outcome=chosen("outcome", [name for name, _title in OUTCOMES]),
         error=chosen("error", CaseRun.ErrorClass.values),
         after=whole_number(request.GET.get("after", "")),
@@ -86,7 +97,7 @@ def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> 
         "asked": asked,
         "unsorted": asked.address(sort=""),
         "outcomes": OUTCOMES,
-        "filtered": bool(asked.outcome or asked.error),
+        "filtered": bool(asked.text or asked.outcome or asked.error),
         "earlier": asked.address(before=page.cases[0].pk) if page.has_earlier else "",
         "later": asked.address(after=page.cases[-1].pk) if page.has_later else "",
         "first_page": asked.address(),
@@ -109,6 +120,13 @@ def failures(cases: Any, primary: Metric) -> Any:
 
 
 def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:
+    if asked.text:
+        in_json = json.dumps(asked.text, ensure_ascii=False)[1:-1]
+        cases = cases.filter(
+            Q(item__item_id__icontains=asked.text)
+            | Q(part__icontains=asked.text)
+            | Q(item__canonical__icontains=in_json)
+        )
     if asked.error:
         cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
     if asked.outcome == FAILURE:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -200,6 +201,10 @@ def test_cases_are_filtered_by_what_came_out(
     assert shown("error=permanent") == ["4"]
     assert shown("error=rate") == []
     assert len(shown("outcome=nonsense&tab=cases")) == 6
+    assert shown("text=CASE-004") == ["4"]
+    message = run.cases.get(item__item_id__endswith="3").item.content["conversation"][0]["content"]
+    assert "3" in shown(urlencode({"text": message[-25:].upper()}))
+    assert shown("text=CASE-004&outcome=best") == shown("text=no+such+word") == []
 
 
 def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
