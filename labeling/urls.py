@@ -104,6 +104,7 @@ from labeling.views.signing_in import (
     password_forgotten,
     password_link,
 )
+from labeling.views.status import project_status, project_status_free, status, status_free
 from labeling.views.tables import table
 from labeling.views.tokens import token_revoke, tokens, tokens_revoke
 from labeling.views.unused_layers import layer_empty, layer_empty_withdraw, layer_off
@@ -125,6 +126,8 @@ of_a_project = [
     path("settings/", settings_page, name="project-settings"),
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
+    path("status/", project_status, name="project-status"),
+    path("status/free/", project_status_free, name="project-status-free"),
     path("members/", members, name="members"),
     path("members/add/", member_add, name="member-add"),
     path("members/<int:pk>/role/", member_role, name="member-role"),
@@ -245,6 +248,8 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
+    path("status/", status, name="status"),
+    path("status/free/", status_free, name="status-free"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/finished/", round_finished, name="round-finished"),

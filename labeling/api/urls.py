@@ -34,6 +34,7 @@ from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.review_lists import ReviewsView
 from labeling.api.reviews import ReviewView
 from labeling.api.rounds import BatchView, CloseView, RoundsView, RoundView
+from labeling.api.status import ProjectFreeView, ProjectStatusView, StatusView
 from labeling.api.suggestions import FirstPassView, SuggestionsView
 from labeling.api.unused_layers import EmptyLayerView, LayerOffView
 from labeling.api.workspace import WorkspaceView
@@ -145,6 +146,13 @@ urlpatterns = [
     ),
     path("reviews/<int:pk>/", ReviewView.as_view(), name="api-review"),
     path("gold/", GoldListView.as_view(), name="api-gold"),
+    path("status/", StatusView.as_view(), name="api-status"),
+    path("projects/<slug:slug>/status/", ProjectStatusView.as_view(), name="api-project-status"),
+    path(
+        "projects/<slug:slug>/status/free/",
+        ProjectFreeView.as_view(),
+        name="api-project-status-free",
+    ),
     path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
 ]

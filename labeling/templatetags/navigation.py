@@ -109,6 +109,7 @@ GROUPS = (
                 ("webhook", "webhook-rotate", "webhook-remove"),
                 only_leads=True,
             ),
+            Entry("project-status", _("Background work")),
             Entry("audit", _("Audit log")),
         ),
     ),

@@ -75,6 +75,7 @@ WORDS = {
     ),
     "gold.linted": _("Lint of {layer} found {findings} faults"),
     "gold.frozen": _("froze {release} with {items} items"),
+    "job.freed": _("took a stuck job ({kind} {title}) from whoever held it"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
     "guideline.checked": _(
         "checked {conversation} by {annotator} against version {version}: {found}"

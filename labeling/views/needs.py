@@ -228,4 +228,4 @@ def of_administrator() -> list[Need]:
     text = _("Work has waited for a worker since {since}: is one running?").format(
         since=f"{since:%Y-%m-%d %H:%M} UTC"
     )
-    return [Need(0, text, _("How to start one"), reverse("docs-page", args=["deploying"]))]
+    return [Need(0, text, _("See what waits"), reverse("status"))]

@@ -45,6 +45,8 @@ EXPECTED = {
     "password-forgotten": Row(200, 200, 200, 200, 200),
     "password-set": Row(200, 200, 200, 200, 200),  # the page says that the link is over
     "healthz": Row(200, 200, 200, 200, 200),
+    "status": Row(302, 403, 403, 403, 403),  # administrators
+    "status-free": Row(302, 403, 403, 403, 403, post=True),
     "metrics": Row(200, 200, 200, 200, 200),  # asked from the machine itself
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
@@ -106,6 +108,11 @@ EXPECTED = {
     "progress": READERS,
     "members": READERS,
     "audit": READERS,
+    "project-status": READERS,
+    "project-status-free": Row(302, 404, 404, 403, 302, post=True),  # nothing to free
+    "api-status": API_EVERYBODY,
+    "api-project-status": API_READERS,
+    "api-project-status-free": Row(403, 404, 404, 403, 400, post=True),
     "table": READERS,
     "conversations": READERS,
     "checks": READERS,

@@ -1,0 +1,240 @@
+"""What waits, what is under way and what failed: on pages and by API, and freed by one click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from evaluation.models import CaseRun, LayerBuild, Run
+from evaluation.services.work import endings, leases, slots, steering
+from labeling.domain.facts import Fact
+from labeling.models import Event, PendingUpdate, Project, WorkerPulse
+from labeling.services import health, jobs, status
+from labeling.services.alone import alone
+from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.jobs import Job, NothingToFree
+from labeling.views.status import ADVICE, TITLES
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+AN_HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def queued(launch: Any) -> Callable[..., Run]:
+    def queue(**options: Any) -> Run:
+        run: Run = launch(**options)
+        steering.wake(run.pk)
+        return run
+
+    return queue
+
+
+@pytest.fixture
+def sign_in(people: dict[str, User]) -> Callable[[str], Client]:
+    def sign(name: str) -> Client:
+        client = Client()
+        client.force_login(people[name])
+        return client
+
+    return sign
+
+
+def job(kind: str = "run", scope: jobs.Scope = None) -> Job:
+    [found] = [each for each in jobs.open_jobs(scope) if each.kind == kind]
+    return found
+
+
+def held_case(run: Run, *, until: timedelta = timedelta(0)) -> tuple[CaseRun, Any]:
+    """By a thread of worker one."""
+    health.beat("one")
+    slot = slots.take("one")
+    assert slot is not None
+    case = leases.claim_case(run.pk, slot.owner)
+    assert case is not None
+    if until:
+        CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now() + until)
+    return case, slot.owner
+
+
+def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
+    queued: Callable[..., Run],
+) -> None:
+    run = queued()
+    waiting = job()
+    assert (waiting.is_at_work, waiting.done, waiting.total) == (False, 0, 3)
+    run.refresh_from_db()
+    assert waiting.since == run.woken_at
+    held_case(run)
+    at_work = job()
+    assert (at_work.is_at_work, at_work.workers, at_work.is_stuck) == (True, ("one",), False)
+    Run.objects.update(paused=True)
+    assert jobs.open_jobs() == []
+
+
+@pytest.mark.parametrize("why", ["the worker is gone", "the lease is two hours ahead"])
+def test_stuck_work_is_freed_and_whoever_lives_stores_nothing_more(
+    queued: Callable[..., Run], people: dict[str, User], project: Project, why: str
+) -> None:
+    run = queued()
+    case, owner = held_case(run, until=2 * AN_HOUR if "lease" in why else timedelta(0))
+    if "gone" in why:
+        WorkerPulse.objects.update(seen_at=timezone.now() - AN_HOUR)
+    assert job().is_stuck
+
+    status.free("run", run.pk, scope=[project.pk], by=people["rita"])
+
+    assert not leases.finish(case, owner, state=CaseRun.State.DONE)
+    case.refresh_from_db()
+    assert (case.state, case.attempts, case.owner) == ("queued", 0, None)
+    assert not run.slots.exists()
+    assert not job().is_at_work
+    again = leases.claim_case(run.pk, uuid4())
+    assert again is not None
+    assert again.pk == case.pk
+    event = Event.objects.get(verb="job.freed")
+    assert (event.actor, event.project, event.data["kind"]) == (people["rita"], project, "run")
+
+
+def test_a_build_of_layers_is_freed_the_same_way(project: Project, people: Any) -> None:
+    talk = factories.make_talk(project, "talk", [])
+    later = timezone.now() + 5 * AN_HOUR
+    build = LayerBuild.objects.create(
+        conversation=talk, config_sha256="a", owner=uuid4(), lease_expires_at=later, attempts=1
+    )
+    assert job("layers").is_stuck
+    status.free("layers", build.pk, scope=None, by=people["admin"])
+    build.refresh_from_db()
+    assert (build.owner, build.lease_expires_at, build.attempts) == (None, None, 0)
+
+
+def test_what_nobody_holds_or_who_has_no_right_to_frees_nothing(
+    queued: Callable[..., Run], people: dict[str, User]
+) -> None:
+    run = queued()
+    with pytest.raises(NothingToFree):
+        status.free("run", run.pk, scope=None, by=people["admin"])
+    held_case(run)
+    for kind, key, scope in (("run", run.pk, []), ("run", 0, None), ("nothing", 1, None)):
+        with pytest.raises(NothingToFree):
+            status.free(kind, key, scope=scope, by=people["rita"])
+    assert job().is_at_work
+
+
+def test_answers_a_freeze_and_lint_wait_until_a_worker_is_at_them(
+    project: Project, people: dict[str, User]
+) -> None:
+    for _ in range(3):
+        PendingUpdate.objects.create(project=project)
+    ask = {"project": project, "layer": "extraction", "by": people["rita"]}
+    gold_requests.request_freeze(**ask, name="first")
+    gold_requests.request_freeze(**ask, name="second")
+    lint_requests.request(**ask)
+    assert (job("answers").total, job("answers").is_at_work) == (3, False)
+    assert not job("lint").is_at_work
+    assert [each.is_at_work for each in jobs.open_jobs() if each.kind == "freeze"] == [False] * 2
+    with alone(f"freeze {project.pk}"), alone(f"process {project.pk}"):
+        freezes = [each for each in jobs.open_jobs() if each.kind == "freeze"]
+        assert [(each.title, each.is_at_work) for each in freezes] == [
+            ("first", True),
+            ("second", False),
+        ]
+        assert job("answers").is_at_work
+    backlog = {each.kind: each.waiting for each in jobs.backlogs()}
+    assert set(backlog) == set(TITLES)
+    assert (backlog["answers"], backlog["freeze"], backlog["lint"], backlog["run"]) == (1, 2, 1, 0)
+
+
+def test_readiness_fails_when_something_waits_for_too_long(project: Project) -> None:
+    PendingUpdate.objects.create(project=project)
+    assert health._queue().startswith("1 wait, the oldest for")
+    PendingUpdate.objects.update(asked_at=timezone.now() - AN_HOUR)
+    with pytest.raises(health.Missing, match="1 wait, the oldest for 36"):
+        health._queue()
+
+
+def test_failures_say_why_and_every_kind_has_words_and_advice(
+    queued: Callable[..., Run], sign_in: Callable[[str], Client]
+) -> None:
+    broken, partly = queued(), queued()
+    endings.fail(broken.pk, Fact("run.scoring_too_long", hours=6))
+    CaseRun.objects.filter(run=partly, pk=partly.cases.first().pk).update(  # type: ignore[union-attr]
+        state="failed", error=Fact("work.given_up", attempts=3), finished_at=timezone.now()
+    )
+    found = {each.key: each.why.code for each in jobs.failures()}
+    assert found == {broken.pk: "run.scoring_too_long", partly.pk: "job.cases_failed"}
+    page = sign_in("rita").get("/projects/demo/status/").content.decode()
+    assert "1 cases failed, the last one so:" in page
+    assert str(ADVICE["run"]) in page
+
+
+def test_leads_see_their_project_and_free_researchers_only_see(
+    queued: Callable[..., Run], sign_in: Callable[[str], Client]
+) -> None:
+    run = queued()
+    page = sign_in("rita").get("/projects/demo/status/").content.decode()
+    assert "Waiting for a worker since" in page
+    assert "No worker is running." in page
+    held_case(run)
+    assert "Free it" in sign_in("rita").get("/projects/demo/status/").content.decode()
+    assert "Free it" not in sign_in("noor").get("/projects/demo/status/").content.decode()
+    freed = sign_in("rita").post(
+        "/projects/demo/status/free/", {"kind": "run", "key": run.pk}, follow=True
+    )
+    assert "is free: the next worker takes it up." in freed.content.decode()
+    again = sign_in("rita").post(
+        "/projects/demo/status/free/", {"kind": "run", "key": "x"}, follow=True
+    )
+    assert "Nobody is at this work any more" in again.content.decode()
+
+
+def test_administrators_see_all_projects_and_every_worker(
+    queued: Callable[..., Run], sign_in: Callable[[str], Client]
+) -> None:
+    held_case(queued())
+    page = sign_in("admin").get("/status/").content.decode()
+    assert "Demo" in page
+    assert '<th scope="row">one</th>' in page
+    assert sign_in("admin").post("/status/free/", {"kind": "run", "key": 0}).status_code == 302
+
+
+def test_programs_read_the_same_of_what_they_may(
+    queued: Callable[..., Run], sign_in: Callable[[str], Client]
+) -> None:
+    run = queued()
+    held_case(run)
+    said = sign_in("noor").get("/api/projects/demo/status/").json()
+    assert said["workers_alive"] == 1
+    assert said["waiting_since"] is None
+    [known] = said["jobs"]
+    assert (known["kind"], known["key"], known["project"]) == ("run", run.pk, "demo")
+    assert "one" not in known.values()  # names of machines are for administrators
+    assert sign_in("ana").get("/api/status/").json()["jobs"] == []
+    assert len(sign_in("admin").get("/api/status/").json()["jobs"]) == 1
+    free = {"kind": "run", "key": run.pk}
+    path = "/api/projects/demo/status/free/"
+    assert sign_in("rita").post(path, free, content_type="application/json").status_code == 200
+    refused = sign_in("rita").post(path, free, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_free")
+
+
+def test_more_projects_and_jobs_cost_no_more_queries(
+    queued: Callable[..., Run], project: Project
+) -> None:
+    spent = []
+    for number in range(3):
+        queued()
+        PendingUpdate.objects.create(project=factories.make_project(f"other-{number}"))
+        with CaptureQueriesContext(connection) as queries:
+            assert len(status.of(None).jobs) == 2 * (number + 1)
+        spent.append(len(queries))
+    assert spent[0] == spent[1] == spent[2] <= 25
