@@ -101,7 +101,8 @@ class TestContent:
         closed = answered(project, alike=True)
         figures = closed.agreement
         for one in (figures, figures["layers"]["extraction"]):
-            for name in ("content", "outcome", "chance_above", "outlook", "intervals", "ordinal"):
+            later = ("content", "outcome", "chance_above", "outlook", "intervals", "ordinal")
+            for name in ("by_origin", *later):
                 one.pop(name)
             for pair in one["pairs"]:
                 del pair["chance_above"], pair["intervals"]

@@ -132,7 +132,7 @@ class AgreementFigures(TypedDict):
     reasons: dict[str, StoredFact]
     excluded: list[ExcludedFigures]
     measure: Measure
-    by_origin: dict[str, OriginFigures]
+    by_origin: NotRequired[dict[str, OriginFigures]]
     chance_above: NotRequired[float | None]
     outlook: NotRequired[list[OutlookFigures]]
     intervals: NotRequired[dict[str, Interval]]
@@ -264,7 +264,7 @@ def read_agreement(figures: AgreementFigures) -> Agreement:
             for row in figures["excluded"]
         ],
         measure=figures["measure"],
-        by_origin=figures["by_origin"],
+        by_origin=figures.get("by_origin", {}),
         chance_above=figures.get("chance_above"),
         outlook=[Outlook(**row) for row in figures.get("outlook", [])],
         intervals=_read_intervals(figures.get("intervals", {})),
