@@ -15,6 +15,7 @@ import pytest
 from django.db import connection
 
 from config.env import ROOT
+from config.version import VERSION
 from tests.databases import environment, migrate
 from tests.processes import database_url
 
@@ -53,17 +54,26 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
     _assert_as_in_use(empty_database)
 
 
+BEFORE_VERSIONS = [
+    {"labeling": "0001_initial"},
+    {"labeling": "0015_facts_of_suggestions", "evaluation": "0007_judge_certificates"},
+    {"labeling": "0028_counted_places", "evaluation": "0018_case_exposure"},
+    {"labeling": "0043_calibration_outcomes", "evaluation": "0018_case_exposure"},
+]
+NEWEST_MIGRATIONS = {"0.1.0": {"labeling": "0050_plain_names", "evaluation": "0028_run_spending"}}
+"""Of each version before this one."""
+
+
+def test_every_earlier_version_is_upgraded_by_a_test() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\S+) – \d{4}-\d\d-\d\d$", changelog, re.M)
+
+    assert versions[0] == VERSION
+    assert set(versions[1:]) == set(NEWEST_MIGRATIONS)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"labeling": "0001_initial"},
-        {"labeling": "0015_facts_of_suggestions", "evaluation": "0007_judge_certificates"},
-        {"labeling": "0028_counted_places", "evaluation": "0018_case_exposure"},
-        {"labeling": "0043_calibration_outcomes", "evaluation": "0018_case_exposure"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("state", [*BEFORE_VERSIONS, *NEWEST_MIGRATIONS.values()], ids=str)
 def test_a_database_of_an_earlier_version_ends_with_the_same_tables_as_a_new_one(
     empty_database: str, state: dict[str, str]
 ) -> None:
