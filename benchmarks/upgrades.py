@@ -186,7 +186,7 @@ def crawl(name: str) -> None:
     while waiting and len(seen) < MOST_PAGES:
         path = waiting.pop(0)
         kind = kind_of(path)
-        if path in seen or not kind or len(opened[kind]) >= OF_A_KIND:
+        if path in seen or kind is None or len(opened[kind]) >= OF_A_KIND:
             continue
         seen.add(path)
         opened[kind].append(path)
@@ -200,13 +200,13 @@ def crawl(name: str) -> None:
         sys.exit(1)
 
 
-def kind_of(path: str) -> str:
+def kind_of(path: str) -> str | None:
     from django.urls import Resolver404, resolve
 
     try:
         return resolve(path.partition("?")[0]).route
     except Resolver404:
-        return ""
+        return None
 
 
 class Links(HTMLParser):

@@ -555,10 +555,7 @@ class PredictionsForm(forms.Form):
         file: UploadedFile = self.cleaned_data["file"]
         if (file.size or 0) > predictions.MAX_BYTES:
             raise forms.ValidationError(
-                _(
-                    "The file is larger than 100 MB: measure it with "
-                    "manage.py evaluate --predictions."
-                )
+                _("The file is larger than 100 MB: measure it with assay evaluate --predictions.")
             )
         return file
 

@@ -886,7 +886,7 @@ TRIALS: dict[str, Text] = {
         "blind. No pipeline is tried on it: launch a run on its gold, or wait for its round."
     ),
     "trial.file_too_large": _(
-        "The files are larger than {most} MB: use manage.py run_pipeline for them."
+        "The files are larger than {most} MB: use assay run_pipeline for them."
     ),
     "trial.folder_not_empty": _(
         "{path} is not empty and holds no results of a pipeline. Choose another folder."
@@ -924,7 +924,7 @@ TRIALS: dict[str, Text] = {
     ),
     "trial.too_large": _(
         "A trial takes at most {conversations} conversations with {messages} messages. For more, "
-        "use manage.py run_pipeline."
+        "use assay run_pipeline."
     ),
     "trial.too_many_open": _("{most} of your trials are not finished. Wait for one, or cancel it."),
     "trial.too_many_questions": _("At most {most} questions are asked of each conversation."),

@@ -118,7 +118,7 @@ def why_not_measurable(run: Run) -> str:
         why = in_english(run.pause_reason)
         return f"Run {run.pk} is paused. {why} Go on with: {_how_to_go_on(run)}"
     if run.status != Run.Status.FINISHED:
-        return f"Run {run.pk} is {run.status}; continue with: manage.py evaluate --resume {run.pk}"
+        return f"Run {run.pk} is {run.status}; continue with: assay evaluate --resume {run.pk}"
     if counts.n_done == 0:
         case = run.cases.only("error").first()
         why = in_english(case.error) if case and case.error else ""
@@ -132,4 +132,4 @@ def _how_to_go_on(run: Run) -> str:
         option = " --budget-tokens N"
     if run.budget_cost is not None:
         option = " --budget MONEY"
-    return f"manage.py evaluate --resume {run.pk}{option}"
+    return f"assay evaluate --resume {run.pk}{option}"

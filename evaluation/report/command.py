@@ -24,9 +24,9 @@ def to_repeat(run: Run) -> str:
     spec = run.spec
     if spec.carried:
         gold = f"{spec.gold.name}@{spec.gold.version}"
-        words = ["manage.py", "carry_run", str(spec.carried.run), "--gold", gold]
+        words = ["assay", "carry_run", str(spec.carried.run), "--gold", gold]
         return shlex.join([*words, *(["--reason", run.reason] if run.reason else [])])
-    words = ["manage.py", "evaluate", "--gold", f"{spec.gold.name}@{spec.gold.version}"]
+    words = ["assay", "evaluate", "--gold", f"{spec.gold.name}@{spec.gold.version}"]
     if run.pipeline == predictions.NAME:
         words += ["--predictions", spec.predictions.file if spec.predictions else ""]
     else:

@@ -33,7 +33,7 @@ class ConversationsIn(serializers.Serializer[Any]):
     def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
         if sum(file.size or 0 for file in files) > MAX_BYTES:
             raise serializers.ValidationError(
-                _("The file is larger than 100 MB: import it with manage.py {command}.").format(
+                _("The file is larger than 100 MB: import it with assay {command}.").format(
                     command="import_conversations"
                 )
             )

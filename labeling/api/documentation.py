@@ -13,7 +13,7 @@ from labeling.api.base import ANYTHING, ApiView
 
 
 def describe(endpoints: list[Any]) -> list[Any]:
-    """Called for each description, also by ``manage.py spectacular``: see the settings."""
+    """Called for each description, also by ``assay spectacular``: see the settings."""
     described.apply()
     return endpoints
 

@@ -26,7 +26,7 @@ class SeveralFilesField(forms.FileField):
 
 def check_size(size: int, command: str) -> None:
     if size > MAX_BYTES:
-        too_large = _("The file is larger than 100 MB: import it with manage.py {command}.")
+        too_large = _("The file is larger than 100 MB: import it with assay {command}.")
         raise forms.ValidationError(too_large.format(command=command))
 
 

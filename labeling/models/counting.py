@@ -351,7 +351,7 @@ def errors(databases: Iterable[str]) -> list[CheckMessage]:
     return [
         Error(
             f"The database {using} has no trigger {name}: free places are miscounted there.",
-            hint="Run “manage.py migrate”, which writes all of them.",
+            hint="Run “assay migrate”, which writes all of them.",
             id="labeling.E002",
         )
         for using in databases

@@ -188,7 +188,7 @@ def errors(databases: Iterable[str], guards: list[Guard], *, id: str) -> list[Ch
     return [
         Error(
             f"The database {using} has no trigger {name}: frozen rows can be changed there.",
-            hint="Run “manage.py migrate”, which writes all of them.",
+            hint="Run “assay migrate”, which writes all of them.",
             id=id,
         )
         for using in databases

@@ -1,4 +1,4 @@
-"""What is missing before a team uses a server: ``manage.py preflight``. In English."""
+"""What is missing before a team uses a server: ``assay preflight``. In English."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _demo() -> Findings:
         yield (
             MISSING,
             f"{', '.join(names)} have passwords that everybody knows, and open on this machine: "
-            "give them others (manage.py changepassword) or close them in the administration.",
+            "give them others (assay changepassword) or close them in the administration.",
         )
 
 
@@ -109,7 +109,7 @@ def _people() -> Findings:
     if User.objects.filter(is_superuser=True, is_active=True).exists():
         yield FINE, "there is an administrator"
     else:
-        yield MISSING, "there is no administrator: run manage.py createsuperuser."
+        yield MISSING, "there is no administrator: run assay createsuperuser."
 
 
 def _mail() -> Findings:
@@ -129,11 +129,11 @@ def _database() -> Findings:
     else:
         yield FINE, connection.vendor
     if waiting := health.migrations_to_make():
-        yield MISSING, f"{waiting} migrations wait: run manage.py migrate."
+        yield MISSING, f"{waiting} migrations wait: run assay migrate."
         return
     lost = guards.missing(connection, guards.GUARDS)
     if lost:
-        yield MISSING, f"gold is not guarded ({', '.join(lost)}): run manage.py migrate."
+        yield MISSING, f"gold is not guarded ({', '.join(lost)}): run assay migrate."
     else:
         yield FINE, "all migrations are made, and gold is guarded"
 
@@ -148,7 +148,7 @@ def _parts() -> Findings:
 
 WHAT_TO_DO = {
     "database": "See that it runs and that DATABASE_URL is right.",
-    "migrations": "Run manage.py migrate.",
+    "migrations": "Run assay migrate.",
     "broker": "See that it runs and that CELERY_BROKER_URL is right.",
     "queue": "Start another worker, and see at /status/ what waits.",
     "disk": "Make room, or set ASSAY_DATA_DIR to a disk with room that can be written.",

@@ -367,7 +367,7 @@ def agreement_csv(
 
 
 def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
-    """What ``manage.py agreement --from-csv`` reads. A missing label has no row."""
+    """What ``assay agreement --from-csv`` reads. A missing label has no row."""
     yield ["item", "unit", "annotator", "label"]
     for conversation, ratings in units.items():
         for annotator, labels in ratings.labels.items():

@@ -124,12 +124,12 @@ def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
 ) -> None:
     run = finished(pipeline="nothing", size=2, seed=3)
     assert command.to_repeat(run) == (
-        "manage.py evaluate --gold demo@1 --pipeline nothing --size 2 --seed 3"
+        "assay evaluate --gold demo@1 --pipeline nothing --size 2 --seed 3"
     )
     again = make_release(3, name="again")
     carried = carrying.carry(run, again, reason="The last look")
     assert command.to_repeat(carried) == (
-        f"manage.py carry_run {run.pk} --gold again@1 --reason 'The last look'"
+        f"assay carry_run {run.pk} --gold again@1 --reason 'The last look'"
     )
     assert command.options_of(carried) == ""
 

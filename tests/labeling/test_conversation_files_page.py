@@ -174,7 +174,7 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
     answer = upload(lead, native(talk("a")))
 
     assert answer.status_code == 400
-    assert "import it with manage.py import_conversations" in text_of(answer)
+    assert "import it with assay import_conversations" in text_of(answer)
 
 
 def test_a_researcher_is_neither_offered_nor_given_it(project, noor, signed_in):

@@ -446,7 +446,7 @@ def test_every_name_is_ours_or_a_named_departure(code: str, tmp_path: Path) -> N
     if setting and setting[1] != "metrics.version":
         _read_as_setting(setting, code, tmp_path)
     elif code.startswith("--"):
-        parser = load_command_class("evaluation", "evaluate").create_parser("manage.py", "evaluate")
+        parser = load_command_class("evaluation", "evaluate").create_parser("assay", "evaluate")
         assert code in parser._option_string_actions
     elif "/" in code and re.fullmatch(r"[a-z_]+/[a-z0-9/]+", code):
         first, *others = code.split("/")

@@ -125,7 +125,7 @@ def help_of(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """What ``--help`` prints, without the options that every command has."""
     monkeypatch.setenv("COLUMNS", "80")
     command = load_command_class(get_commands()[name], name)
-    parser = command.create_parser("manage.py", name)
+    parser = command.create_parser("assay", name)
     for action in parser._actions:
         if set(action.option_strings) & DjangoHelpFormatter.show_last:
             action.help = SUPPRESS

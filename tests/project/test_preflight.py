@@ -1,4 +1,4 @@
-"""``manage.py preflight``: what is missing before a team uses a server, and private files."""
+"""``assay preflight``: what is missing before a team uses a server, and private files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py build_layers``: topics, signals and threads, here and now, with a progress bar."""
+"""``assay build_layers``: topics, signals and threads, here and now, with a progress bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py carry_run``: score the outputs of a run on another version of its gold."""
+"""``assay carry_run``: score the outputs of a run on another version of its gold."""
 
 from __future__ import annotations
 

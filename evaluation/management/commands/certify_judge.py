@@ -1,4 +1,4 @@
-"""``manage.py certify_judge``: what are the judges of answers worth?"""
+"""``assay certify_judge``: what are the judges of answers worth?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py compare``: are these runs better than a baseline?"""
+"""``assay compare``: are these runs better than a baseline?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py evaluate``: measure a pipeline here and now, with a progress bar."""
+"""``assay evaluate``: measure a pipeline here and now, with a progress bar."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def _stopped(run_ids: Sequence[int]) -> CommandError:
     for run in Run.objects.select_related("release__project").filter(pk__in=run_ids):
         steering.pause(run, by=None)
     named = " ".join(map(str, run_ids))
-    return CommandError(f"Stopped. Go on with: manage.py evaluate --resume {named}", returncode=130)
+    return CommandError(f"Stopped. Go on with: assay evaluate --resume {named}", returncode=130)
 
 
 def _foreseen(request: LaunchRequest) -> list[str]:

@@ -1,4 +1,4 @@
-"""``manage.py experiments``: every finished run with what was changed and what it gave."""
+"""``assay experiments``: every finished run with what was changed and what it gave."""
 
 from __future__ import annotations
 

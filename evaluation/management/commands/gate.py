@@ -1,4 +1,4 @@
-"""``manage.py gate``: may this run's pipeline be let through?"""
+"""``assay gate``: may this run's pipeline be let through?"""
 
 from __future__ import annotations
 

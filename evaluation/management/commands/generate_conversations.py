@@ -1,4 +1,4 @@
-"""``manage.py generate_conversations``: synthetic conversations with their requirements."""
+"""``assay generate_conversations``: synthetic conversations with their requirements."""
 
 from __future__ import annotations
 

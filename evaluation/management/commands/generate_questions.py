@@ -1,4 +1,4 @@
-"""``manage.py generate_questions``: synthetic questions about stored conversations."""
+"""``assay generate_questions``: synthetic questions about stored conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py judge``: score the answers of a run by another judge, without writing them again."""
+"""``assay judge``: score the answers of a run by another judge, without writing them again."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
                 foreground.work_until_done(run.pk, show)
         except KeyboardInterrupt:
             steering.pause(run, by=None)
-            message = f"Stopped. Go on with: manage.py evaluate --resume {run.pk}"
+            message = f"Stopped. Go on with: assay evaluate --resume {run.pk}"
             raise CommandError(message, returncode=130) from None
 
     def _report(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""``manage.py report``: what a run says and does not say, as a file for people or programs."""
+"""``assay report``: what a run says and does not say, as a file for people or programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py run_pipeline``: a pipeline on conversations without gold, from files to files."""
+"""``assay run_pipeline``: a pipeline on conversations without gold, from files to files."""
 
 from __future__ import annotations
 

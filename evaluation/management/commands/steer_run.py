@@ -1,4 +1,4 @@
-"""``manage.py steer_run``: pause, resume, cancel, retry or score runs again, for workers to do."""
+"""``assay steer_run``: pause, resume, cancel, retry or score runs again, for workers to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py suggest``: have a pipeline suggest labels, here and now, with a progress bar."""
+"""``assay suggest``: have a pipeline suggest labels, here and now, with a progress bar."""
 
 from __future__ import annotations
 

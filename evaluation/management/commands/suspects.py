@@ -1,4 +1,4 @@
-"""``manage.py suspects``: where may gold be wrong, by what a run says with confidence?"""
+"""``assay suspects``: where may gold be wrong, by what a run says with confidence?"""
 
 from __future__ import annotations
 

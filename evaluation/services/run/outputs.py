@@ -21,7 +21,7 @@ class NoSuchRepetition(RuleError):
 
 
 class PredictionLine(TypedDict):
-    """``manage.py evaluate --predictions`` reads the first two; the others say what came of it."""
+    """``assay evaluate --predictions`` reads the first two; the others say what came of it."""
 
     case_id: str
     output: Output

@@ -40,7 +40,7 @@ class Prediction(NamedTuple):
 
 
 def prediction_line(prediction: Prediction) -> str:
-    """In the form that ``manage.py evaluate --predictions`` reads."""
+    """In the form that ``assay evaluate --predictions`` reads."""
     line = {"case_id": prediction.case_id, "output": prediction.output}
     return json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
