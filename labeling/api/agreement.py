@@ -122,7 +122,9 @@ class ConversationAgreementView(ApiView):
         round_ = _round(request, slug, number)
         blindness.refuse(request.user, round_.conversations.all())
         layer = _layer(request, round_)
-        measurements.refuse_unmeasured(round_, layer)
+        if measurements.read(round_, layer) is None:
+            measurements.ask(round_, layer)
+            raise measurements.NotMeasured("agreement.not_measured")
         rows = conversations.rows_of(round_, layer, EVERYTHING).select_related("conversation")
         by = ["-n_differing", "conversation_id"]
         return ordered_page(request, rows, ConversationAgreementOut, by=by)

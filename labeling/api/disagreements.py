@@ -19,7 +19,8 @@ from labeling.domain.agreement.disagreements import Split
 from labeling.domain.schema import LAYERS
 from labeling.domain.scopes import Scope
 from labeling.models import Disagreement, Round
-from labeling.services.agreement import agreement, discussed, discussions
+from labeling.services import pending
+from labeling.services.agreement import agreement, discussed, discussions, measurements
 from labeling.services.agreement.discussed import People
 from labeling.services.agreement.discussions import UnitPlace
 
@@ -133,6 +134,13 @@ class DisagreementsView(ApiView):
         layer = wanted["layer"] or agreement.first_layer(round_.project)
         if layer not in round_.project.layers:
             raise serializers.ValidationError({"layer": ["The project does not label it."]})
+        try:
+            progress = discussions.progress_on(round_, layer)
+        except measurements.NotMeasured:
+            if round_.state != Round.State.OPEN:
+                pending.request(round_.project, measure=round_)
+                raise
+            raise discussions.RoundOpen("discussion.round_open") from None
         behind = wanted["after"]
         splits = discussions.walk(round_, layer, after=behind)
         rows = discussed.stored_rows(round_, layer)
@@ -151,7 +159,7 @@ class DisagreementsView(ApiView):
                     DisagreementOut(_line(place, split, rows.get(place), people)).data
                     for place, split in shown
                 ],
-                "progress": discussions.progress_on(round_, layer),
+                "progress": progress,
             }
         )
 

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from labeling.models import Project
 from labeling.services import tokens
 from tests import factories
 
@@ -113,3 +114,69 @@ def test_a_calibration_by_token(programs: dict[str, Program]) -> None:
     for _ in range(3):
         ana.label(marked=True)
         ben.label(marked=False)
+
+    assert admin("get", "projects/calls/gate/")["state"] == "measuring"
+    rounds = "projects/calls/rounds"
+    admin("get", f"{rounds}/1/disagreements/", status=409)
+    factories.work(Project.objects.get(slug="calls"))
+    closed = admin("get", f"{rounds}/1/")
+    assert (closed["state"], closed["results"][0]["outcome"]) == ("failed", "failed")
+    assert closed["people"][0] == {"username": "ana", "assigned": 3, "answered": 3}
+
+    # what they disagreed on: said, decided, and answered by the guidelines
+    first, *_ = ben("get", f"{rounds}/1/disagreements/")["results"]
+    about = f"{rounds}/1/disagreements/{first['place']}"
+    assert [(side["annotator"], side["choice"]) for side in first["sides"]] == [
+        ("ana", 1),
+        ("ben", 0),
+    ]
+    ben("post", f"{about}/remarks/", {"body": "Is that one?"}, status=201)
+    ben("put", f"{about}/outcome/", {"outcome": "guideline"}, status=403)
+    decided = admin("put", f"{about}/outcome/", {"outcome": "guideline", "note": "It is."})
+    assert (decided["outcome"], decided["thread"][0]["author"]) == ("guideline", "ben")
+    version = {"body": "# Rules\n\nIt is.", "summary": "Second", "base_version": 1}
+    admin("post", "projects/calls/guidelines/", {**version, "because": [decided["id"]]}, status=201)
+    second = ana("get", "projects/calls/guidelines/2/")
+    assert [line["text"] for line in second["changes"] if line["kind"] == "added"] == ["", "It is."]
+    assert admin("get", f"{about}/")["answered_in"] == [2]
+
+    admin("post", f"{rounds}/", {"kind": "calibration", "same_as": 1}, status=201)
+    for _ in range(3):
+        ana.label(marked=True)
+        ben.label(marked=True)
+    factories.work(Project.objects.get(slug="calls"))
+    gate = admin("get", "projects/calls/gate/")
+    assert (gate["state"], gate["round"]["number"]) == ("open", 2)
+
+    admin("post", f"{rounds}/", {"kind": "full", "number": 10, "overlap": 2}, status=201)
+    ana.label(marked=True)
+    ben.label(marked=False)
+    factories.work(Project.objects.get(slug="calls"))
+    listed = admin("get", "projects/calls/adjudications/")
+    assert (listed["counts"]["disputed"], listed["preparing"]) == (1, 0)
+    (case,) = listed["results"]
+    key = f"adjudications/{case['conversation']}/{case['layer']}/"
+    shown = admin("get", key)
+    admin(
+        "post",
+        key,
+        {
+            "answers": shown["answers"],
+            "labels": [cluster["label"] for cluster in shown["clusters"]],
+            "kind": "error",
+        },
+        status=201,
+    )
+    agreed = admin("get", "projects/calls/adjudications/?tab=agreed")
+    expected = agreed["acceptable"]["unanimous"]
+    accept = {"layer": case["layer"], "expected": expected}
+    admin("post", "projects/calls/adjudications/accept/", {**accept, "expected": 9}, status=409)
+    assert admin("post", "projects/calls/adjudications/accept/", accept) == {"accepted": expected}
+    (answer, _) = admin("get", "projects/calls/reviews/?mode=all")["results"]
+    verdict = {"version": 1, "verdict": "accepted"}
+    admin("post", f"reviews/{answer['annotation']}/", verdict, status=201)
+    assert admin("get", "projects/calls/reviews/?mode=all")["counts"] == {"open": 1, "done": 1}
+    admin("post", f"{rounds}/3/close/")
+    answers = admin("get", f"projects/calls/conversations/{case['conversation']}/answers/")
+    assert [row["annotator"] for row in answers["answers"]] == ["ana", "ben"]
+    assert admin("get", "projects/calls/adjudications/")["counts"]["disputed"] == 0

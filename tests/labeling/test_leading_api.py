@@ -1,0 +1,288 @@
+"""What the API refuses to leads and annotators, and how much it asks the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from labeling.models import Assignment, Guideline, Membership, Project, Round
+from labeling.services import invitations, tokens
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def ask(signed_in: Callable[[User], Client], people: dict[str, User]) -> Ask:
+    def send(who: str, method: str, path: str, body: Any = None, *, status: int = 200) -> Any:
+        client = signed_in(people[who])
+        sent = {} if method == "get" else {"data": body or {}, "content_type": "application/json"}
+        response = getattr(client, method)(f"/api/projects/orders/{path}", **sent)
+        assert response.status_code == status, response.content
+        return response.json() if response.content else None
+
+    return send
+
+
+def fields_of(refusal: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = refusal["details"]["fields"]
+    return fields
+
+
+# --- projects -------------------------------------------------------------------------------------
+
+
+def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(
+    project: Project, ask: Ask
+) -> None:
+    known = ask("rita", "get", "settings/")
+    schema = {"Purchase": ["buyer", "item"], "Delivery": ["item"]}
+    changed = ask("rita", "patch", "settings/", {"overlap": 2, "event_schema": schema})
+
+    assert changed["changed"] == ["overlap", "event_schema"]
+    assert list(changed["settings"]["event_schema"].items()) == list(schema.items())
+    stale = {"name": "Orders 2", "base": known}
+    assert ask("rita", "patch", "settings/", stale, status=409)["code"] == "stale_version"
+    for wrong in (
+        {"layers": ["inference"]},
+        {"match_threshold": 1},
+        {"actor_synonyms": [["buyer"]]},
+        {"event_schema": {"": ["buyer"]}},
+        {"open_fields": {"extraction": ["title"]}},
+        {"hints": ["loud"]},
+    ):
+        assert list(fields_of(ask("rita", "patch", "settings/", wrong, status=400))) == [*wrong]
+    assert ask("rita", "patch", "settings/", {}) == {**changed, "changed": []}
+
+
+def test_targets_of_what_a_project_does_not_label_are_refused(project: Project, ask: Ask) -> None:
+    before = ask("noor", "get", "targets/")
+    after = ask("rita", "put", "targets/", {"difficulty": {"easy": 7}})
+
+    assert [row["wanted"] for row in after["difficulty"]] == [7, 30, 10]
+    assert after["layers"] == before["layers"]
+    ask("rita", "put", "targets/", {"layers": {"qa": 3}}, status=400)
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def test_who_stops_annotating_hands_on_open_work(
+    project: Project, people: dict[str, User], ask: Ask
+) -> None:
+    factories.open_full(project, 2, overlap=1, annotators=[people["ana"]])
+    ana = Membership.objects.get(user=people["ana"]).pk
+
+    assert ask("noor", "get", f"members/{ana}/")["open_work"] == 2
+    moved = {"to": "ben", "role": "researcher"}
+    refused = ask("rita", "patch", f"members/{ana}/", {**moved, "to": "noor"}, status=400)
+    assert list(fields_of(refused)) == ["to"]
+    assert ask("rita", "patch", f"members/{ana}/", moved)["handed_on"]["to"] == {"ben": 2}
+    ben = Membership.objects.get(user=people["ben"]).pk
+    assert ask("rita", "delete", f"members/{ben}/?to=cleo")["to"] == {"cleo": 2}
+    assert ask("rita", "post", "people/cleo/move/") == {"moved": 0, "taken_back": 2}
+    assert not Assignment.objects.labelling().filter(slot__isnull=False).exists()
+    rita = Membership.objects.get(user=people["rita"]).pk
+    assert ask("rita", "delete", f"members/{rita}/", status=400)["code"] == "last_lead"
+
+
+def test_a_link_opens_only_what_it_was_made_for(
+    project: Project, people: dict[str, User], ask: Ask
+) -> None:
+    def join(secret: str, **limits: Any) -> tuple[int, str]:
+        token = tokens.issue(user=people["olga"], name="t", **limits).secret
+        program = Client(headers={"Authorization": f"Bearer {token}"})
+        sent = {"secret": secret}
+        answer = program.post("/api/invitations/accept/", sent, "application/json")
+        return answer.status_code, answer.json().get("code", "")
+
+    link = ask("rita", "post", "invitations/", {"role": "annotator"}, status=201)
+    secret = link["link"].rstrip("/").rpartition("/")[2]
+    other = factories.make_project("other")
+    Membership.objects.create(project=other, user=people["olga"], role="annotator")
+
+    assert secret not in str(ask("rita", "get", "invitations/"))
+    assert join(secret, projects=[other]) == (404, "not_found")
+    assert join("nothing") == (404, "not_found")
+    ask("rita", "delete", f"invitations/{link['id']}/", status=204)
+    assert join(link["link"]) == (400, "invitation_over")
+    assert not invitations.of_project(project).exists()
+    asked = {"people": ["olga", " rita ", "dora@example.org"], "role": "lead"}
+    invited = ask("rita", "post", "invitations/people/", asked, status=201)
+    assert (invited["added"], invited["members"]) == (["olga"], ["rita"])
+    assert [row["invitee"] for row in invited["invited"]] == ["dora@example.org"]
+
+
+# --- rounds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "field"),
+    [
+        ({}, "invalid", "conversations"),
+        ({"number": 1, "conversations": ["c-001"]}, "invalid", "conversations"),
+        ({"conversations": ["c-001", "c-999"]}, "round_impossible", None),
+        ({"number": 1, "annotators": ["ana", "olga"]}, "invalid", "annotators"),
+        ({"number": 1, "annotators": ["ana"]}, "round_impossible", None),
+        ({"number": 1, "kind": "full"}, "gate_locked", None),
+        ({"number": 1, "kind": "qualifying"}, "invalid", "kind"),
+        ({"number": 1, "kind": "full", "quotas": {"olga": 1}}, "invalid", "quotas"),
+        ({"number": 1, "quotas": {}, "percents": {}}, "invalid", "percents"),
+        (
+            {"number": 2, "kind": "full", "overlap": 1, "quotas": {"ana": 1}, "dry_run": True},
+            "unfair_quotas",
+            None,
+        ),
+    ],
+)
+def test_a_round_that_cannot_be_opened_says_why(
+    wanted: dict[str, Any], code: str, field: str | None, project: Project, ask: Ask
+) -> None:
+    factories.make_conversations(project, 2)
+    status = 409 if code == "gate_locked" else 400
+
+    refusal = ask("rita", "post", "rounds/", {"kind": "calibration", **wanted}, status=status)
+
+    assert (refusal["code"], next(iter(refusal["details"].get("fields", {})), None)) == (
+        code,
+        field,
+    )
+    assert not Round.objects.labelling().exists()
+
+
+def test_percents_are_shown_as_numbers_before_a_round_is_opened(project: Project, ask: Ask) -> None:
+    factories.make_conversations(project, 4)
+    wanted = {"kind": "full", "number": 4, "overlap": 1, "percents": {"ana": 75, "ben": 25}}
+
+    plan = ask("rita", "post", "rounds/", {**wanted, "dry_run": True})
+    opened = ask("rita", "post", "rounds/", {**wanted, "override_reason": "A pilot."}, status=201)
+    more = ask("rita", "post", "rounds/1/conversations/", {"number": 1}, status=400)
+
+    assert plan["quotas"] == {"ana": 3, "ben": 1, "cleo": 0}
+    assert (opened["override_reason"], opened["work"]["pending"]) == ("A pilot.", 4)
+    people = ask("noor", "get", "rounds/1/")["people"]
+    assert [(row["username"], row["assigned"]) for row in people] == [("ana", 3), ("ben", 1)]
+    assert more["code"] == "round_impossible"
+    assert ask("noor", "get", "gate/")["state"] == "overridden"
+
+
+def test_nobody_sees_answers_of_a_round_that_is_blind(project: Project, ask: Ask) -> None:
+    blind = factories.open_calibration(project, 1)
+    factories.answer(blind.assignments.all()[0])
+    talk = blind.conversations.get().pk
+
+    assert ask("rita", "get", f"conversations/{talk}/answers/") == {"answers": [], "blind": [1]}
+    assert ask("rita", "get", "rounds/1/")["results"] == []
+    assert ask("rita", "get", "rounds/1/disagreements/", status=409)["code"] == "round_open"
+    ask("rita", "get", "rounds/1/agreement/conversations/", status=403)
+
+
+def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(
+    project: Project, people: dict[str, User], ask: Ask
+) -> None:
+    Membership.objects.create(project=project, user=people["rita"], role="annotator")
+    first = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
+    factories.answer_all(first)
+    talk = first.conversations.get()
+    both = [people["rita"], people["ben"]]
+    factories.rounds.open_round(
+        project=project, kind="calibration", by=None, conversations=[talk], annotators=both
+    )
+
+    ask("rita", "get", f"conversations/{talk.pk}/answers/", status=403)
+    assert len(ask("noor", "get", f"conversations/{talk.pk}/answers/")["answers"]) == 1
+
+
+# --- guidelines -----------------------------------------------------------------------------------
+
+
+def test_a_version_of_the_guidelines_is_written_once(project: Project, ask: Ask) -> None:
+    text = {"body": "# Guide\n\nLabel all.", "summary": "All", "base_version": 1}
+
+    assert ask("rita", "post", "guidelines/", text, status=201)["version"] == 2
+    assert ask("rita", "post", "guidelines/", text, status=409)["code"] == "stale_version"
+    again = {**text, "base_version": 2}
+    assert ask("rita", "post", "guidelines/", again, status=400)["code"] == "guideline_unchanged"
+    refused = ask("rita", "post", "guidelines/", {**again, "because": [1]}, status=400)
+    assert list(fields_of(refused)) == ["because"]
+    assert ask("ana", "get", "guidelines/2/?against=2")["changes"] == []
+    assert ask("ana", "get", "guidelines/1/")["against"] is None
+
+
+def test_labels_of_an_older_version_are_checked(project: Project, ask: Ask) -> None:
+    factories.answer(factories.open_full(project, 1).assignments.all()[0])
+    Guideline.objects.create(project=project, version=2, body="New")
+
+    (row,) = ask("noor", "get", "guidelines/worklist/")["results"]
+    check = {"annotation": row["annotation"], "stands": False}
+    refused = ask("rita", "post", "guidelines/worklist/", check, status=400)
+    stands = ask("rita", "post", "guidelines/worklist/", {**check, "stands": True}, status=201)
+
+    assert (refused["code"], stands["checked_by"]) == ("reason_missing", "rita")
+    assert ask("noor", "get", "guidelines/worklist/")["results"] == []
+    (done,) = ask("noor", "get", "guidelines/worklist/?state=stands")["results"]
+    assert done["checks"][0]["stands"] is True
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def test_a_list_goes_on_behind_its_last_row(project: Project, people: dict[str, User]) -> None:
+    factories.make_conversations(project, 5)
+    client = Client()
+    client.force_login(people["noor"])
+    address, names = "/api/projects/orders/conversations/?limit=2&split=dev", []
+    while address:
+        shown = client.get(address).json()
+        names += [row["external_id"] for row in shown["results"]]
+        address = shown["next"]
+
+    assert names == ["c-001", "c-002", "c-003", "c-004", "c-005"]
+
+
+def test_lists_ask_no_more_for_more_rows(project: Project, people: dict[str, User]) -> None:
+    """Six conversations in four rounds cost what two in two do."""
+    client = Client()
+    client.force_login(people["rita"])
+    paths = [
+        *("conversations/", "members/", "rounds/", "", "progress/", "adjudications/", "gate/"),
+        *("reviews/?mode=all", "guidelines/", "guidelines/worklist/", "invitations/"),
+        *("rounds/1/disagreements/", "rounds/1/agreement/conversations/"),
+    ]
+
+    def more(number: int) -> None:
+        version = project.guidelines.count() + 1
+        Guideline.objects.create(project=project, version=version, body=f"Version {version}")
+        invitations.invite(project=project, role="lead", by=people["rita"])
+        opened = factories.open_full(project, number)
+        for assignment in opened.assignments.select_related("annotator"):
+            mark = assignment.annotator == people["ana"]
+            factories.answer(assignment, [0] if mark else [1])
+        factories.measure(opened)
+        factories.rounds.close(opened, by=people["rita"])
+        factories.work(project)
+
+    def asked() -> dict[str, int]:
+        numbers = {}
+        for path in paths:
+            with CaptureQueriesContext(connection) as queries:
+                answer = client.get(f"/api/projects/orders/{path}")
+            assert answer.status_code == 200, (path, answer.content)
+            numbers[path] = len(queries)
+        return numbers
+
+    more(1)
+    more(1)
+    few = asked()
+    more(2)
+    more(2)
+
+    assert {path: n - few[path] for path, n in asked().items() if n > few[path]} == {}
