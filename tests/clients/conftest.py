@@ -13,9 +13,12 @@ from django.core.handlers.wsgi import WSGIHandler
 from assay_client import Client, Retries
 from evaluation.models import Run
 from evaluation.services.run import execution
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Project
-from labeling.services import tokens
-from tests import factories, wsgi
+from labeling.services import processing, tokens, vectors
+from labeling.services.gold import gold_requests
+from tests import wsgi
+from tests.fakes import WordOverlap
 
 ClientOf = Callable[[str], Client]
 
@@ -24,6 +27,12 @@ ClientOf = Callable[[str], Client]
 def server() -> Iterator[WSGIHandler]:
     with wsgi.server() as application:
         yield application
+
+
+@pytest.fixture
+def word_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are as similar as the words that they share: no encoder is loaded."""
+    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
 
 
 @pytest.fixture
@@ -53,6 +62,8 @@ def new_client(server: WSGIHandler, token: str) -> Client:
 def worker() -> None:
     """Whatever a worker would do by now."""
     for project in Project.objects.all():
-        factories.work(project)
+        processing.process(project, ruler=lambda: vectors.ruler())
+    for asked in gold_requests.all_waiting():
+        gold_requests.answer(asked.pk, ruler=lambda: vectors.ruler())
     for run in Run.objects.filter(scored_at=None, failure=None, cancelled=False, paused=False):
         execution.work(run.pk, uuid4())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -12,7 +13,11 @@ from assay_client import ApiError, Client
 from assay_client.models import Cluster
 from tests.clients.conftest import ClientOf
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.one_database,
+    pytest.mark.usefixtures("word_overlap"),
+]
 ANNOTATORS = ("ana", "ben", "cleo")
 SAMPLES = 20
 MESSAGES = 8
@@ -29,12 +34,11 @@ def talk(number: int) -> dict[str, Any]:
         }
         for index in range(MESSAGES)
     ]
-    split = "train" if number > SAMPLES else "dev"
     return {
         "id": f"t-{number:03d}",
         "domain": "orders",
         "difficulty": "easy",
-        "split": split,
+        "split": "dev",
         "messages": turns,
     }
 
@@ -79,15 +83,16 @@ def differs(conversation: str) -> bool:
     return int(conversation[2:]) <= DIFFERENCES
 
 
-def test_the_whole_protocol(client_of: ClientOf) -> None:
-    rita, noor = client_of("rita"), client_of("noor")
+def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
+    admin, rita, noor = client_of("admin"), client_of("rita"), client_of("noor")
     annotators = {name: client_of(name) for name in ANNOTATORS}
 
     # a project with its people, its conversations and the first guidelines
     with pytest.raises(ApiError) as refused:
         noor.projects.create("Orders")
     assert refused.value.code == "permission_denied"
-    rita.projects.create("Orders", slug="orders", layers=[LAYER], overlap=3)
+    admin.projects.create("Orders", slug="orders", layers=[LAYER], overlap=3)
+    admin.project("orders").members.add("rita", "lead")
     project = rita.project("orders")
     for name in ANNOTATORS:
         project.members.add(name, "annotator")
@@ -104,6 +109,7 @@ def test_the_whole_protocol(client_of: ClientOf) -> None:
     for name, annotator in annotators.items():
         mine = (lambda t: [0, 5] if differs(t) else [0]) if name == "ana" else (lambda t: [0])
         assert label_everything(annotator, name, mine) == SAMPLES
+    assert project.rounds.wait(first.number).state == "failed"
     agreement = project.rounds.agreement(first.number)
     assert not agreement.passed
     assert agreement.value is not None
@@ -136,6 +142,7 @@ def test_the_whole_protocol(client_of: ClientOf) -> None:
     assert second.guideline == 2
     for name, annotator in annotators.items():
         assert label_everything(annotator, name, lambda t: [0]) == SAMPLES
+    assert project.rounds.wait(second.number).state == "passed"
     assert project.rounds.agreement(second.number).passed
     assert project.gate().is_open
 
@@ -152,6 +159,25 @@ def test_the_whole_protocol(client_of: ClientOf) -> None:
         )
     assert list(project.adjudications.list("disputed")) == []
     project.adjudications.accept(LAYER, majority=True)
+
+    # gold, verified by somebody else; runs on it, compared
+    release = project.freeze(LAYER, message="First release").wait(timeout=60)
+    assert str(release) == "orders@1"
+    assert noor.gold.verify(release).intact
+    assert len(list(noor.gold.items(release))) == release.n_items == SAMPLES + 5
+    floor, ceiling = (noor.runs.launch(release, name) for name in ("nothing", "everything"))
+    seen: list[str] = []
+    floor.wait(timeout=60, progress=lambda run: seen.append(run.status))
+    assert (seen[0], seen[-1]) == ("queued", "finished")
+    finished = ceiling.wait(timeout=60)
+    compared = floor.compare(ceiling).runs[0]
+    assert compared.metrics["requirement_recall"].before == 0
+    assert (
+        compared.metrics["requirement_recall"].after == finished.figure("requirement_recall").mean
+    )
+    assert str(ceiling.id) in finished.report(tmp_path / "report.html").read_text("utf-8")
+    lines = noor.gold.export(release, tmp_path / "gold.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == release.n_items
 
 
 def as_it_stands(cluster: Cluster) -> dict[str, Any]:

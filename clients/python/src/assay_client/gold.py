@@ -1,24 +1,135 @@
-"""Gold releases, and looks at their test items."""
+"""Gold: frozen, verified, read, downloaded; and looks at its test items."""
 
 from __future__ import annotations
 
-from typing import Literal
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import PrivateAttr
 
 from assay_client import models
+from assay_client.errors import WorkFailed
 from assay_client.paging import Rows
 from assay_client.part import Part, said
+from assay_client.waiting import wait_until
 
 Purpose = Literal["labels", "export", "run", "results", "compare"]
 
 
-class GoldReleases(Part):
-    def list(self) -> Rows[models.Gold]:
-        """The releases that you may read, newest first."""
-        return self._rows(self._path("gold"), models.Gold.model_validate)
+class Freeze(models.Model):
+    """A release that was asked for."""
 
-    def get(self, name: str, version: int) -> models.Gold:
-        path = self._path("gold", name, version)
-        return models.Gold.model_validate(self._transport.get(path))
+    id: int
+    state: Literal["waiting", "frozen", "refused", "given_up"]
+    layer: str
+    name: str
+    asked_by: str | None
+    asked_at: datetime
+    ended_at: datetime | None
+    release: str | None
+    reason: str
+
+    _freezes: Freezes = PrivateAttr()
+
+    def wait(
+        self, *, timeout: float | None = None, progress: Callable[[Freeze], object] | None = None
+    ) -> models.Gold:
+        """The release, when it is there. Raises :class:`WorkFailed` if it was refused."""
+        over = wait_until(
+            lambda: self._freezes.get(self.id),
+            lambda freeze: freeze.state != "waiting",
+            what="Freezing",
+            timeout=timeout,
+            progress=progress,
+            sleep=self._freezes._transport.sleep,
+        )
+        if over.release is None:
+            raise WorkFailed(f"Nothing was frozen ({over.state}): {over.reason}", over)
+        return GoldReleases(self._freezes._transport).get(over.release)
+
+
+class Freezes(Part):
+    """Requests for gold of one project."""
+
+    def list(self) -> Rows[Freeze]:
+        """Who asked for gold and what came of it, newest first."""
+        return self._rows(self._path("freezes"), self._freeze)
+
+    def get(self, id: int) -> Freeze:
+        return self._freeze(self._transport.get(self._path("freezes", id)))
+
+    def ask(
+        self,
+        layer: str,
+        *,
+        name: str | None = None,
+        message: str | None = None,
+        at_least: Literal["patch", "minor", "major"] | None = None,
+        with_synthetic: bool | None = None,
+    ) -> Freeze:
+        """Have a worker freeze what is settled (leads)."""
+        body = said(
+            layer=layer,
+            name=name,
+            message=message,
+            at_least=at_least,
+            with_synthetic=with_synthetic,
+        )
+        return self._freeze(self._transport.post(self._path("freezes"), body))
+
+    def _freeze(self, answer: Any) -> Freeze:
+        freeze = Freeze.model_validate(answer)
+        freeze._freezes = self
+        return freeze
+
+
+class GoldReleases(Part):
+    """Releases are named ``name@version``, as commands name them."""
+
+    def list(self, *, project: str | None = None, name: str | None = None) -> Rows[models.Gold]:
+        """The releases that you may read, newest first."""
+        query = said(project=project, name=name)
+        return self._rows(self._path("gold"), models.Gold.model_validate, query)
+
+    def get(self, release: str | models.Gold) -> models.Gold:
+        return models.Gold.model_validate(self._transport.get(self._of(release)))
+
+    def items(self, release: str | models.Gold) -> Rows[models.GoldItem]:
+        """Its items in their order, without their labels."""
+        return self._rows(self._of(release, "items"), models.GoldItem.model_validate)
+
+    def verify(
+        self, release: str | models.Gold, *, timeout: float | None = None
+    ) -> models.Verified:
+        """Have every hash computed again; of a large release a worker does it."""
+        path = self._of(release, "verify")
+        before = self._transport.get(path)["last"]
+        asked = self._transport.post(path)["last"]
+
+        def look() -> Any:
+            return asked if asked != before else self._transport.get(path)["last"]
+
+        last = wait_until(
+            look,
+            lambda check: check is not None and check != before,
+            what="Verifying",
+            timeout=timeout,
+            sleep=self._transport.sleep,
+        )
+        return models.Verified.model_validate(last)
+
+    def export(
+        self, release: str | models.Gold, to: str | os.PathLike[str], form: str | None = None
+    ) -> Path:
+        """The items as JSON Lines, as they were hashed; or the files of a format as a zip."""
+        return self._transport.download(self._of(release, "export"), to, said(form=form))
+
+    def _of(self, release: str | models.Gold, *parts: str) -> str:
+        name, _, version = str(release).rpartition("@")
+        return self._path("gold", name, version, *parts)
 
 
 class Looks(Part):
@@ -26,7 +137,7 @@ class Looks(Part):
         """The looks at test items of releases that you may read, newest first."""
         return self._rows(self._path("looks"), models.Look.model_validate, said(gold=gold))
 
-    def state(self, gold: str, purpose: Purpose, reason: str) -> models.LookStanding:
+    def state(self, gold: str | models.Gold, purpose: Purpose, reason: str) -> models.LookStanding:
         """Say why you look at the test items of a release; what was refused opens for you."""
-        body = {"gold": gold, "purpose": purpose, "reason": reason}
+        body = {"gold": str(gold), "purpose": purpose, "reason": reason}
         return models.LookStanding.model_validate(self._transport.post(self._path("looks"), body))

@@ -379,6 +379,23 @@ class Gold(Model):
         return f"{self.name}@{self.version}"
 
 
+class GoldItem(Model):
+    position: int
+    item_id: str
+    split: str
+    how: str
+    sha256: str
+    synthetic: bool
+
+
+class Verified(Model):
+    at: datetime
+    by: str | None
+    intact: bool
+    n_faults: int
+    faults: list[dict[str, Any]]
+
+
 class Look(Model):
     id: int
     gold: str

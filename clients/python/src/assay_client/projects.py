@@ -10,6 +10,7 @@ from typing import Any, Literal
 from assay_client import models
 from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
+from assay_client.gold import Freeze, Freezes
 from assay_client.paging import Rows
 from assay_client.part import Part, said
 from assay_client.transport import Upload
@@ -76,11 +77,16 @@ class ProjectPart(Part):
         self.admissions = Admissions(transport, root)
         self.adjudications = Adjudications(transport, root)
         self.reviews = Reviews(transport, root)
+        self.freezes = Freezes(transport, root)
         self.primary_metrics = PrimaryMetrics(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
         return models.ProjectDetail.model_validate(self._transport.get(self._root))
+
+    def freeze(self, layer: str, **options: Any) -> Freeze:
+        """Have a worker freeze what is settled: ``freeze(…).wait()`` is the release (leads)."""
+        return self.freezes.ask(layer, **options)
 
     def gate(self) -> models.SettlingGate:
         """Whether calibration lets full labeling begin."""
@@ -267,10 +273,10 @@ class Rounds(Part):
         timeout: float | None = None,
         progress: Callable[[models.Round], object] | None = None,
     ) -> models.Round:
-        """Until nobody has open work in it."""
+        """Until nobody has open work in it, and if it is a calibration until it is closed."""
         return wait_until(
             lambda: self.get(number),
-            lambda round: round.work.is_done or round.state != "open",
+            lambda round: round.state != "open" or (round.kind == "full" and round.work.is_done),
             what=f"Round {number}",
             timeout=timeout,
             progress=progress,
