@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -61,20 +61,16 @@ def requirement(talk: str, who: str, number: int, source: int, **fields: Any) ->
     }
 
 
-def label_everything(annotator: Client, who: str, sources: Any) -> int:
+def label_everything(annotator: Client, who: str, sources: Callable[[str], list[int]]) -> int:
     """Answer what is in the queue; ``sources`` says for a talk which messages are marked."""
     open_work = [row for row in annotator.work.queue() if row.status != "submitted"]
+    assert len(annotator.work.open(open_work[0].id).messages) == MESSAGES
     for row in open_work:
-        work = annotator.work.open(row.id)
-        assert len(work.messages) == MESSAGES
         labels = [
             requirement(row.conversation, who, number, source)
             for number, source in enumerate(sources(row.conversation), 1)
         ]
-        draft = annotator.work.save(row.id, {"requirements": labels})
-        done = annotator.work.submit(
-            row.id, {"requirements": labels}, base_version=draft.version, active_seconds=60
-        )
+        done = annotator.work.submit(row.id, {"requirements": labels}, base_version=0)
         assert done.status == "submitted"
     return len(open_work)
 
@@ -83,7 +79,7 @@ def differs(conversation: str) -> bool:
     return int(conversation[2:]) <= DIFFERENCES
 
 
-def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
+def test_the_whole_protocol(client_of: ClientOf) -> None:
     admin, rita, noor = client_of("admin"), client_of("rita"), client_of("noor")
     annotators = {name: client_of(name) for name in ANNOTATORS}
 
@@ -159,25 +155,6 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
         )
     assert list(project.adjudications.list("disputed")) == []
     project.adjudications.accept(LAYER, majority=True)
-
-    # gold, verified by somebody else; runs on it, compared
-    release = project.freeze(LAYER, message="First release").wait(timeout=60)
-    assert str(release) == "orders@1"
-    assert noor.gold.verify(release).intact
-    assert len(list(noor.gold.items(release))) == release.n_items == SAMPLES + 5
-    floor, ceiling = (noor.runs.launch(release, name) for name in ("nothing", "everything"))
-    seen: list[str] = []
-    floor.wait(timeout=60, progress=lambda run: seen.append(run.status))
-    assert (seen[0], seen[-1]) == ("queued", "finished")
-    finished = ceiling.wait(timeout=60)
-    compared = floor.compare(ceiling).runs[0]
-    assert compared.metrics["requirement_recall"].before == 0
-    assert (
-        compared.metrics["requirement_recall"].after == finished.figure("requirement_recall").mean
-    )
-    assert str(ceiling.id) in finished.report(tmp_path / "report.html").read_text("utf-8")
-    lines = noor.gold.export(release, tmp_path / "gold.jsonl").read_text("utf-8").splitlines()
-    assert len(lines) == release.n_items
 
 
 def as_it_stands(cluster: Cluster) -> dict[str, Any]:
