@@ -19,6 +19,7 @@ from evaluation.services.launch import suggestions
 from evaluation.services.run import ratings, scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.trials import trials
+from evaluation.services.work import leases
 from labeling.services import (
     audit_chain,
     health,
@@ -33,7 +34,7 @@ from labeling.services.alone import alone
 from labeling.services.exchange import drafts, uploads
 from labeling.services.gold import gold_requests, lint_requests, publishing
 from labeling.services.turns import takes_long, turns, work_apart_by
-from labeling.services.work import check_requests
+from labeling.services.work import assignments, check_requests
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -114,6 +115,8 @@ def sweep() -> None:
     signing_in.forget()
     replies.sweep()
     idempotency.forget()
+    leases.cap()
+    assignments.cap_leases()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
     trials.wake_unattended()

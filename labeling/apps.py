@@ -71,10 +71,11 @@ class LabelingConfig(AppConfig):
     name = "labeling"
 
     def ready(self) -> None:
-        from labeling.services import job_kinds
+        from labeling.services import clock, job_kinds
 
         _load_rest_framework()
         job_kinds.register()
+        clock.start()
         pre_migrate.connect(_suspend_triggers, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Conversation
@@ -51,9 +50,9 @@ class LayerBuildQuerySet(models.QuerySet["LayerBuild"]):
     def unfinished(self) -> LayerBuildQuerySet:
         return self.filter(finished_at=None, failure=None)
 
-    def claimable(self, now: datetime) -> LayerBuildQuerySet:
+    def claimable(self) -> LayerBuildQuerySet:
         """Those that nobody holds, and those whose worker is gone."""
-        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=Now())
         return self.unfinished().filter(due)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -46,10 +45,10 @@ class TrialQuerySet(models.QuerySet["Trial"]):
             n_running=Count("cases", filter=Q(cases__state=state.RUNNING)),
         )
 
-    def startable(self, now: datetime) -> TrialQuerySet:
+    def startable(self) -> TrialQuerySet:
         """Those that have something to do and that nobody works on."""
         cases = TrialCase.objects.filter(trial=OuterRef("pk"))
-        return self.filter(Exists(cases.claimable(now)), ~Exists(cases.leased(now)), failure=None)
+        return self.filter(Exists(cases.claimable()), ~Exists(cases.leased()), failure=None)
 
 
 class Trial(models.Model):

@@ -1,25 +1,27 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models.fields import FactField
 
 
 class WorkQuerySet(models.QuerySet[Any]):
+    """Leases are compared with the database's clock: those of workers may differ by hours."""
+
     def unfinished(self) -> WorkQuerySet:
         return self.filter(state__in=[Work.State.QUEUED, Work.State.RUNNING])
 
-    def leased(self, now: datetime) -> WorkQuerySet:
-        return self.filter(state=Work.State.RUNNING, lease_expires_at__gt=now)
+    def leased(self) -> WorkQuerySet:
+        return self.filter(state=Work.State.RUNNING, lease_expires_at__gt=Now())
 
-    def claimable(self, now: datetime) -> WorkQuerySet:
+    def claimable(self) -> WorkQuerySet:
         """Work that waits (a failed attempt waits a little), and work whose worker is gone."""
-        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=Now())
         return self.unfinished().filter(due)
 
 

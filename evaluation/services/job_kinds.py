@@ -58,7 +58,7 @@ def _runs(scope: Scope) -> Iterator[Job]:
         .select_related("release__project")
         .defer("spec", "config", "release__header")
     )
-    can_start = leases.startable_work(now) | leases.to_score(now)
+    can_start = leases.startable_work() | leases.to_score()
     startable = set(
         Run.objects.filter(can_start, pk__in=[run.pk for run in rows]).values_list("pk", flat=True)
     )

@@ -15,7 +15,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError, transaction
-from django.db.models import F
+from django.db.models import Case, F, When
+from django.db.models.functions import Now
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -145,7 +146,7 @@ def wake(build_id: int) -> None:
 
 def wake_unattended() -> None:
     now = timezone.now()
-    waiting = LayerBuild.objects.claimable(now)
+    waiting = LayerBuild.objects.claimable()
     waiting = waiting.exclude(woken_at__gt=now - timedelta(seconds=RESEND_SECONDS))
     for build_id in waiting.order_by("pk").values_list("pk", flat=True):
         wake(build_id)
@@ -253,14 +254,15 @@ def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int
 
 
 def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
-    now = timezone.now()
-    claimable = LayerBuild.objects.filter(pk=build_id).claimable(now)
-    claimable.filter(attempts__gte=MAX_ATTEMPTS).update(
+    claimable = LayerBuild.objects.filter(pk=build_id).claimable()
+    claimable.filter(attempts__gte=MAX_ATTEMPTS, owner=None).update(
         failure=Fact("work.given_up", attempts=MAX_ATTEMPTS),
         owner=None,
         lease_expires_at=None,
     )
-    taken = claimable.update(owner=owner, attempts=F("attempts") + 1, lease_expires_at=expiry(now))
+    # a lease that ran out while somebody held it proves no death: a clock may have been set
+    attempts = Case(When(owner__isnull=False, then=F("attempts")), default=F("attempts") + 1)
+    taken = claimable.update(owner=owner, attempts=attempts, lease_expires_at=expiry())
     if not taken:
         return None
     return LayerBuild.objects.select_related("conversation").get(pk=build_id)
@@ -268,7 +270,7 @@ def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
 
 def _renew(build_id: int, owner: UUID, **fields: Any) -> bool:
     leased = LayerBuild.objects.filter(pk=build_id, owner=owner)
-    return leased.update(lease_expires_at=expiry(timezone.now()), **fields) == 1
+    return leased.update(lease_expires_at=expiry(), **fields) == 1
 
 
 def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
@@ -280,7 +282,7 @@ def _failure(error: Exception, attempts: int) -> Mapping[str, Any]:
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
         wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))
-        return {"lease_expires_at": timezone.now() + wait}
+        return {"lease_expires_at": Now() + wait}
     return {"failure": working.fact_of(error)}
 
 

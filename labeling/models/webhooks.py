@@ -8,6 +8,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.webhooks import host_of
@@ -20,7 +21,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def not_removed(self) -> WebhookQuerySet:
         return self.filter(removed_at__isnull=True)
 
-    def idle(self, now: datetime) -> WebhookQuerySet:
+    def idle(self, now: datetime | Now) -> WebhookQuerySet:
         """Those that may be sent to: neither paused nor resting nor in somebody's hands."""
         free = Q(sending_until=None) | Q(sending_until__lte=now)
         rested = Q(resting_until=None) | Q(resting_until__lte=now)

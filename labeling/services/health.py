@@ -208,7 +208,12 @@ def beat(name: str) -> None:
 
 
 def silent(seconds: float) -> list[str]:
-    """Workers without a sign of life for so long."""
+    """Workers without a sign of life for so long.
+
+    A sign from the future, of before a clock was set right, counts from now on.
+    """
+    ahead = WorkerPulse.objects.filter(seen_at__gt=Now() + timedelta(seconds=seconds))
+    ahead.update(seen_at=Now())
     return list(
         WorkerPulse.objects.filter(seen_at__lt=Now() - timedelta(seconds=seconds)).values_list(
             "pk", flat=True

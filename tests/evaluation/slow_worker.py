@@ -2,6 +2,7 @@
 
 Started as ``celery -A tests.evaluation.slow_worker worker``. Every call of the pipeline leaves a
 line in the file that ``SLOW_LOG`` names; the one that ``SLOW_LAST`` counts never comes to an end.
+Its clock is ``SLOW_AHEAD`` seconds ahead.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import os
 import re
 import time
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
 from pydantic import BaseModel, ConfigDict
 
 from config.celery import app as celery_app
@@ -68,12 +71,18 @@ ENTRY = registry.Entry(
 HANGING = replace(ENTRY, name="hanging", make=lambda config, encoder: Hanging())
 
 
+def set_clock_ahead(seconds: float) -> None:
+    right = timezone.now
+    timezone.now = lambda: right() + timedelta(seconds=seconds)
+
+
 def prepare() -> None:
     from evaluation.services.launch import suggestions
     from labeling.domain.matching.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
+    set_clock_ahead(float(os.environ.get("SLOW_AHEAD", "0")))
     registry.PIPELINES.update({"slow": ENTRY, "hanging": HANGING})
     suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())

@@ -173,8 +173,8 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
     said = tmp_path / "worker.log"
     run = launch(release=make_release(30, name="thirty"), pipeline="slow", queue=True)
 
-    for last_call, enough in ((6, 5), (11, 15)):
-        worker = start_worker(last_call=last_call)
+    for last_call, enough, ahead in ((6, 5, 7200), (11, 15, 0)):
+        worker = start_worker(last_call=last_call, SLOW_AHEAD=str(ahead))
         wait_for(lambda: n_done(run) >= enough, seconds=180, log=said)  # noqa: B023
         kill(worker)
         assert enough <= n_done(run) < 30

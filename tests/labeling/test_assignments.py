@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections, transaction
 from django.test import Client
 from django.utils import timezone
 
 from labeling.models import Annotation, Assignment, Project
+from labeling.services import clock
 from labeling.services.work import annotations, assignments
 from tests import factories
 from tests.pages import page, text_of
@@ -125,6 +127,42 @@ def test_an_expired_lease_goes_to_somebody_else_and_the_draft_is_kept(
     with pytest.raises(assignments.PlaceTaken):
         annotations.submit(mine, factories.save_of(factories.labels([1]), base_version=2))
     assert Annotation.objects.filter(status="submitted").count() == 1
+
+
+def test_a_place_is_kept_by_the_databases_clock_and_never_for_longer_than_one_taken_now(
+    project: Project, ana: User, ben: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ASSIGNMENT_LEASE_MINUTES = 30
+    factories.open_full(project, 1, pool=True, overlap=1)
+    right = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: right() + timedelta(hours=2))
+    monkeypatch.setattr(connection, "clock_offset", timedelta(hours=-2), raising=False)
+
+    mine = assignments.take(ana)
+    mine.refresh_from_db()
+
+    assert mine.lease_expires_at is not None
+    assert timedelta(minutes=29) < mine.lease_expires_at - right() <= timedelta(minutes=31)
+    Assignment.objects.filter(pk=mine.pk).update(lease_expires_at=right() + timedelta(hours=9))
+    assert (assignments.cap_leases(), assignments.cap_leases()) == (1, 0)
+    mine.refresh_from_db()
+    assert mine.lease_expires_at <= right() + timedelta(minutes=31)
+
+
+@pytest.mark.postgres
+def test_each_connection_measures_how_far_the_database_s_clock_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right, ahead = timezone.now, timedelta(hours=2)
+    monkeypatch.setattr(timezone, "now", lambda: right() + ahead)
+    monkeypatch.setattr(connection, "clock_offset", timedelta(), raising=False)
+
+    clock.measure(connections[DEFAULT_DB_ALIAS])
+
+    is_elsewhere = connection.vendor == "postgresql"  # SQLite has the clock of this process
+    assert abs(clock.now() - right() - (timedelta() if is_elsewhere else ahead)) < timedelta(
+        seconds=5
+    )
 
 
 def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(

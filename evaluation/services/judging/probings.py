@@ -122,7 +122,7 @@ def wake(probing_id: int) -> None:
 
 
 def wake_unattended() -> None:
-    for pk in open_probings().claimable(timezone.now()).values_list("pk", flat=True):
+    for pk in open_probings().claimable().values_list("pk", flat=True):
         wake(pk)
 
 

@@ -321,7 +321,7 @@ def wake(trial_id: int) -> None:
 
 def wake_unattended() -> None:
     now = timezone.now()
-    waiting = Trial.objects.startable(now)
+    waiting = Trial.objects.startable()
     waiting = waiting.exclude(woken_at__gt=now - timedelta(seconds=RESEND_SECONDS))
     for trial_id in waiting.order_by("pk").values_list("pk", flat=True):
         wake(trial_id)

@@ -47,7 +47,7 @@ def silence(run: Run) -> Silence | None:
         lease = settings.CASE_LEASE_SECONDS
         left = (end - now).total_seconds()
         return _in_tens(lease - left, left) if lease - left > LATE * lease else None
-    if run.status != Run.Status.SCORING and not _is_startable(run, now):
+    if run.status != Run.Status.SCORING and not _is_startable(run):
         return None
     since = max(moment for moment in (run.created_at, run.woken_at, end) if moment)
     waited = now - since
@@ -75,6 +75,6 @@ def _end_of_hold(run: Run) -> datetime | None:
     return max((end for end in (*ends, run.scoring_expires_at) if end), default=None)
 
 
-def _is_startable(run: Run, now: datetime) -> bool:
+def _is_startable(run: Run) -> bool:
     """What failed a moment ago waits a little before it is tried again."""
-    return Run.objects.filter(leases.startable_work(now), pk=run.pk).exists()
+    return Run.objects.filter(leases.startable_work(), pk=run.pk).exists()

@@ -9,23 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from evaluation import adapters, processes
-from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySet
+from evaluation.models import (
+    Answer,
+    CaseRun,
+    Judgement,
+    LayerBuild,
+    Probing,
+    Run,
+    TrialCase,
+    Work,
+    WorkQuerySet,
+)
 from evaluation.processes import Lease
 from evaluation.services.language_models.metering import too_long
 from evaluation.services.work import endings
 from labeling.domain.facts import Fact
+from labeling.models import SuggestionRequest
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
@@ -46,15 +59,14 @@ def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
     """The key of the next of these pieces of work, now leased by ``owner``."""
     _bury_lost(rows)
     while True:
-        now = timezone.now()
-        claimable = rows.claimable(now)
-        candidates = _due_again(rows, now) or _waiting(rows)
+        claimable = rows.claimable()
+        candidates = _due_again(rows) or _waiting(rows)
         for pk, attempts in candidates:
             taken = claimable.filter(pk=pk, attempts=attempts).update(
                 state=State.RUNNING,
                 owner=owner,
-                attempts=attempts + 1,
-                lease_expires_at=expiry(now),
+                attempts=_next_attempt(),
+                lease_expires_at=expiry(),
             )
             if taken:
                 return int(pk)
@@ -62,9 +74,26 @@ def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
             return None
 
 
-def _due_again(rows: WorkQuerySet, now: datetime) -> list[tuple[int, int]]:
+def _next_attempt() -> Case:
+    """Work whose lease ran out has not failed: perhaps a clock was set, or a machine slept.
+
+    What a proven death took from its worker was counted then (``count_death``).
+    """
+    return Case(When(state=State.RUNNING, then=F("attempts")), default=F("attempts") + 1)
+
+
+def count_death(rows: QuerySet[Any]) -> int:
+    """The process that held this work has died: others may take it, and the attempt counts.
+
+    Once, whoever notices it too: what is free already is left alone.
+    """
+    held = rows.filter(state=State.RUNNING, lease_expires_at__gt=Now())
+    return held.update(lease_expires_at=Now(), attempts=F("attempts") + 1)
+
+
+def _due_again(rows: WorkQuerySet) -> list[tuple[int, int]]:
     """What a worker has lost, or failed a while ago, comes first."""
-    due = rows.unfinished().filter(lease_expires_at__lte=now).order_by("lease_expires_at", "pk")
+    due = rows.unfinished().filter(lease_expires_at__lte=Now()).order_by("lease_expires_at", "pk")
     return list(due.values_list("pk", "attempts")[:CANDIDATES])
 
 
@@ -104,25 +133,25 @@ def has_open_work(run_id: int) -> bool:
     return Run.objects.filter(open_work(), pk=run_id).exists()
 
 
-def leased_work(now: datetime) -> Q:
+def leased_work() -> Q:
     """Runs that somebody is working on."""
-    cases, answers, judgements = (kind.objects.leased(now) for kind in (CaseRun, Answer, Judgement))
+    cases, answers, judgements = (kind.objects.leased() for kind in (CaseRun, Answer, Judgement))
     return _of_run(cases, answers, judgements)
 
 
-def startable_work(now: datetime) -> Q:
+def startable_work() -> Q:
     """Runs with something that can be claimed now."""
     return _of_run(
-        CaseRun.objects.claimable(now),
-        Answer.objects.wanted().claimable(now).filter(case__state=State.DONE),
-        Judgement.objects.wanted().claimable(now).filter(answer__state=State.DONE),
+        CaseRun.objects.claimable(),
+        Answer.objects.wanted().claimable().filter(case__state=State.DONE),
+        Judgement.objects.wanted().claimable().filter(answer__state=State.DONE),
     )
 
 
-def to_score(now: datetime) -> Q:
+def to_score() -> Q:
     """Runs of which everything but the scores is there, and that nobody is scoring."""
     unscored = Q(scored_at=None, failure=None, cancelled=False)
-    return unscored & (Q(scoring_expires_at=None) | Q(scoring_expires_at__lte=now)) & ~open_work()
+    return unscored & (Q(scoring_expires_at=None) | Q(scoring_expires_at__lte=Now())) & ~open_work()
 
 
 def _of_run(cases: WorkQuerySet, answers: WorkQuerySet, judgements: WorkQuerySet) -> Q:
@@ -137,20 +166,19 @@ def _of_run(cases: WorkQuerySet, answers: WorkQuerySet, judgements: WorkQuerySet
 
 def claim_scoring(run_id: int, owner: UUID) -> bool:
     """True if ``owner`` may score the run: all cases are done, and nobody else is scoring it."""
-    now = timezone.now()
-    ready = Run.objects.filter(to_score(now), pk=run_id)
-    return ready.update(scoring_owner=owner, scoring_expires_at=expiry(now)) == 1
+    ready = Run.objects.filter(to_score(), pk=run_id)
+    return ready.update(scoring_owner=owner, scoring_expires_at=expiry()) == 1
 
 
 def renew_scoring(run_id: int, owner: UUID) -> bool:
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner)
-    return leased.update(scoring_expires_at=expiry(timezone.now())) == 1
+    return leased.update(scoring_expires_at=expiry()) == 1
 
 
 def note_scored(run_id: int, owner: UUID, cases: int) -> bool:
     """So many cases are scored; False if somebody else scores the run, or nobody shall."""
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
-    return leased.update(scored_cases=cases, scoring_expires_at=expiry(timezone.now())) == 1
+    return leased.update(scored_cases=cases, scoring_expires_at=expiry()) == 1
 
 
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
@@ -173,7 +201,7 @@ class WorkLease:
         return _leased(self.kind, self.pk, self.owner)
 
     def renew(self) -> bool:
-        return self._row.update(lease_expires_at=expiry(timezone.now())) == 1
+        return self._row.update(lease_expires_at=expiry()) == 1
 
     def give_back(self) -> None:
         """The next worker doesn't have to wait, and the attempt doesn't count."""
@@ -182,7 +210,7 @@ class WorkLease:
         )
 
     def abandon(self) -> None:
-        self._row.update(lease_expires_at=timezone.now())
+        count_death(self._row)
 
     def end_late(self) -> None:
         """Another attempt would take as long."""
@@ -240,9 +268,9 @@ class KeepAlive:
             self._thread.join()
 
     def _repeat(self) -> None:
-        end = timezone.now() + timedelta(seconds=self._seconds)
+        end = monotonic() + self._seconds
         try:
-            while not self._done.wait(self._interval) and timezone.now() < end:
+            while not self._done.wait(self._interval) and monotonic() < end:
                 try:
                     if not self._lease.renew():
                         return
@@ -267,20 +295,48 @@ def _bury_lost(rows: WorkQuerySet) -> None:
     It is looked for before it is changed: nearly always there is none, and an update through
     joined tables would cost every claim a walk through all work.
     """
-    lost = rows.filter(
-        state=State.RUNNING, lease_expires_at__lte=timezone.now(), attempts__gte=MAX_ATTEMPTS
-    )
+    lost = rows.filter(state=State.RUNNING, lease_expires_at__lte=Now(), attempts__gt=MAX_ATTEMPTS)
     keys = list(lost.values_list("pk", flat=True))
     if keys:
         lost.filter(pk__in=keys).update(
             state=State.FAILED,
             error_class=CaseRun.ErrorClass.TRANSIENT,
             error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
+            attempts=MAX_ATTEMPTS,
             owner=None,
             lease_expires_at=None,
             finished_at=timezone.now(),
         )
 
 
-def expiry(now: datetime) -> datetime:
-    return now + timedelta(seconds=settings.CASE_LEASE_SECONDS)
+def expiry() -> CombinedExpression:
+    """By the database's clock, which all workers share."""
+    return Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS)
+
+
+MARGIN_SECONDS = 60
+"""Beyond a lease: what failed waits up to that long for its next attempt."""
+
+HELD = (
+    (CaseRun, "lease_expires_at"),
+    (Answer, "lease_expires_at"),
+    (Judgement, "lease_expires_at"),
+    (TrialCase, "lease_expires_at"),
+    (Probing, "lease_expires_at"),
+    (LayerBuild, "lease_expires_at"),
+    (Run, "scoring_expires_at"),
+    (SuggestionRequest, "lease_expires_at"),
+)
+
+
+def cap() -> int:
+    """No lease lasts longer than one that is taken now; how many were shortened.
+
+    A clock that was wrong and is set right leaves leases in the future. Who lives renews them, and
+    what a dead worker held is free after one lease.
+    """
+    longest = Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS + MARGIN_SECONDS)
+    return sum(
+        model._default_manager.filter(**{f"{column}__gt": longest}).update(**{column: expiry()})
+        for model, column in HELD
+    )

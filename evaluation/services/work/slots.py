@@ -17,6 +17,7 @@ from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
@@ -97,14 +98,13 @@ class Turn:
 
 def _waiting_for_threads() -> QuerySet[Run]:
     """Runs with something to do and room for another thread, with ``n_slots``."""
-    now = timezone.now()
     open_runs = Run.objects.filter(scored_at=None, failure=None, cancelled=False)
-    left_by_command = Q(created_at__lt=now - timedelta(seconds=COMMAND_SECONDS)) & ~Q(
-        leases.leased_work(now)
-    )
+    moment = timedelta(seconds=COMMAND_SECONDS)
+    not_now = Q(created_at__lt=Now() - moment) | Q(created_at__gt=Now() + moment)
+    left_by_command = not_now & ~Q(leases.leased_work())
     return (
         open_runs.filter(Q(woken_at__isnull=False) | left_by_command)
-        .filter(Q(paused=False) & leases.startable_work(now) | leases.to_score(now))
+        .filter(Q(paused=False) & leases.startable_work() | leases.to_score())
         .annotate(n_slots=Count("slots"))
         .filter(n_slots__lt=F("concurrency"))
     )
@@ -138,7 +138,6 @@ def _seize(run_id: int, most: int, worker: str) -> Slot | None:
 def _free(slots: list[Slot]) -> None:
     if not slots:
         return
-    now = timezone.now()
     runs = {slot.run_id for slot in slots}
     owners = [slot.owner for slot in slots]
     held = (
@@ -149,7 +148,7 @@ def _free(slots: list[Slot]) -> None:
     for rows in held:
         keys = rows.filter(owner__in=owners, state=Work.State.RUNNING).values_list("pk", flat=True)
         in_work: Any = rows.model
-        in_work.objects.filter(pk__in=list(keys), owner__in=owners).update(lease_expires_at=now)
+        leases.count_death(in_work.objects.filter(pk__in=list(keys), owner__in=owners))
     scored = Run.objects.filter(pk__in=runs, scoring_owner__in=owners)
     scored.update(scoring_owner=None, scoring_expires_at=None)
     Slot.objects.filter(owner__in=owners).delete()

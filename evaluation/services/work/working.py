@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import OperationalError, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation import adapters
@@ -214,7 +215,7 @@ def failure_fields(error: Exception, *, attempts: int) -> Columns:
 
 
 def _again(seconds: float) -> Columns:
-    until = timezone.now() + timedelta(seconds=seconds)
+    until = Now() + timedelta(seconds=seconds)
     return {"state": State.QUEUED, "finished_at": None, "lease_expires_at": until}
 
 

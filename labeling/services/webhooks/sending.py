@@ -17,6 +17,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
@@ -60,9 +61,8 @@ def work(webhook_id: int, sender: UUID) -> None:
 
 
 def _claim(webhook_id: int, sender: UUID) -> bool:
-    now = timezone.now()
-    idle = Webhook.objects.idle(now).filter(pk=webhook_id)
-    return idle.update(sender=sender, sending_until=now + LEASE) == 1
+    idle = Webhook.objects.idle(Now()).filter(pk=webhook_id)
+    return idle.update(sender=sender, sending_until=Now() + LEASE) == 1
 
 
 def _release(webhook_id: int, sender: UUID) -> None:
@@ -91,7 +91,7 @@ def _forget_old(webhook_id: int) -> None:
 def _renewed(webhook_id: int, sender: UUID) -> Webhook | None:
     """The current row: it may have been paused, changed or removed since the last message."""
     own = Webhook.objects.not_removed().filter(pk=webhook_id, sender=sender, active=True)
-    own.update(sending_until=timezone.now() + LEASE)
+    own.update(sending_until=Now() + LEASE)
     return own.first()
 
 

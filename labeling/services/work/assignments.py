@@ -11,8 +11,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.db.models.functions import Coalesce, Now
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -26,7 +25,7 @@ from labeling.models import (
 )
 from labeling.models.assignments import PUT_ASIDE
 from labeling.models.projects import limit_of
-from labeling.services import standing, statements, transactions
+from labeling.services import clock, standing, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
 
@@ -383,13 +382,13 @@ _SLOTS = Prepared(
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    now = connection.ops.adapt_datetimefield_value(clock.now())
     with statements.prepared_cursor() as cursor:
         cursor.execute(_EXPIRED, [pool.pk, now])
         if cursor.fetchone() is None:
             return 0
     expired = pool.assignments.with_checks().filter(
-        slot__isnull=False, lease_expires_at__lt=timezone.now()
+        slot__isnull=False, lease_expires_at__lt=clock.now()
     )
     answers = Annotation.objects.with_checks().filter(assignment=OuterRef("pk"))
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
@@ -618,7 +617,15 @@ def release(assignments: Sequence[Assignment]) -> None:
 
 
 def lease_end() -> datetime:
-    return timezone.now() + timedelta(minutes=settings.ASSIGNMENT_LEASE_MINUTES)
+    return clock.now() + timedelta(minutes=settings.ASSIGNMENT_LEASE_MINUTES)
+
+
+def cap_leases() -> int:
+    """No place is kept for longer than one taken now: a clock may have been wrong meanwhile."""
+    longest = timedelta(minutes=settings.ASSIGNMENT_LEASE_MINUTES)
+    held = Assignment.objects.with_checks().filter(slot__isnull=False)
+    too_long = held.filter(lease_expires_at__gt=Now() + longest + timedelta(minutes=1))
+    return too_long.update(lease_expires_at=Now() + longest)
 
 
 def progress(project: Project) -> dict[str, int]:

@@ -8,13 +8,15 @@ again anywhere, and a repeated result changes nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -118,16 +120,16 @@ def _made(asked: SuggestionRequest) -> QuerySet[Suggestion, int]:
     ).values_list("conversation", flat=True)
 
 
-def claim(request_id: int, owner: UUID, *, until: datetime) -> SuggestionRequest | None:
+def claim(request_id: int, owner: UUID, *, until: CombinedExpression) -> SuggestionRequest | None:
     """The request, now held by ``owner``; None if it is done or somebody else is at it."""
-    free = Q(lease_expires_at=None) | Q(lease_expires_at__lte=timezone.now())
+    free = Q(lease_expires_at=None) | Q(lease_expires_at__lte=Now())
     waiting = SuggestionRequest.objects.filter(free, pk=request_id, finished_at=None)
     if not waiting.update(owner=owner, lease_expires_at=until):
         return None
     return SuggestionRequest.objects.select_related("project", "requested_by").get(pk=request_id)
 
 
-def renew(request_id: int, owner: UUID, *, until: datetime) -> bool:
+def renew(request_id: int, owner: UUID, *, until: CombinedExpression) -> bool:
     return _held(request_id, owner).update(lease_expires_at=until) == 1
 
 
@@ -142,10 +144,9 @@ def free(request_id: int) -> bool:
     return held.update(owner=None, lease_expires_at=None, woken_at=None) == 1
 
 
-def unattended(*, woken_before: datetime) -> list[int]:
+def unattended(*, woken_before: CombinedExpression) -> list[int]:
     """Requests that nobody works on and for which no worker was woken lately."""
-    now = timezone.now()
-    idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=now)
+    idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=Now())
     return list(idle.exclude(woken_at__gt=woken_before).values_list("pk", flat=True))
 
 
@@ -258,5 +259,6 @@ def woken(request_id: int) -> None:
     SuggestionRequest.objects.filter(pk=request_id).update(woken_at=timezone.now())
 
 
-def soon(seconds: float) -> datetime:
-    return timezone.now() + timedelta(seconds=seconds)
+def soon(seconds: float) -> CombinedExpression:
+    """By the database's clock, which all workers share."""
+    return Now() + timedelta(seconds=seconds)
