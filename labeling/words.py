@@ -235,6 +235,7 @@ WORDS: dict[str, Text] = {
     ),
     "export.failed": _("The exporter {format} failed: {text}"),
     "export.no_files": _("The exporter {format} wrote no file into its folder."),
+    "export.under_way": _("Another process is writing {folder}: wait for it, or choose another."),
     "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
     "export.no_proof": _(
         "{release} is of format 1, which has no tree: none of its items can be proven alone."
@@ -536,6 +537,12 @@ WORDS: dict[str, Text] = {
     "file.must_be_one_of": _("{path} must be one of {known}"),
     "file.must_be_text": _("{path} must be text"),
     "file.must_be_text_not": _("{path} must be text, not {kind}"),
+    "file.number_too_long": _("a number of thousands of digits"),
+    "file.other_version": _(
+        "schema_version is {version}, and this server reads {ours:d}: a newer version of Assay "
+        "wrote it, or it is a mistake"
+    ),
+    "file.time_in_future": _("{path} is {time}, which has not come yet"),
     "file.no_time_zone": _("{path} names no time zone: write it like 2026-01-31T14:05:00Z"),
     "file.not_a_time": _("{path} is not an ISO 8601 time such as 2026-01-31T14:05:00Z"),
     "file.not_a_time_but": _(
@@ -573,6 +580,10 @@ WORDS: dict[str, Text] = {
     "gold_file.other_layer": _('"layer" is {named}, and {layer} was asked for'),
     "gold_file.unknown_context": _('"given" holds "{key}", to which {layer} does not refer'),
     "gold_file.bad_manifest": _("the manifest is not that of a native export: {why}"),
+    "gold_file.item_hash": _(
+        "sha256 is {stated}, but what the line holds has {actual}: it was changed after it was "
+        "written"
+    ),
     "gold_file.bad_statement": _(
         "the statement is not the one that the manifest and the items belong to"
     ),
@@ -691,6 +702,10 @@ WORDS: dict[str, Text] = {
     "labels.skipped_without_reason": _("it was skipped without a reason"),
     "labels.unknown_kind": _("“{kind}” is not a kind of decision; known are {known}"),
     "labels.unknown_person": _("nobody called “{name}” is in the project; add them as a member"),
+    "labels.looks_like": _(
+        "“{name}” is not a member, but looks like one: did you mean “{member}”? Write the name as "
+        "it is in the project; if it is somebody else, create that account first"
+    ),
     "labels.unknown_person_but": _(
         "nobody called “{name}” is in the project; did you mean {near}?"
     ),

@@ -18,6 +18,7 @@ from evaluation.services.run import suspects as service
 from evaluation.services.run.suspects import Suspect
 from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Dispute
 from labeling.models.disputes import DisputeSource
@@ -114,8 +115,9 @@ def _proposal(request: HttpRequest, case: CaseRun, uid: str) -> StoredLabel | No
     if isinstance(layer, Memory):
         return _evidence(case, layer)
     predicted, place = layer.predicted(case.output), request.GET.get("predicted", "")
-    if place.isdecimal() and int(place) < len(predicted):
-        return {**predicted[int(place)], "uid": uid}
+    number = whole_number(place)
+    if number is not None and number < len(predicted):
+        return {**predicted[number], "uid": uid}
     return None
 
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
+
+TOO_DEEP = "This JSON is nested too deeply."
+MOST_LEVELS = 100
 
 
 class ShallowJSONParser(JSONParser):
@@ -13,6 +17,27 @@ class ShallowJSONParser(JSONParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
     ) -> Any:
         try:
-            return super().parse(stream, media_type, parser_context)
+            document = super().parse(stream, media_type, parser_context)
         except RecursionError:
-            raise ParseError("This JSON is nested too deeply.") from None
+            raise ParseError(TOO_DEEP) from None
+        except ParseError as error:
+            if "digits" in str(error):  # Python's advice to programmers
+                raise ParseError("This JSON holds a number of thousands of digits.") from None
+            raise
+        if _is_deep(document):
+            raise ParseError(TOO_DEEP)
+        return document
+
+
+def _is_deep(document: Any) -> bool:
+    """Level by level, so that it needs no stack: what comes later walks it by recursion."""
+    level = [document]
+    for _ in range(MOST_LEVELS):
+        level = [part for value in level for part in _parts(value) if isinstance(part, dict | list)]
+    return bool(level)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

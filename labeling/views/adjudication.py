@@ -97,7 +97,7 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
     after = request.GET.get("after", "")
-    item = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
+    item = service.next_disputed(project, layer, after=whole_number(after))
     if item is None:
         messages.info(request, _("Nothing is disputed any more: everything has been decided."))
         return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")

@@ -236,6 +236,70 @@ def test_labels_that_are_nested_without_end_are_refused(source, target, tmp_path
     assert refused(path) == ["labels.jsonl:1: nested too deeply; nothing was stored"]
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda one: one.update(schema_version=7), "schema_version is 7, and this server reads 1"),
+        (lambda one: one.update(schema_version=10**40), "schema_version is 1000"),
+        (lambda one: one.update(schema_version="1"), "schema_version is '1'"),
+        (
+            lambda one: one["answers"][0].update(submitted_at="2999-01-01T00:00:00Z"),
+            "answers[0].submitted_at is 2999-01-01T00:00:00+00:00, which has not come yet",
+        ),
+    ],
+)
+def test_a_line_of_another_version_or_of_the_future_is_refused(
+    source, target, tmp_path, change, reason
+):
+    path = changed(export(source, tmp_path)[0], change)
+
+    (said,) = refused(path)
+
+    assert said.startswith("labels.jsonl:1: ")
+    assert reason in said
+
+
+@pytest.mark.parametrize("name", ["ANA", "аnа", "Αna", "ana\u200b"])
+@pytest.mark.parametrize("create", [True, False])
+def test_a_name_that_looks_like_a_members_is_nobody_new(source, target, tmp_path, name, create):
+    path = changed(
+        export(source, tmp_path)[0], lambda one: one["answers"][0].update(annotator=name)
+    )
+    people = User.objects.count()
+
+    (said,) = refused(path, create_annotators=create)
+
+    assert "did you mean “ana”?" in said
+    assert User.objects.count() == people
+
+
+def test_two_new_names_that_look_alike_are_not_two_people(source, target, tmp_path):
+    path = changed(
+        export(source, tmp_path)[0],
+        lambda one: (
+            one["answers"][0].update(annotator="Zoë"),
+            one["answers"][1].update(annotator="zoë"),
+        ),
+    )
+
+    (said,) = refused(path, create_annotators=True)
+
+    assert "did you mean “Zoë”?" in said
+
+
+def test_a_number_of_thousands_of_digits_is_refused_in_words(source, target, tmp_path):
+    path = export(source, tmp_path)[0]
+    path.write_text(
+        path.read_text().replace('"active_seconds": ', f'"active_seconds": {"9" * 5000}')
+    )
+
+    (said,) = refused(path)
+
+    assert said == (
+        "labels.jsonl:1: not valid JSON: a number of thousands of digits; nothing was stored"
+    )
+
+
 @pytest.mark.parametrize("text", ["\0", "\ud800"])
 @pytest.mark.parametrize(
     "change",

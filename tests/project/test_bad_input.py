@@ -39,7 +39,15 @@ def test_a_nul_in_an_address_is_a_bad_request(project: Project, admin: User, add
     assert client_of(admin).get(address).status_code == 400
 
 
-@pytest.mark.parametrize("body", ["[" * 100_000, '{"a":' * 50_000])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        # a depth that Python reads, and on which something later would give up
+        *('{"predictions": ' + "[" * depth + "]" * depth + "}" for depth in (150, 500, 700, 900)),
+    ],
+)
 def test_json_that_is_nested_too_deeply_is_refused(admin: User, body: str) -> None:
     response = client_of(admin).post(reverse("api-runs"), body, content_type="application/json")
 

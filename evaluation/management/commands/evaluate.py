@@ -24,6 +24,7 @@ from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
 from labeling.models import GoldRelease
+from labeling.services.exchange import building
 from labeling.services.gold import gold
 from labeling.words import in_english
 
@@ -444,11 +445,12 @@ def _resumed(run_id: int, options: dict[str, Any]) -> Run:
 def _write_results(run: Run, path: Path) -> None:
     document = results.results_document(run)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    with building.whole(path) as file:
+        file.write(text + "\n")
 
 
 def _write_cases(run: Run, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with building.whole(path) as file:
         file.writelines(results.case_table(run))
 
 
@@ -456,7 +458,7 @@ def _write_predictions(run: Run, path: Path) -> None:
     """A file of predictions has each case once: every further repetition has its own."""
     for repetition in range(1, run.repetitions + 1):
         own = path if repetition == 1 else path.with_stem(f"{path.stem}-{repetition}")
-        with own.open("w", encoding="utf-8") as file:
+        with building.whole(own) as file:
             file.writelines(outputs.prediction_lines(run, repetition=repetition))
 
 

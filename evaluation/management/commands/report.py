@@ -15,6 +15,7 @@ from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading, public_address
 from labeling.domain.errors import RuleError
 from labeling.management.looks import add_reason
+from labeling.services.exchange import building
 from labeling.words import in_english
 
 REFUSED = 2
@@ -76,7 +77,7 @@ class Command(BaseCommand):
                 self.stdout.write(piece, ending="")
             return
         try:
-            with options["output"].open("w", encoding="utf-8", newline="") as file:
+            with building.whole(options["output"]) as file:
                 file.writelines(text)
         except OSError as error:
             raise CommandError(f"Cannot write {options['output']}: {error}") from error

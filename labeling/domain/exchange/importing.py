@@ -253,8 +253,8 @@ def _parse(raw: bytes) -> dict[str, Any]:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         why = Fact("file.at_column", said=what, column=error.colno)
         raise _Refused("file.line_not_json", why=why) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise _Refused("file.not_json", why=str(error)) from None
+    except ValueError:  # Python's advice to programmers is none for people
+        raise _Refused("file.not_json", why=Fact("file.number_too_long")) from None
     if not isinstance(document, dict):
         raise _Refused(_not_an_object(document))
     return document

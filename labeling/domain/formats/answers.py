@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, NotRequired, TypeAlias, TypedDict
 
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.facts import Fact
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload as Labels
 
 SUBMITTED, SKIPPED = "submitted", "skipped"
@@ -200,6 +200,24 @@ def moment(value: Any, where: Where) -> datetime | None:
     except OverflowError:
         raise Unreadable("file.time_out_of_range", path=where) from None
     return time
+
+
+CLOCKS_DIFFER = timedelta(days=1)  # also by the zones of those that know none
+
+
+def past(value: Any, where: Where) -> datetime | None:
+    """When somebody did something: not later than now, but for clocks that differ a little."""
+    time = moment(value, where)
+    if time is not None and time > datetime.now(UTC) + CLOCKS_DIFFER:
+        raise Unreadable("file.time_in_future", path=where, time=time.isoformat())
+    return time
+
+
+def check_version(document: Mapping[str, Any]) -> None:
+    """Refuse what a newer version wrote: it would be read as if it meant what it means here."""
+    version = document.get("schema_version", SCHEMA_VERSION)
+    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
+        raise Unreadable("file.other_version", version=ascii(version)[:40], ours=SCHEMA_VERSION)
 
 
 def written(at: datetime | None) -> str | None:

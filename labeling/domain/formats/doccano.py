@@ -35,6 +35,7 @@ from labeling.domain.formats.answers import (
     author_of,
     choice_of,
     moment,
+    past,
     quoted,
     with_line_feeds_in,
     written,
@@ -275,8 +276,8 @@ def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) ->
         skip_reason=as_text(document.get("skip_reason"), '"skip_reason"'),
         round=None if round_ is None else as_number(round_, '"round"'),
         guideline_version=None if guideline is None else as_number(guideline, "guideline_version"),
-        created_at=moment(document.get("created_at"), '"created_at"'),
-        submitted_at=moment(document.get("submitted_at"), '"submitted_at"'),
+        created_at=past(document.get("created_at"), '"created_at"'),
+        submitted_at=past(document.get("submitted_at"), '"submitted_at"'),
         active_seconds=as_number(document.get("active_seconds", 0), '"active_seconds"'),
     )
 

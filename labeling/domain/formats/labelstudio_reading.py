@@ -22,9 +22,11 @@ from labeling.domain.formats.answers import (
     as_text,
     layer_keys,
     moment,
+    past,
     quoted,
 )
 from labeling.domain.formats.offsets import from_utf16
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.labels import Payload, StoredLabel
@@ -82,8 +84,8 @@ def _answer(value: Any, texts: Sequence[str], where: str) -> FileAnswer:
         status=SKIPPED if skipped else SUBMITTED,
         empty=not payload and not skipped,
         skip_reason=UNKNOWN_REASON if skipped else "",
-        created_at=moment(annotation.get("created_at"), f"{where}.created_at"),
-        submitted_at=moment(annotation.get("updated_at"), f"{where}.updated_at"),
+        created_at=past(annotation.get("created_at"), f"{where}.created_at"),
+        submitted_at=past(annotation.get("updated_at"), f"{where}.updated_at"),
         active_seconds=_seconds(annotation.get("lead_time"), where),
         is_gold=bool(annotation.get("ground_truth")),
     )
@@ -182,9 +184,10 @@ class _Regions:
         return index, start, end
 
     def _index(self, value: Any) -> int:
-        if not str(value).isdecimal() or int(value) >= len(self.texts):
-            raise self._unreadable("labelstudio.no_message", value=ascii(value))
-        return int(value)
+        index = whole_number(str(value))
+        if index is None or index >= len(self.texts):
+            raise self._unreadable("labelstudio.no_message", value=ascii(value)[:40])
+        return index
 
     def _belonging(self, result: Mapping[str, Any]) -> None:
         """A value of a region, or a relation between two."""

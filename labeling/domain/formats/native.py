@@ -21,8 +21,10 @@ from labeling.domain.formats.answers import (
     as_list,
     as_number,
     as_text,
+    check_version,
     choice_of,
     moment,
+    past,
     with_line_feeds_in,
     without_empty_layers,
     written,
@@ -160,6 +162,7 @@ def read(stream: BinaryIO) -> Iterator[ReadLine]:
 
 
 def _labelled(document: Unchecked) -> FileConversation:
+    check_version(document)
     if "answers" not in document:
         raise Unreadable("labels.no_answers")
     answers = as_list(document["answers"], '"answers"')
@@ -200,8 +203,8 @@ def _read_answer(value: Any, where: str) -> FileAnswer:
         skip_reason=as_text(document.get("skip_reason"), f"{where}.skip_reason"),
         round=_optional(document, "round", where),
         guideline_version=_optional(document, "guideline_version", where),
-        created_at=moment(document.get("created_at"), f"{where}.created_at"),
-        submitted_at=moment(document.get("submitted_at"), f"{where}.submitted_at"),
+        created_at=past(document.get("created_at"), f"{where}.created_at"),
+        submitted_at=past(document.get("submitted_at"), f"{where}.submitted_at"),
         active_seconds=as_number(document.get("active_seconds", 0), f"{where}.active_seconds"),
         unanswered=tuple(
             choice_of(name, tuple(LAYERS), f"{where}.unanswered")
@@ -221,7 +224,7 @@ def _read_decision(value: Any, where: str) -> FileDecision:
         kind=as_text(document.get("kind"), f"{where}.kind"),
         guideline_flag=_flag(document, "guideline_flag", where),
         guideline_version=_optional(document, "guideline_version", where),
-        decided_at=moment(document.get("decided_at"), f"{where}.decided_at"),
+        decided_at=past(document.get("decided_at"), f"{where}.decided_at"),
         reason_code=as_text(document.get("reason_code"), f"{where}.reason_code") or None,
     )
 

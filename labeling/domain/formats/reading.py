@@ -70,7 +70,11 @@ def _why(error: Exception) -> Fact | str:
         return error.fact
     if isinstance(error, json.JSONDecodeError):
         return Fact("file.at_column", said=error.msg, column=error.colno)
-    return Fact("file.too_deep") if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return Fact("file.too_deep")
+    if "digits" in str(error):  # Python's advice to programmers
+        return Fact("file.number_too_long")
+    return str(error)
 
 
 def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | LineFault]:

@@ -28,7 +28,7 @@ from labeling.domain.formats.answers import (
     as_dict,
     as_list,
     as_text,
-    moment,
+    past,
     with_line_feeds_in,
 )
 from labeling.domain.formats.samples import (
@@ -107,7 +107,7 @@ def _labelled(document: SampleDocument, name: str, unnamed: Unnamed) -> FileConv
         annotator=annotator,
         payload=labels,
         empty=not any(labels.values()),
-        submitted_at=moment(sample.get("labeled_at"), '"labeled_at"'),
+        submitted_at=past(sample.get("labeled_at"), '"labeled_at"'),
         unanswered=tuple(layer for layer in LAYERS if layer not in in_sections),
     )
     return FileConversation(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labeling.domain.errors import FileFault
+from labeling.domain.facts import Fact
 from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import FORMAT_2, parsed
 from labeling.domain.gold.tree import root_of
@@ -33,7 +34,7 @@ class ExportedHashes:
             digests = array("B", b"".join(items))
             exported = cls(str(document["release"]), str(document["sha256"]), digests)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FileFault("gold_file.bad_manifest", why=ascii(error)) from error
+            raise FileFault("gold_file.bad_manifest", why=_why(error)) from error
         if len(digests) != DIGEST * len(items):
             raise FileFault("gold_file.bad_manifest", why="sha256")
         if document.get("format") == FORMAT_2 and not exported._is_stated_by(statement):
@@ -52,6 +53,10 @@ class ExportedHashes:
         stated: Mapping[str, Any] = parsed(text)
         hashes = (self.hash_of(line) for line in range(1, len(self) + 1))
         return text_sha256(text) == self.sha256 and stated.get("root") == root_of(hashes)
+
+
+def _why(error: Exception) -> str | Fact:
+    return Fact("file.too_deep") if isinstance(error, RecursionError) else ascii(error)
 
 
 def _digest_alone(row: dict[str, Any]) -> dict[str, Any] | bytes:

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from labeling.domain.canonical import canonical_json
 from labeling.domain.chats import ChatFault
+from labeling.domain.errors import NotCanonical
 from labeling.domain.exchange.importing import (
     DIFFICULTIES,
     MAX_LENGTHS,
@@ -21,11 +23,13 @@ from labeling.domain.formats.answers import (
     as_dict,
     as_list,
     as_text,
+    check_version,
     choice_of,
     moment,
 )
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold.content import LabelOrigin
+from labeling.domain.gold.release import text_sha256
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
@@ -77,6 +81,8 @@ def id_of(document: Mapping[str, Any], key: str) -> str:
 def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | None) -> GoldLine:
     if document.get("layer", layer) != layer:
         raise Unreadable("gold_file.other_layer", named=ascii(document["layer"]), layer=layer)
+    check_version(document)
+    _check_hash(document)
     messages = as_list(document.get("conversation"), '"conversation"')
     record = Record(
         id=id_of(document, "item_id"),
@@ -94,6 +100,20 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
     _check({**context, **gold}, layer, record.turns, event_schema)
     published = as_dict(document.get("provenance") or {}, '"provenance"')
     return GoldLine(record, gold, _origins(gold, layer, published), published, context=context)
+
+
+def _check_hash(document: Mapping[str, Any]) -> None:
+    """An item may bring its own hash along, which is of everything else that it says."""
+    stated = document.get("sha256")
+    if stated is None:
+        return
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    try:
+        actual = text_sha256(canonical_json(rest))
+    except NotCanonical as error:
+        raise Unreadable(error.fact) from None
+    if stated != actual:
+        raise Unreadable("gold_file.item_hash", stated=ascii(stated)[:80], actual=actual)
 
 
 def _context(document: Mapping[str, Any], layer: str) -> Payload:

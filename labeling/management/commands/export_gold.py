@@ -9,7 +9,7 @@ from labeling.domain.errors import RuleError
 from labeling.management import looks
 from labeling.management.arguments import release_named
 from labeling.models import GoldRelease, Look
-from labeling.services.exchange import export, native_files
+from labeling.services.exchange import building, export, native_files
 from labeling.services.gold.looks import TEST, Sight
 from labeling.words import in_english
 
@@ -69,5 +69,6 @@ class Command(BaseCommand):
         item = release.items.filter(item_id=options["item"]).first()
         if item is None:
             raise CommandError(f"{release} has no item “{options['item']}”.")
-        output.write_text(native_files.proof_text(item), encoding="utf-8")
+        with building.whole(output) as file:
+            file.write(native_files.proof_text(item))
         return [output]

@@ -14,8 +14,9 @@ from labeling.domain.gold.content import GoldContent
 from labeling.domain.plugins import PluginRefused, Registry, said
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
+from labeling.services.exchange.building import build
 from labeling.services.exchange.gold_formats import WRITERS, items_of
-from labeling.services.exchange.native_files import FolderInUse, write_native
+from labeling.services.exchange.native_files import check_same, write_native
 
 logger = logging.getLogger(__name__)
 
@@ -67,13 +68,11 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
     if format not in formats():
         raise UnknownFormat("export.unknown_format", format=format, formats=formats())
     if format == "native":
-        return write_native(release, folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise FolderInUse("export.folder_not_empty", folder=str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
+        check_same(release, folder)
+        return build(folder, lambda draft: write_native(release, draft), again=True)
     if format in WRITERS:
-        return WRITERS[format](release, folder, license=license)
-    return _write_by(EXPORTERS[format], release, folder, license)
+        return build(folder, lambda draft: WRITERS[format](release, draft, license=license))
+    return build(folder, lambda draft: _write_by(EXPORTERS[format], release, draft, license))
 
 
 @dataclass(frozen=True, slots=True)

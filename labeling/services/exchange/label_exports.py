@@ -23,7 +23,8 @@ from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
 from labeling.models import Adjudication, Annotation, Assignment, Project, Round, Transcript
 from labeling.services import blindness
-from labeling.services.exchange.export import FolderInUse, UnknownFormat
+from labeling.services.exchange.building import build
+from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.gold_formats import json_list
 from labeling.services.gold import releases
 from labeling.words import in_english
@@ -142,10 +143,7 @@ def export_labels(
     writer = _WRITERS.get(format)
     if writer is None:
         raise UnknownFormat("export.unknown_format", format=format, formats=list(FORMATS))
-    if folder.exists() and any(folder.iterdir()):
-        raise FolderInUse("export.folder_not_empty", folder=str(folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    return writer(project, folder, viewer)
+    return build(folder, lambda draft: writer(project, draft, viewer))
 
 
 def _write_native(project: Project, folder: Path, viewer: User | None) -> list[Path]:

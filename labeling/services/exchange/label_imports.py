@@ -33,6 +33,7 @@ from labeling.domain.formats.answers import (
     without_empty_layers,
 )
 from labeling.domain.gold.release import item_sha256
+from labeling.domain.lookalikes import folded
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import Payload, StoredLabel
@@ -617,8 +618,9 @@ def _store(decision: Adjudication) -> None:
 class People:
     """A project's members and everybody who has labelled in it, by user name or e-mail address.
 
-    An address that several of them have names nobody. Others are refused, or created as inactive
-    accounts that nobody can sign in with.
+    An address that several of them have names nobody. A name that only looks like theirs is
+    refused: one person must not count as two. Others are refused, or created as inactive accounts
+    that nobody can sign in with.
     """
 
     def __init__(self, project: Project, *, may_create: bool) -> None:
@@ -639,11 +641,14 @@ class People:
             for user in users
             if user.email and shared[user.email.lower()] == 1
         }
+        self._by_looks = {folded(member): member for member in self._by_name}
         self.used: set[str] = set()
         self.created: list[str] = []
 
     def named(self, name: str) -> User:
         user = self._by_name.get(name) or self._by_email.get(name.lower())
+        if user is None and (alike := self._by_looks.get(folded(name))):
+            raise EntryRefused("labels.looks_like", name=name, member=alike)
         if user is None:
             user = self._create(name) if self._may_create else self._refuse(name)
         self.used.add(user.get_username())
@@ -666,6 +671,7 @@ class People:
             raise EntryRefused("labels.bad_user_name", name=name) from None
         user.save()
         self._by_name[name] = user
+        self._by_looks[folded(name)] = name
         self.created.append(name)
         events.record("annotator.created", user, project=self._project, user=name)
         return user

@@ -17,13 +17,8 @@ from labeling.domain.gold.statement import (
 )
 from labeling.domain.gold.tree import path_of
 from labeling.models import GoldItem, GoldRelease
+from labeling.services.exchange.building import FolderInUse
 from labeling.words import worded_in_english
-
-
-class FolderInUse(RuleError):
-    """The output folder holds something else."""
-
-    code = "folder_in_use"
 
 
 class NotProvable(RuleError):
@@ -85,11 +80,15 @@ def _text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
 
 
-def write_native(release: GoldRelease, folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+def check_same(release: GoldRelease, folder: Path) -> None:
+    """A folder may be written again by the release that it holds."""
     described = folder / "manifest.json"
     if described.exists() and json.loads(described.read_text()).get("release") != str(release):
         raise FolderInUse("export.other_release", folder=str(folder))
+
+
+def write_native(release: GoldRelease, folder: Path) -> list[Path]:
+    folder.mkdir(exist_ok=True)
     return [write_items(release, folder / "items.jsonl"), *write_proof(release, folder)]
 
 
