@@ -42,7 +42,14 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.services import job_kinds, label_hints, lint_sources, plugins, run_metrics
+        from evaluation.services import (
+            cache_check,
+            job_kinds,
+            label_hints,
+            lint_sources,
+            plugins,
+            run_metrics,
+        )
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
@@ -50,6 +57,7 @@ class EvaluationConfig(AppConfig):
 
         words.register(WORDS)
         affected.register(runs_about)
+        cache_check.register()
         job_kinds.register()
         label_hints.register()
         lint_sources.register()

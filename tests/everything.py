@@ -133,6 +133,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("api-disagreement api-remarks api-outcome", [*of_project, 2, f"{mine.conversation_id}-0"]),
         ("api-admission api-another-try", [*of_project, "ben"]),
         ("progress members audit targets project-settings invitation-new", of_project),
+        ("project-status project-status-free api-project-status", of_project),
+        ("api-project-status-free", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),
         ("webhook webhook-test webhook-switch webhook-rotate", [*of_project, hook.pk]),

@@ -10,15 +10,19 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core import checks
 from django.db import DatabaseError, connection
+from django.utils import timezone
 
 from config import private_files
-from labeling.models import guards
-from labeling.services import demo_accounts, health, plugins
+from labeling.services import demo_accounts, health, jobs, plugins
+from labeling.services.exchange import uploads
 from labeling.words import in_english
 
 MISSING, NOTE, FINE = "missing", "note", "ok"
 ROOM = 5 * 1024**3  # bytes
+MOST_APART = 2.0
+"""Seconds. Leases are given by the clock of the database or of a worker, and read by others."""
 
 
 class Finding(NamedTuple):
@@ -131,11 +135,64 @@ def _database() -> Findings:
     if waiting := health.migrations_to_make():
         yield MISSING, f"{waiting} migrations wait: run assay migrate."
         return
-    lost = guards.missing(connection, guards.GUARDS)
+    lost = [found.msg for found in _of_database() if found.level >= checks.ERROR]
     if lost:
-        yield MISSING, f"gold is not guarded ({', '.join(lost)}): run assay migrate."
+        yield MISSING, f"gold is not guarded ({' '.join(lost)}): run assay migrate."
     else:
         yield FINE, "all migrations are made, and gold is guarded"
+
+
+def _of_database() -> list[checks.CheckMessage]:
+    """Guards of both applications, and the triggers that count."""
+    return checks.run_checks(
+        tags=[checks.Tags.database], databases=["default"], include_deployment_checks=True
+    )
+
+
+def _clock() -> Findings:
+    """Of this process against the database's. SQLite has none of its own."""
+    if connection.vendor != "postgresql":
+        yield FINE, "the database takes the time of this machine"
+        return
+    with connection.cursor() as cursor:
+        before = timezone.now()
+        cursor.execute("SELECT clock_timestamp()")
+        (said,) = cursor.fetchone()
+        after = timezone.now()
+    apart = max((said - after).total_seconds(), (before - said).total_seconds(), 0)
+    if apart > MOST_APART:
+        yield (
+            MISSING,
+            f"the clocks of this machine and of the database are {apart:.0f} s apart: set both "
+            "by NTP, or leases end too early or too late.",
+        )
+    else:
+        yield FINE, f"the database's clock is this machine's, within {MOST_APART:.0f} s"
+
+
+def _work() -> Findings:
+    stuck = [job for job in jobs.open_jobs() if job.is_stuck]
+    if stuck:
+        names = ", ".join(f"{job.kind} {job.title or job.key}" for job in stuck[:5])
+        yield (
+            MISSING,
+            f"{len(stuck)} jobs are held by workers that are gone, or into the future ({names}): "
+            "free them at /status/.",
+        )
+    else:
+        yield FINE, "nothing is held by a worker that is gone, or into the future"
+
+
+def _uploads() -> Findings:
+    old = uploads.forgotten()
+    if old.number:
+        yield (
+            MISSING,
+            f"{old.number} files of {old.megabytes} MB wait to be confirmed for more than a day: "
+            "run a worker, or see its log for why it does not delete them.",
+        )
+    else:
+        yield FINE, "no file that was never confirmed is kept for more than a day"
 
 
 def _parts() -> Findings:
@@ -184,8 +241,6 @@ def _backup() -> Findings:
 
 def _checks() -> Findings:
     """Django's own, for what is deployed."""
-    from django.core import checks
-
     silenced = {"security.W003"}  # the cookie of forms is read by scripts
     for found in checks.run_checks(include_deployment_checks=True):
         if found.id not in silenced and found.level >= checks.ERROR:
@@ -214,9 +269,17 @@ CHECKS: dict[str, Callable[[], Findings]] = {
     "mail": _mail,
     "database": _database,
     "parts": _parts,
+    "clock": _clock,
+    "work": _work,
+    "uploads": _uploads,
     "room": _room,
     "files": _files,
     "backup": _backup,
     "checks": _checks,
     "plug-ins": _plugins,
 }
+
+
+def register(name: str, check: Callable[[], Findings]) -> None:
+    """Evaluation adds its caches."""
+    CHECKS[name] = check

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
 
 from config import private_files
+from labeling.models import SuggestionRequest, Upload
 from labeling.services import preflight
 from tests import factories
 
@@ -54,10 +61,58 @@ def test_it_names_demo_accounts_that_still_open(settings: Any) -> None:
     assert "everybody can sign in" in preflight.look(["demo"])[0].says
 
 
-def test_a_missing_guard_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight.guards, "missing", lambda *args: ["gold_item_unchanged"])
+@pytest.mark.parametrize("table", ["labeling_golditem", "evaluation_rating"])
+def test_a_missing_guard_is_named(table: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", [table]
+        )
+        (name,) = cursor.fetchone()
+        cursor.execute(f'DROP TRIGGER "{name}"')
     found = preflight.look(["database"])[-1]
-    assert (found.state, "gold_item_unchanged" in found.says) == ("missing", True)
+    assert (found.state, "not guarded" in found.says) == ("missing", True)
+
+
+def test_work_that_is_held_into_the_future_is_named() -> None:
+    project = factories.make_project("orders")
+    asked = SuggestionRequest.objects.create(
+        project=project, layer="extraction", pipeline="lexical"
+    )
+    assert states("work") == {"work": "ok"}
+    ahead = timezone.now() + timedelta(hours=2)
+    SuggestionRequest.objects.filter(pk=asked.pk).update(owner=uuid4(), lease_expires_at=ahead)
+    found = preflight.look(["work"])[0]
+    assert (found.state, "suggestions lexical" in found.says) == ("missing", True)
+
+
+def test_a_file_that_nobody_confirmed_and_nothing_deleted_is_named() -> None:
+    people = factories.make_people()
+    project = factories.make_project("orders")
+    kept = Upload.objects.create(project=project, by=people["rita"], name="a", size=3 * 1024**2)
+    assert states("uploads") == {"uploads": "ok"}
+    Upload.objects.filter(pk=kept.pk).update(at=timezone.now() - timedelta(days=2))
+    found = preflight.look(["uploads"])[0]
+    assert (found.state, "1 files of 3 MB" in found.says) == ("missing", True)
+
+
+def test_a_cache_that_forgets_is_named(settings: Any) -> None:
+    assert states("caches") == {"caches": "ok"}
+    settings.MAX_CACHE_MB = 0
+    assert "ASSAY_MAX_CACHE_MB" in preflight.look(["caches"])[0].says
+
+
+@pytest.mark.parametrize(("ahead", "state"), [(0, "ok"), (7200, "missing"), (-60, "missing")])
+def test_a_clock_that_differs_from_the_databases_is_named(
+    monkeypatch: pytest.MonkeyPatch, ahead: int, state: str
+) -> None:
+    """Played: SQLite takes the time of the machine, and PostgreSQL's cannot be set."""
+    said = timezone.now() + timedelta(seconds=ahead)
+    cursor = SimpleNamespace(execute=lambda statement: None, fetchone=lambda: (said,))
+    played = SimpleNamespace(vendor="postgresql", cursor=lambda: nullcontext(cursor))
+    monkeypatch.setattr(preflight, "connection", played)
+    found = preflight.look(["clock"])[0]
+    assert found.state == state
+    assert state == "ok" or f"{abs(ahead)} s apart" in found.says
 
 
 def test_what_was_open_to_others_is_closed(tmp_path: Path) -> None:

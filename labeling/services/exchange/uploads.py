@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count, Sum
 from django.db.models.functions import Now
 
 from labeling.domain.errors import RuleError
@@ -91,6 +92,18 @@ def sweep() -> None:
     """Forget what nobody has confirmed in a day; so does what its process did not finish."""
     for upload in Upload.objects.filter(at__lt=Now() - KEPT):
         forget(upload)
+
+
+class Forgotten(NamedTuple):
+    number: int
+    megabytes: int
+
+
+def forgotten() -> Forgotten:
+    """What should be gone: an hour more than a sweep may leave it."""
+    late = Upload.objects.filter(at__lt=Now() - KEPT - timedelta(hours=1))
+    found = late.aggregate(n=Count("pk"), size=Sum("size"))
+    return Forgotten(found["n"], (found["size"] or 0) // 1024**2)
 
 
 def _parts(file: UploadedFile) -> Iterator[bytes]:

@@ -1,0 +1,42 @@
+"""How full the caches are, for ``preflight`` (``labeling.services.preflight``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from evaluation.services.language_models import replies
+from evaluation.services.language_models.replies import MEGABYTE
+from labeling.services import preflight
+
+NEARLY_FULL = 0.9
+LARGE_MB = 10 * 1024
+
+
+def register() -> None:
+    preflight.register("caches", _caches)
+
+
+def _caches() -> Iterator[tuple[str, str]]:
+    """Replies are forgotten when they are too many; files of indexes never are."""
+    used, most = replies.size() // MEGABYTE, settings.MAX_CACHE_MB
+    if used >= NEARLY_FULL * most:
+        yield (
+            preflight.NOTE,
+            f"replies of language models take {used} of {most} MB: the oldest are forgotten and "
+            "would be paid again; set ASSAY_MAX_CACHE_MB to keep more.",
+        )
+    else:
+        yield preflight.FINE, f"replies of language models take {used} of {most} MB"
+    folder = settings.DATA_DIR / "cache"
+    files = _bytes_in(folder) // MEGABYTE
+    if files > LARGE_MB:
+        yield preflight.NOTE, f"{folder} takes {files} MB: what is in it can be deleted any time."
+    else:
+        yield preflight.FINE, f"indexes take {files} MB"
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
