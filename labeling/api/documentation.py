@@ -27,7 +27,10 @@ ANYWHERE = {
     "503": "The database does not answer: try again after `Retry-After` seconds",
     "507": "A disk of the server is full",
 }
-WRITING = {"409": "Not now: what it is about is in another state, or somebody else was first"}
+WRITING = {
+    "409": "Not now: what it is about is in another state, or somebody else was first",
+    "422": "The idempotency key was sent before with another request",
+}
 WITH_A_BODY = {
     "413": "The body is larger than this server reads",
     "415": "The body is of a type that this operation does not read",

@@ -1,25 +1,70 @@
+"""Gold releases: what they hold, proofs, files, verifying, and what differs between two."""
+
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from django.db.models import Prefetch
+from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch, prefetch_related_objects
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from rest_framework import serializers
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import READING, ApiView
+from labeling.api.base import READING, RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, PageOut, page
-from labeling.models import GoldItem, GoldRelease
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page
+from labeling.api.requests import sent, user_of
+from labeling.domain.gold.statement import FORMAT_2, format_of
+from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
+from labeling.services import blindness, pseudonyms
+from labeling.services.exchange.archives import zipped
+from labeling.services.exchange.export import export, formats_for
+from labeling.services.exchange.native_files import export_lines, proof_text
+from labeling.services.gold import corrections, gold, gold_diffs, looks, verification
+from labeling.services.gold.looks import Sight
 from labeling.words import worded
+
+Role = Membership.Role
 
 
 class GoldItemOut(serializers.ModelSerializer[GoldItem]):
     class Meta:
         model = GoldItem
         fields = ["item_id", "split", "how", "sha256"]
+
+
+class ListedItemOut(serializers.ModelSerializer[GoldItem]):
+    synthetic = serializers.SerializerMethodField()
+
+    class Meta:
+        model = GoldItem
+        fields = ["position", "item_id", "split", "how", "sha256", "signature", "synthetic"]
+
+    def get_synthetic(self, item: GoldItem) -> bool:
+        """Nobody has held the conversation, or nobody has labelled it"""
+        return item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED
+
+
+class ItemPageOut(PageOut):
+    results = ListedItemOut(many=True)
+
+
+class ItemOut(ListedItemOut):
+    document = serializers.DictField(
+        help_text="The text, the labels and where each comes from, as hashed; leads read user "
+        "names in place of pseudonyms"
+    )
+
+    class Meta(ListedItemOut.Meta):
+        fields = [*ListedItemOut.Meta.fields, "document"]
 
 
 class GoldOut(serializers.ModelSerializer[GoldRelease]):
@@ -41,22 +86,44 @@ class GoldPageOut(PageOut):
 class GoldDetailOut(GoldOut):
     items = GoldItemOut(many=True)
     left_out = serializers.SerializerMethodField()
+    frozen_by = serializers.CharField(
+        source="frozen_by.username", default=None, allow_null=True, read_only=True
+    )
+    formats = serializers.SerializerMethodField()
 
     class Meta(GoldOut.Meta):
-        fields = [*GoldOut.Meta.fields, "message", "overrides", "left_out", "items"]
+        fields = [
+            *GoldOut.Meta.fields,
+            *("frozen_by", "message", "overrides", "left_out", "formats", "items"),
+        ]
 
     def get_left_out(self, release: GoldRelease) -> list[dict[str, Any]]:
         """Conversations not released, with reason"""
         return worded(release.left_out, with_codes=True)
 
+    def get_formats(self, release: GoldRelease) -> list[str]:
+        """In which it can be downloaded, next to its lines alone"""
+        return formats_for(release)
+
 
 class GoldListView(ApiView):
     scopes = READING
 
-    @extend_schema(parameters=NEWEST_FIRST, responses={200: GoldPageOut, 400: ErrorOut})
+    @extend_schema(
+        parameters=[
+            *NEWEST_FIRST,
+            OpenApiParameter("project", str, description="Only of this project"),
+            OpenApiParameter("name", str, description="Only of this name"),
+        ],
+        responses={200: GoldPageOut, 400: ErrorOut},
+    )
     def get(self, request: Request) -> Response:
         """The gold releases I may read, newest first."""
         visible = GoldRelease.objects.visible_to(request.user).with_size().light()
+        if slug := request.query_params.get("project"):
+            visible = visible.filter(project__slug=slug)
+        if name := request.query_params.get("name"):
+            visible = visible.filter(name=name)
         return page(request, visible, GoldOut, newest_first=True)
 
 
@@ -66,7 +133,265 @@ class GoldView(ApiView):
     @extend_schema(responses={200: GoldDetailOut, 404: ErrorOut})
     def get(self, request: Request, name: str, version: int) -> Response:
         """One release with the hash of each item."""
-        hashes = Prefetch("items", GoldItem.objects.defer("canonical"))
-        visible = GoldRelease.objects.visible_to(request.user).with_size().prefetch_related(hashes)
-        release = get_object_or_404(visible, name=name, version=version)
-        return Response(GoldDetailOut(release).data)
+        return Response(_detail(_release(request, name, version)))
+
+
+class GoldItemsView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            *OLDEST_FIRST,
+            OpenApiParameter("split", str, description="Only of this split"),
+        ],
+        responses={200: ItemPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """The items of a release in their order, without their labels."""
+        items = _release(request, name, version).items.select_related("conversation")
+        if split := request.query_params.get("split"):
+            items = items.filter(split=split)
+        return page(request, items.defer("canonical"), ListedItemOut, key="position")
+
+
+class GoldItemView(ApiView):
+    scopes = READING
+
+    @extend_schema(responses={200: ItemOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, name: str, version: int, item_id: str) -> Response:
+        """One item with its conversation, its labels and where each label comes from."""
+        release, item = _item(request, name, version, item_id)
+        looks.require_item(request.user, item)
+        leads = Role.LEAD in release.project.roles_of(request.user)
+        names = pseudonyms.names_of(release.project) if leads else {}
+        item.document = pseudonyms.content_of(item, names)  # type: ignore[attr-defined]
+        return Response(ItemOut(item).data)
+
+
+class GoldProofView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        responses={(200, "application/json"): OpenApiTypes.OBJECT, 403: ErrorOut, 404: ErrorOut}
+    )
+    def get(self, request: Request, name: str, version: int, item_id: str) -> HttpResponse:
+        """One item, its path to the signed root, and the statement: proves it without the rest."""
+        release, item = _item(request, name, version, item_id)
+        if format_of(release.header) != FORMAT_2:
+            raise Http404
+        if item.split == looks.TEST:
+            sight = Sight(Look.Purpose.EXPORT, Look.Subject.ITEM, item.item_id)
+            looks.require(request.user, [release], sight)
+        return HttpResponse(proof_text(item), content_type="application/json; charset=utf-8")
+
+
+class GoldExportView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "form", str, description="One of the release's formats, as a zip; empty: lines"
+            )
+        ],
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            (200, "application/zip"): OpenApiTypes.BINARY,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+        },
+    )
+    def get(self, request: Request, name: str, version: int) -> HttpResponseBase:
+        """The items as lines, as they were hashed; or the files of a format in one archive."""
+        release = _release(request, name, version)
+        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release=release))
+        looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
+        form = request.query_params.get("form", "")
+        if form and form not in formats_for(release):
+            offered = ", ".join(formats_for(release))
+            raise serializers.ValidationError({"form": [f"This release has: {offered}."]})
+        if form:
+
+            def write(folder: Path) -> list[Path]:
+                return export(release, format=form, folder=folder)
+
+            return zipped(write, f"{release}-{form}.zip")
+        return StreamingHttpResponse(
+            export_lines(release),
+            content_type="application/x-ndjson; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+        )
+
+
+# --- verifying ------------------------------------------------------------------------------------
+
+
+class FaultOut(serializers.Serializer[Any]):
+    item_id = serializers.CharField(help_text="Empty: of the release as a whole")
+    fact = serializers.CharField(help_text="What does not match")
+    fact_code = serializers.CharField(required=False)
+
+
+class VerifiedOut(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    by = serializers.CharField(
+        source="by.username", default=None, allow_null=True, help_text="null: a worker or a command"
+    )
+    intact = serializers.SerializerMethodField()
+    n_faults = serializers.IntegerField()
+    faults = serializers.SerializerMethodField(help_text="The first of them")
+
+    def get_intact(self, check: ReleaseCheck) -> bool:
+        return check.n_faults == 0
+
+    def get_faults(self, check: ReleaseCheck) -> list[dict[str, Any]]:
+        return worded(check.faults, with_codes=True)
+
+
+class VerifiedLastOut(serializers.Serializer[Any]):
+    last = VerifiedOut(allow_null=True, help_text="null: nobody has asked for it yet")
+
+
+class GoldVerifyView(ApiView):
+    scopes = RELEASING
+    in_one_transaction = False  # it reads everything, and keeps when that was
+
+    @extend_schema(responses={200: VerifiedLastOut, 404: ErrorOut})
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """When the release was verified last, and what came of it."""
+        return Response(_last_check(_release(request, name, version)))
+
+    @extend_schema(
+        request=None, responses={200: VerifiedLastOut, 202: VerifiedLastOut, 404: ErrorOut}
+    )
+    def post(self, request: Request, name: str, version: int) -> Response:
+        """Compute every hash again. 202: a worker does it, and GET has it a while later."""
+        release = _release(request, name, version)
+        if release.n_items > verification.AT_ONCE:  # type: ignore[attr-defined]
+            if not verification.request_check(release):
+                raise verification.NoWorker("verify.no_worker")
+            return Response(_last_check(release), status=status.HTTP_202_ACCEPTED)
+        verification.check(release, by=request.user)
+        return Response(_last_check(release))
+
+
+def _last_check(release: GoldRelease) -> dict[str, Any]:
+    check = release.checks.select_related("by").first()
+    return dict(VerifiedLastOut({"last": check}).data)
+
+
+# --- what differs ---------------------------------------------------------------------------------
+
+
+class ChangeOut(serializers.Serializer[Any]):
+    item_id = serializers.CharField()
+    kind = serializers.ChoiceField(["added", "removed", "changed"])
+    how = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Before and after, if it differs"
+    )
+    split = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Before and after, if it differs"
+    )
+    text = serializers.BooleanField(help_text="The conversation differs")
+    messages = serializers.ListField(child=serializers.DictField())
+    labels = serializers.ListField(child=serializers.DictField())
+    other = serializers.ListField(child=serializers.CharField(), help_text="Further keys")
+
+
+class DiffOut(PageOut):
+    before = serializers.CharField()
+    after = serializers.CharField()
+    n_differing = serializers.IntegerField()
+    n_same = serializers.IntegerField()
+    results = ChangeOut(many=True)
+
+
+class GoldDiffView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            *OLDEST_FIRST,
+            OpenApiParameter("with", str, description="name@version; default: its parent"),
+        ],
+        responses={200: DiffOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """What became of items and labels between this release and another, the older first."""
+        release = _release(request, name, version)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        if named := request.query_params.get("with"):
+            other = gold.find(named, among=visible)
+        else:
+            other = get_object_or_404(visible, pk=release.parent_id)
+        pair = [release.pk, other.pk]
+        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release__in=pair))
+        before, after = sorted((release, other), key=lambda each: each.pk)
+        looks.require(request.user, [after, before], Sight(Look.Purpose.LABELS))
+        diff = gold_diffs.compare(before, after)
+        response = listed(
+            request,
+            diff.names,
+            NamesOut,
+            before=str(before),
+            after=str(after),
+            n_differing=len(diff.names),
+            n_same=diff.same,
+        )
+        changes = diff.changes(response.data["results"])
+        response.data["results"] = [change.as_json() for change in changes]
+        return response
+
+
+class NamesOut(serializers.BaseSerializer[str]):
+    def to_representation(self, instance: str) -> str:
+        return instance
+
+
+# --- corrections ----------------------------------------------------------------------------------
+
+
+class CorrectionsIn(serializers.Serializer[Any]):
+    message = serializers.CharField(
+        default="", allow_blank=True, max_length=2000, help_text="What the release is for"
+    )
+
+
+class GoldCorrectionsView(ApiView):
+    scopes = RELEASING
+    in_one_transaction = False  # it puts the release together before anything is locked
+
+    @extend_schema(
+        request=CorrectionsIn,
+        responses={201: GoldDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, name: str, version: int) -> Response:
+        """Freeze the next version of gold from elsewhere, with what disputes decided (leads)."""
+        release = _release(request, name, version)
+        if Role.LEAD not in release.project.roles_of(request.user):
+            raise PermissionDenied(_("Only a lead of the project may change it."))
+        message = sent(request, CorrectionsIn)["message"].strip()
+        frozen = corrections.freeze_corrections(release, message=message, by=user_of(request))
+        fresh = _release(request, frozen.name, frozen.version)
+        return Response(_detail(fresh), status=status.HTTP_201_CREATED)
+
+
+def _release(request: Request, name: str, version: int) -> GoldRelease:
+    visible = GoldRelease.objects.visible_to(request.user).with_size()
+    people = visible.select_related("project", "frozen_by")
+    release: GoldRelease = get_object_or_404(people, name=name, version=version)
+    return release
+
+
+def _detail(release: GoldRelease) -> dict[str, Any]:
+    prefetch_related_objects([release], Prefetch("items", GoldItem.objects.defer("canonical")))
+    return dict(GoldDetailOut(release).data)
+
+
+def _item(request: Request, name: str, version: int, item_id: str) -> tuple[GoldRelease, GoldItem]:
+    release = _release(request, name, version)
+    item = get_object_or_404(release.items.select_related("conversation"), item_id=item_id)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    item.release = release
+    return release, item

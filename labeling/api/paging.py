@@ -56,12 +56,19 @@ def page(
     **extra: Any,
 ) -> Response:
     """A page of rows by their key, which is a whole number: ``before`` or ``after`` goes on."""
+    shown, following = part(request, rows, key=key, newest_first=newest_first)
+    return Response({"next": following, "results": shape(shown, many=True).data, **extra})
+
+
+def part(
+    request: Request, rows: QuerySet[Any], *, key: str = "pk", newest_first: bool = False
+) -> tuple[list[Any], str | None]:
+    """The rows of such a page, and the address of the next one."""
     name = "before" if newest_first else "after"
     if (position_ := position(request, name)) is not None:
         rows = rows.filter(**{f"{key}__{'lt' if newest_first else 'gt'}": position_})
     shown, has_more = _cut(request, rows.order_by(f"-{key}" if newest_first else key))
-    following = address(request, name, str(getattr(shown[-1], key))) if has_more else None
-    return Response({"next": following, "results": shape(shown, many=True).data, **extra})
+    return shown, address(request, name, str(getattr(shown[-1], key))) if has_more else None
 
 
 def ordered_page(

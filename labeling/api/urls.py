@@ -15,7 +15,33 @@ from labeling.api.disagreements import (
     OutcomeView,
     RemarksView,
 )
-from labeling.api.gold import GoldListView, GoldView
+from labeling.api.disputes import (
+    DisputeDecideView,
+    DisputesView,
+    DisputeVerdictView,
+    DisputeView,
+    DisputeWithdrawView,
+    GoldDisputesView,
+)
+from labeling.api.freezes import (
+    FreezesView,
+    FreezeView,
+    LintFindingsView,
+    LintView,
+    LintWaiversView,
+    LintWithdrawView,
+)
+from labeling.api.gold import (
+    GoldCorrectionsView,
+    GoldDiffView,
+    GoldExportView,
+    GoldItemsView,
+    GoldItemView,
+    GoldListView,
+    GoldProofView,
+    GoldVerifyView,
+    GoldView,
+)
 from labeling.api.guideline_checks import GuidelineWorklistView
 from labeling.api.guidelines import GuidelinesView, GuidelineView, StarterView
 from labeling.api.invitations import InvitationsView, InvitationView, InvitePeopleView, JoinView
@@ -155,4 +181,45 @@ urlpatterns = [
     ),
     path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
+    path("gold/<str:name>/<int:version>/items/", GoldItemsView.as_view(), name="api-gold-items"),
+    path(
+        "gold/<str:name>/<int:version>/items/<path:item_id>/",
+        GoldItemView.as_view(),
+        name="api-gold-item",
+    ),
+    path(
+        "gold/<str:name>/<int:version>/proofs/<path:item_id>/",
+        GoldProofView.as_view(),
+        name="api-gold-proof",
+    ),
+    path("gold/<str:name>/<int:version>/export/", GoldExportView.as_view(), name="api-gold-export"),
+    path("gold/<str:name>/<int:version>/verify/", GoldVerifyView.as_view(), name="api-gold-verify"),
+    path("gold/<str:name>/<int:version>/diff/", GoldDiffView.as_view(), name="api-gold-diff"),
+    path(
+        "gold/<str:name>/<int:version>/corrections/",
+        GoldCorrectionsView.as_view(),
+        name="api-gold-corrections",
+    ),
+    path(
+        "gold/<str:name>/<int:version>/disputes/",
+        GoldDisputesView.as_view(),
+        name="api-gold-disputes",
+    ),
+    path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),
+    path("projects/<slug:slug>/freezes/<int:pk>/", FreezeView.as_view(), name="api-freeze"),
+    path("projects/<slug:slug>/lint/", LintView.as_view(), name="api-lint"),
+    path(
+        "projects/<slug:slug>/lint/findings/", LintFindingsView.as_view(), name="api-lint-findings"
+    ),
+    path("projects/<slug:slug>/lint/waivers/", LintWaiversView.as_view(), name="api-lint-waivers"),
+    path(
+        "projects/<slug:slug>/lint/waivers/<int:pk>/withdraw/",
+        LintWithdrawView.as_view(),
+        name="api-lint-withdraw",
+    ),
+    path("projects/<slug:slug>/disputes/", DisputesView.as_view(), name="api-disputes"),
+    path("disputes/<int:pk>/", DisputeView.as_view(), name="api-dispute"),
+    path("disputes/<int:pk>/verdict/", DisputeVerdictView.as_view(), name="api-dispute-verdict"),
+    path("disputes/<int:pk>/decide/", DisputeDecideView.as_view(), name="api-dispute-decide"),
+    path("disputes/<int:pk>/withdraw/", DisputeWithdrawView.as_view(), name="api-dispute-withdraw"),
 ]

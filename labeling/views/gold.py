@@ -35,6 +35,7 @@ from labeling.models import (
     ReleaseCheck,
 )
 from labeling.services import blindness, pseudonyms
+from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import (
     EXPORTERS,
     ExporterFailed,
@@ -52,7 +53,6 @@ from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized, who_labelled
 from labeling.views.looks import address
 from labeling.views.paging import Page, page_of, part_of
-from labeling.views.tables import zipped
 from labeling.words import is_fact, words
 
 FORMAT_WORDS = {

@@ -29,11 +29,11 @@ from labeling.forms.uploads import TITLES
 from labeling.models import Look, Project, Upload
 from labeling.services import blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
+from labeling.services.exchange.archives import zipped
 from labeling.services.gold import looks
 from labeling.services.gold.looks import Sight
 from labeling.translation import translated
 from labeling.views import access
-from labeling.views.tables import zipped
 
 
 @require_GET

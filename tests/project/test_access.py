@@ -306,6 +306,25 @@ EXPECTED = {
     "api-review": API_READERS,
     "api-gold": API_EVERYBODY,
     "api-gold-release": API_READERS,
+    "api-gold-items": API_READERS,
+    "api-gold-item": API_READERS,
+    "api-gold-proof": API_READERS,
+    "api-gold-export": API_READERS,
+    "api-gold-verify": API_READERS,
+    "api-gold-diff": Row(403, 404, 404, 404, 404),  # it has no parent
+    "api-gold-corrections": Row(403, 404, 404, 403, 400, post=True),  # it was labelled here
+    "api-gold-disputes": Row(403, 404, 404, 400, 400, post=True),
+    "api-freezes": API_READERS,
+    "api-freeze": Row(403, 404, 404, 404, 404),  # nobody has asked for one
+    "api-lint": API_READERS,
+    "api-lint-findings": API_READERS,
+    "api-lint-waivers": API_READERS,
+    "api-lint-withdraw": Row(403, 404, 404, 403, 400, post=True),
+    "api-disputes": API_READERS,
+    "api-dispute": Row(403, 404, 404, 200, 400),  # who may judge it judges it first
+    "api-dispute-verdict": Row(403, 404, 404, 400, 200),  # who opened it does not judge it
+    "api-dispute-decide": Row(403, 404, 404, 403, 400, post=True),
+    "api-dispute-withdraw": Row(403, 404, 404, 200, 400, post=True),  # it is closed by then
     "api-looks": API_EVERYBODY,
     "api-primary-metrics": API_READERS,
     "api-runs": API_READERS,

@@ -127,6 +127,11 @@ def _answer(asked: Event, ruler: Callable[[], Ruler]) -> None:
         raise
 
 
+def is_given_up(asked: Event) -> bool:
+    """Whether nobody goes on with a request that has no outcome."""
+    return asked.at <= timezone.now() - GIVEN_UP_AFTER
+
+
 def is_answered(asked: Event) -> bool:
     later = Event.objects.filter(project=asked.project_id, verb__in=OUTCOMES, pk__gt=asked.pk)
     return later.filter(data__request=asked.pk).exists()

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.errors import NotCanonical
+from labeling.domain.errors import NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldMessage
 from labeling.domain.gold.normal import messages_in_normal_form
@@ -59,6 +59,12 @@ def check(
         if n_faults <= KEPT:
             kept.append({"item_id": fault.item_id, "fact": fault.fact.as_json()})
     return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
+
+
+class NoWorker(RuleError):
+    """No worker can be reached."""
+
+    code = "no_worker"
 
 
 def request_check(release: GoldRelease) -> bool:

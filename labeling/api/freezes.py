@@ -1,0 +1,344 @@
+"""Freezing gold and the lint before it: asked for here, done by a worker, looked up again."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import RELEASING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.opening import led, readable
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page, part
+from labeling.api.requests import sent, user_of
+from labeling.domain.gold.lint import KINDS
+from labeling.domain.targets import target_layers
+from labeling.models import (
+    Conversation,
+    Event,
+    GoldRelease,
+    LintFinding,
+    LintReport,
+    LintWaiver,
+    Project,
+)
+from labeling.services.gold import gold_requests, lint, lint_requests
+from labeling.words import is_fact, words, words_of
+
+# --- freezing -------------------------------------------------------------------------------------
+
+
+class FreezeIn(serializers.Serializer[Any]):
+    layer = serializers.CharField(help_text="One of the project's; end_to_end: the whole chain")
+    name = serializers.CharField(
+        default="", allow_blank=True, max_length=100, help_text="Default: the project's short name"
+    )
+    message = serializers.CharField(
+        default="", allow_blank=True, max_length=2000, help_text="What the release is for"
+    )
+    at_least = serializers.ChoiceField(
+        ["patch", "minor", "major"], default="patch", help_text="Of the version by meaning"
+    )
+    with_synthetic = serializers.BooleanField(default=False)
+
+
+class FreezeOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(["waiting", "frozen", "refused", "given_up"])
+    layer = serializers.CharField()
+    name = serializers.CharField()
+    asked_by = serializers.CharField(allow_null=True)
+    asked_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    release = serializers.CharField(allow_null=True, help_text="name@version, once it is frozen")
+    reason = serializers.CharField(help_text="Why it was refused")
+    reason_code = serializers.CharField(allow_null=True)
+
+
+class FreezePageOut(PageOut):
+    results = FreezeOut(many=True)
+
+
+class FreezeState(TypedDict):
+    id: int
+    state: str
+    layer: str
+    name: str
+    asked_by: str | None
+    asked_at: Any
+    ended_at: Any
+    release: str | None
+    reason: str
+    reason_code: str | None
+
+
+class FreezesView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(
+        parameters=NEWEST_FIRST, responses={200: FreezePageOut, 400: ErrorOut, 404: ErrorOut}
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Who asked for gold and what came of it, newest first."""
+        asked, following = part(request, _freezes(readable(request, slug)), newest_first=True)
+        return Response(FreezePageOut({"next": following, "results": _states(asked)}).data)
+
+    @extend_schema(
+        request=FreezeIn,
+        responses={202: FreezeOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for a release (leads). A worker makes it; the address with its id says what came of
+        it. What was asked for already and waits is the same request."""
+        project = led(request, slug)
+        fields = sent(request, FreezeIn)
+        asked = gold_requests.request_freeze(project=project, by=user_of(request), **fields)
+        (state,) = _states([_freezes(project).get(pk=asked.request.pk)])
+        return Response(FreezeOut(state).data, status=status.HTTP_202_ACCEPTED)
+
+
+class FreezeView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(responses={200: FreezeOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Whether the release is there, or why not."""
+        asked = get_object_or_404(_freezes(readable(request, slug)), pk=pk)
+        (state,) = _states([asked])
+        return Response(FreezeOut(state).data)
+
+
+def _freezes(project: Project) -> QuerySet[Event]:
+    asked = Event.objects.filter(project=project, verb=gold_requests.ASKED)
+    return asked.select_related("project", "actor").order_by("-pk")
+
+
+def _states(asked: list[Event]) -> list[FreezeState]:
+    """Each request with its outcome, which is an event that names it."""
+    keys = [event.pk for event in asked]
+    outcomes = Event.objects.filter(
+        project__in={event.project_id for event in asked},
+        verb__in=gold_requests.OUTCOMES,
+        pk__gt=min(keys, default=0),
+        data__request__in=keys,
+    )
+    by_request = {event.data["request"]: event for event in outcomes}
+    frozen = [event.object_id for event in by_request.values() if event.verb == "gold.frozen"]
+    releases = {str(row.pk): str(row) for row in GoldRelease.objects.filter(pk__in=frozen).light()}
+    return [_state(event, by_request.get(event.pk), releases) for event in asked]
+
+
+def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> FreezeState:
+    why = outcome.data.get("message") if outcome and outcome.verb != "gold.frozen" else None
+    state = "frozen" if outcome and why is None else "refused" if outcome else "waiting"
+    if state == "waiting" and gold_requests.is_given_up(asked):
+        state = "given_up"
+    return {
+        "id": asked.pk,
+        "state": state,
+        "layer": asked.data["layer"],
+        "name": asked.data.get("name", ""),
+        "asked_by": asked.actor.get_username() if asked.actor else None,
+        "asked_at": asked.at,
+        "ended_at": outcome.at if outcome else None,
+        "release": releases.get(outcome.object_id) if outcome and why is None else None,
+        "reason": words_of(why) if why else "",
+        "reason_code": why["code"] if is_fact(why) else None,
+    }
+
+
+# --- lint -----------------------------------------------------------------------------------------
+
+
+class LayerIn(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+
+
+class KindOut(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    number = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="That nobody has accepted")
+
+
+class LintOut(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    waiting = serializers.BooleanField(help_text="A worker was asked and has not answered yet")
+    refused = serializers.CharField(help_text="Why the last request came to nothing")
+    at = serializers.DateTimeField(allow_null=True, help_text="null: never looked")
+    by = serializers.CharField(allow_null=True)
+    items = serializers.IntegerField(allow_null=True, help_text="That a freeze would have taken")
+    kinds = KindOut(many=True)
+
+
+class FindingOut(serializers.ModelSerializer[LintFinding]):
+    message = serializers.SerializerMethodField()
+    code = serializers.CharField(source="fact.code")
+    conversation = serializers.CharField(
+        source="conversation.external_id", default=None, allow_null=True
+    )
+    other = serializers.SerializerMethodField()
+    waiver = serializers.IntegerField(source="waiver_id", allow_null=True, help_text="null: open")
+
+    class Meta:
+        model = LintFinding
+        fields = ["id", "kind", "key", "code", "message", "conversation", "other", "waiver"]
+
+    def get_message(self, finding: LintFinding) -> str:
+        return words(finding.fact)
+
+    def get_other(self, finding: LintFinding) -> str | None:
+        """The other conversation, where there is one and you may read it"""
+        is_shown: bool = finding.shows_other  # type: ignore[attr-defined]
+        return finding.other.external_id if finding.other and is_shown else None
+
+
+class FindingPageOut(PageOut):
+    results = FindingOut(many=True)
+
+
+class WaiveIn(LayerIn):
+    kind = serializers.ChoiceField(list(KINDS))
+    key = serializers.CharField(
+        default="", allow_blank=True, max_length=20, help_text="Of one finding; empty: all open"
+    )
+    reason = serializers.CharField(max_length=2000)
+
+
+class WithdrawIn(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=2000)
+
+
+class WaiverOut(serializers.ModelSerializer[LintWaiver]):
+    by = serializers.CharField(source="by.username", default=None, allow_null=True)
+    withdrawn_at = serializers.DateTimeField(source="ended.at", default=None, allow_null=True)
+
+    class Meta:
+        model = LintWaiver
+        fields = ["id", "layer", "kind", "number", "reason", "by", "at", "withdrawn_at"]
+
+
+class WaiverPageOut(PageOut):
+    results = WaiverOut(many=True)
+
+
+LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
+
+
+class LintView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(parameters=[LAYER], responses={200: LintOut, 400: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """What lint found the last time in labels that would be frozen, counted by kind."""
+        project = readable(request, slug)
+        return Response(_lint(project, _layer(request, project)))
+
+    @extend_schema(
+        request=LayerIn,
+        responses={202: LintOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Have a worker look (leads)."""
+        project = led(request, slug)
+        layer = sent(request, LayerIn)["layer"]
+        lint_requests.request(project=project, layer=layer, by=user_of(request))
+        return Response(_lint(project, layer), status=status.HTTP_202_ACCEPTED)
+
+
+class LintFindingsView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(
+        parameters=[
+            *OLDEST_FIRST,
+            LAYER,
+            OpenApiParameter("kind", str, enum=list(KINDS)),
+            OpenApiParameter("open", bool, description="Only what nobody has accepted"),
+        ],
+        responses={200: FindingPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The findings of the last report of a layer."""
+        project = readable(request, slug)
+        of_report = LintFinding.objects.filter(
+            report__project=project, report__layer=_layer(request, project)
+        )
+        if kind := request.query_params.get("kind"):
+            of_report = of_report.filter(kind=kind)
+        if request.query_params.get("open") in ("true", "1"):
+            of_report = of_report.filter(waiver=None)
+        known = Conversation.objects.visible_to(request.user).order_by()
+        rows = of_report.select_related("conversation", "other").annotate(
+            shows_other=Exists(known.filter(pk=OuterRef("other_id")))
+        )
+        return page(request, rows, FindingOut)
+
+
+class LintWaiversView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(
+        parameters=[*NEWEST_FIRST, LAYER],
+        responses={200: WaiverPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What was accepted, by whom and why, newest first."""
+        project = readable(request, slug)
+        rows = lint.waivers_of(project, _layer(request, project))
+        return page(request, rows, WaiverOut, newest_first=True)
+
+    @extend_schema(
+        request=WaiveIn, responses={201: WaiverOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Accept what is open of a kind, or one finding (leads). Releases state it."""
+        project = led(request, slug)
+        fields = sent(request, WaiveIn)
+        layer, kind = fields.pop("layer"), fields.pop("kind")
+        waiver = lint.waive(project, layer, kind, by=user_of(request), **fields)
+        return Response(WaiverOut(waiver).data, status=status.HTTP_201_CREATED)
+
+
+class LintWithdrawView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(
+        request=WithdrawIn,
+        responses={200: WaiverOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """End a waiver: what it covered is open again (leads)."""
+        project = led(request, slug)
+        rows = LintWaiver.objects.select_related("project", "by")
+        waiver = get_object_or_404(rows, pk=pk, project=project)
+        lint.withdraw(waiver, by=user_of(request), **sent(request, WithdrawIn))
+        return Response(WaiverOut(rows.get(pk=pk)).data)
+
+
+def _lint(project: Project, layer: str) -> dict[str, Any]:
+    report = LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
+    refused = lint_requests.refused(project, layer)
+    said = {
+        "layer": layer,
+        "waiting": lint_requests.waiting(project, layer) is not None,
+        "refused": words_of(refused.data["message"]) if refused else "",
+        "at": report.at if report else None,
+        "by": report.by.get_username() if report and report.by else None,
+        "items": report.items if report else None,
+        "kinds": lint.counts_of(report) if report else [],
+    }
+    return dict(LintOut(said).data)
+
+
+def _layer(request: Request, project: Project) -> str:
+    layers = target_layers(project.layers)
+    layer = request.query_params.get("layer") or layers[0]
+    if layer not in layers:
+        raise serializers.ValidationError({"layer": [f"This project has {', '.join(layers)}."]})
+    return layer

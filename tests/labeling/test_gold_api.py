@@ -1,0 +1,194 @@
+"""Gold by the API: what pages show, prove and do, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Event, GoldRelease, Project
+from labeling.services import comments
+from labeling.services.gold import disputes, gold, gold_requests, lint_requests, looks
+from labeling.services.gold.looks import Sight
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+SignedIn = Callable[[User], Client]
+GOLD = "/api/gold/orders/1/"
+
+
+def post(client: Client, url: str, **body: Any) -> Any:
+    return client.post(url, json.dumps(body), content_type="application/json")
+
+
+def ruler() -> Ruler:
+    return Ruler(WordOverlap())
+
+
+def text_of(answer: Any) -> bytes:
+    return b"".join(answer.streaming_content)
+
+
+@pytest.fixture
+def release(project: Project) -> GoldRelease:
+    return factories.make_release(project, items=3)
+
+
+def test_items_come_page_by_page_with_labels_and_proofs(
+    release: GoldRelease, rita: User, noor: User, signed_in: SignedIn
+) -> None:
+    client = signed_in(noor)
+    first = client.get(f"{GOLD}items/?limit=2").json()
+    (last,) = client.get(first["next"]).json()["results"]
+    item = client.get(f"{GOLD}items/{last['item_id']}/").json()
+    proof = client.get(f"{GOLD}proofs/{last['item_id']}/").json()
+
+    assert [row["position"] for row in (*first["results"], last)] == [0, 1, 2]
+    assert item["document"]["gold"]["requirements"]
+    stored = release.items.get(position=2)
+    assert (item["sha256"], proof["sha256"]) == (stored.sha256, release.sha256)
+    assert proof["item"] == stored.canonical
+    names = {
+        who: signed_in(user).get(f"{GOLD}items/{last['item_id']}/").content.decode()
+        for who, user in (("rita", rita), ("noor", noor))
+    }
+    assert '"ana"' in names["rita"]
+    assert '"ana"' not in names["noor"]
+
+
+def test_the_labels_of_a_test_item_need_a_reason(
+    project: Project, noor: User, signed_in: SignedIn
+) -> None:
+    full = factories.open_full(project, 2)
+    full.conversations.update(split="test")
+    factories.answer_all(full)
+    release = gold.freeze(project=project, layer="extraction", ruler=ruler())
+    client, url = signed_in(noor), f"{GOLD}items/{release.items.all()[0].item_id}/"
+
+    refused = client.get(url)
+    looks.state(noor, [release], Sight("labels"), "Checking labels")
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "look_reason_needed")
+    assert client.get(f"{GOLD}export/").json()["code"] == "look_reason_needed"
+    assert client.get(url).status_code == 200
+    assert client.get(f"{GOLD}items/?split=test").json()["results"]
+
+
+def test_files_are_what_the_page_downloads(
+    release: GoldRelease, rita: User, signed_in: SignedIn
+) -> None:
+    client = signed_in(rita)
+    of_page = client.get("/projects/orders/gold/orders/1/export/")
+    lines = client.get(f"{GOLD}export/", headers={"Accept": "application/x-ndjson"})
+    packed = client.get(f"{GOLD}export/?form=native")
+    refused = client.get(f"{GOLD}export/?form=word")
+
+    assert text_of(lines) == text_of(of_page)
+    assert "manifest.json" in ZipFile(BytesIO(text_of(packed))).namelist()
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
+
+
+def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
+    project: Project, rita: User, signed_in: SignedIn
+) -> None:
+    factories.answer_all(factories.open_full(project, 1))
+    factories.work(project)
+    client, url = signed_in(rita), "/api/projects/orders/freezes/"
+    asked = post(client, url, layer="extraction", name="own")
+    again = post(client, url, layer="extraction", name="own")
+    assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
+    assert again.json()["id"] == asked.json()["id"]
+
+    gold_requests.answer(asked.json()["id"], ruler=ruler)
+    made = client.get(f"{url}{asked.json()['id']}/").json()
+    second = post(client, url, layer="extraction", name="own").json()
+    gold_requests.answer(second["id"], ruler=ruler)
+    rows = client.get(url).json()["results"]
+
+    assert (made["state"], made["release"], made["asked_by"]) == ("frozen", "own@1", "rita")
+    assert [(row["state"], row["reason_code"]) for row in rows] == [
+        ("refused", "gold.nothing_changed"),
+        ("frozen", None),
+    ]
+    assert post(client, url, layer="extraction", name="a b").json()["code"] == "bad_name"
+
+
+def test_verifying_says_what_does_not_match(
+    release: GoldRelease, noor: User, signed_in: SignedIn
+) -> None:
+    client = signed_in(noor)
+    assert client.get(f"{GOLD}verify/").json() == {"last": None}
+
+    checked = post(client, f"{GOLD}verify/").json()["last"]
+
+    assert (checked["intact"], checked["faults"], checked["by"]) == (True, [], "noor")
+    assert client.get(f"{GOLD}verify/").json()["last"] == checked
+
+
+def test_lint_is_asked_for_read_and_accepted(
+    project: Project, rita: User, signed_in: SignedIn
+) -> None:
+    full = factories.open_full(project, 2)
+    place = comments.place_of(full.assignments.all()[0])
+    comments.post(place, body="Really?", author=full.assignments.all()[0].annotator)
+    factories.answer_all(full)
+    factories.work(project)
+    client, url = signed_in(rita), "/api/projects/orders/lint/"
+    asked = post(client, url, layer="extraction")
+    assert (asked.status_code, asked.json()["waiting"], asked.json()["at"]) == (202, True, None)
+
+    lint_requests.answer(Event.objects.get(verb="gold.lint_requested").pk, ruler=ruler)
+    report = client.get(url).json()
+    findings = client.get(f"{url}findings/?limit=500").json()["results"]
+
+    assert (report["waiting"], report["items"]) == (False, 2)
+    assert sum(kind["number"] for kind in report["kinds"]) == len(findings) > 0
+    kind = findings[0]["kind"]
+    waiver = post(client, f"{url}waivers/", layer="extraction", kind=kind, reason="As it is.")
+    left = client.get(f"{url}findings/?open=true&kind={kind}").json()["results"]
+    ended = post(client, f"{url}waivers/{waiver.json()['id']}/withdraw/", reason="No.").json()
+    assert (waiver.status_code, left) == (201, [])
+    assert ended["withdrawn_at"]
+
+
+def test_two_releases_differ_by_what_became_of_their_items(
+    release: GoldRelease, rita: User, signed_in: SignedIn
+) -> None:
+    factories.make_release(release.project, items=1)
+    diff = signed_in(rita).get("/api/gold/orders/2/diff/").json()
+
+    assert (diff["before"], diff["after"], diff["n_same"]) == ("orders@1", "orders@2", 3)
+    assert [row["kind"] for row in diff["results"]] == ["added"] * diff["n_differing"]
+    assert diff["n_differing"] == 1
+
+
+def test_a_dispute_is_opened_judged_blind_and_read(
+    release: GoldRelease, rita: User, noor: User, signed_in: SignedIn
+) -> None:
+    item = release.items.all()[0]
+    label = dict(item.content["gold"]["requirements"][0])
+    changed = {**label, "source_messages": [2]}
+    opener, judge = signed_in(noor), signed_in(rita)
+    wish = {"item_id": item.item_id, "layer": "extraction", "label": label["uid"]}
+    opened = post(opener, f"{GOLD}disputes/", **wish, proposal=changed, reason="Said later.")
+    url = f"/api/disputes/{opened.json()['id']}/"
+
+    assert (opened.status_code, opened.json()["gold_label"]["uid"]) == (201, label["uid"])
+    assert judge.get(url).json()["code"] == "not_the_judge"
+    (row,) = judge.get("/api/projects/orders/disputes/?state=open").json()["results"]
+    assert (row["may_judge"], "proposal" in row) == (True, False)
+    sides = judge.get(f"{url}verdict/").json()
+    letter = "a" if sides["a"]["source_messages"] == [2] else "b"
+    said = post(judge, f"{url}verdict/", choice=letter, reason="Message 2 says so.")
+
+    assert (said.status_code, said.json()["state"]) == (201, "corrected")
+    assert opener.get(url).json()["verdicts"][0]["says"] == "proposal"
+    assert disputes.Dispute.objects.unsettled().count() == 0
