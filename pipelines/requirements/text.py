@@ -25,6 +25,10 @@ _ABBREVIATION = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[\w][\w'&/-]*")
+_ON_ONE_LINE = re.compile(r"(?P<before>[^\n]*)\n(?=(?P<next>[^\S\n]*[^\n]*))")
+_GOES_ON = re.compile(r"\s*(?:[a-z]|I(?:'\w+)? )")
+LINE = 5
+"""Words of a line that may go on in the next one, as captions of speech do."""
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
 MAX_SENTENCE = 600
 """Characters. What goes on for longer is cut at a blank: many patterns look at each pair of places
@@ -55,7 +59,7 @@ def sentences(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The sentences of one message, each with its place."""
-    text = text[:MAX_CHARACTERS].translate(_QUOTES)
+    text = _ON_ONE_LINE.sub(_joined, text[:MAX_CHARACTERS].translate(_QUOTES))
     found: list[Span] = []
     at = 0
     for line in text.split("\n"):
@@ -63,6 +67,17 @@ def spans(text: str) -> list[Span]:
             found += _of_line(line, at)
         at += len(line) + 1
     return found
+
+
+def _joined(found: re.Match[str]) -> str:
+    """The line with a blank in place of its end, where the next line goes on with its sentence."""
+    before, after = found["before"], found["next"]
+    ended = before.rstrip().endswith((".", "!", "?", ":", ";", "…", ")"))
+    goes_on = _GOES_ON.match(after) is not None and _BULLET.match(after) is None
+    listed = _BULLET.match(before) is not None
+    if ended or listed or not goes_on or len(before.split()) < LINE:
+        return found[0]
+    return f"{before} "
 
 
 def _of_line(line: str, offset: int) -> Iterator[Span]:

@@ -30,9 +30,7 @@ def asked_after(text: str, known: str = "one") -> str:
 
 def stays_with(question: Utterance, noun: str) -> bool:
     """A further question after what is chosen, once a talk has come to that."""
-    if not noun or not _YOU.search(question.text):
-        return False
-    return asks_criteria(question) or bool(topic_of(question))
+    return bool(noun) and _YOU.search(question.text) is not None
 
 
 def named(found: re.Match[str], group: str) -> str:

@@ -108,7 +108,11 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         or low[:2] == ["help", "to"]
     ):
         return "no_verb"
-    if _CLAUSE_OF_SOMEBODY.search(text) or _ONE_OF_WHAT.search(text):
+    if (
+        _CLAUSE_OF_SOMEBODY.search(text)
+        or re.search(r"\bwith (?:they|it|he|she|we|i)\b", text)
+        or _ONE_OF_WHAT.search(text)
+    ):
         return "dangling"
     if _is_two_clauses(text, low):
         return "two_clauses"

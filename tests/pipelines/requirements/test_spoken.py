@@ -1,8 +1,8 @@
 """Talks as they are spoken: what was noted of them by hand, next to what the pipeline finds.
 
 In ``spoken/`` a line is what an analyst (A) or a client (C) says; after it, behind a plus, what a
-reader notes of it in a few words. Rules were mended on vet, tools and choir; of the others nothing
-but the rates was looked at.
+reader notes of it in a few words. Rules were mended and weights fitted on vet, tools and choir,
+which are in ``fixtures/spoken``; of the others nothing but the rates was looked at.
 """
 
 from pathlib import Path
@@ -14,6 +14,7 @@ from pipelines.types import Pipeline
 from tests.pipelines.requirements.talks import Turn, actions, analyst, case, extract, user
 
 SPOKEN = Path(__file__).parent / "spoken"
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "spoken"
 MENDED_ON, UNSEEN = ("vet", "tools", "choir"), ("foodbank", "bikes", "bees")
 SAME = 0.5  # of the words of a note
 
@@ -21,7 +22,8 @@ SAME = 0.5  # of the words of a note
 def talk(name: str) -> tuple[list[Turn], list[tuple[int, set[str]]]]:
     turns: list[Turn] = []
     notes: list[tuple[int, set[str]]] = []
-    for line in (SPOKEN / f"{name}.txt").read_text("utf-8").splitlines():
+    folder = FIXTURES if name in MENDED_ON else SPOKEN
+    for line in (folder / f"{name}.txt").read_text("utf-8").splitlines():
         mark, _, text = line.partition(" ")
         if mark == "+":
             notes.append((len(turns) - 1, content_words(text)))
