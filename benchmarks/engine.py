@@ -41,21 +41,21 @@ from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.product import ROOT, free_port, settle
+from benchmarks.product import ROOT, settle
 
 THREADS = 2
 SETTLED_SECONDS = 10
 
 
 class Model(ThreadingHTTPServer):
-    """Answers every question with an empty list, after a while."""
+    """Answers every question alike, with an empty list, after a while."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(("127.0.0.1", free_port()), Handler)
-        self.seconds = seconds
+    def __init__(self, seconds: float, port: int = 0, content: str = "[]") -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.seconds, self.content = seconds, content
         self.asked: Counter[str] = Counter()
         self.at_once = self.most_at_once = 0
         self.lock = Lock()
@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
                     {
                         "index": 0,
                         "finish_reason": "stop",
-                        "message": {"role": "assistant", "content": "[]"},
+                        "message": {"role": "assistant", "content": server.content},
                     }
                 ],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102},
