@@ -153,6 +153,8 @@ def main() -> int:
     import django
 
     django.setup()
+    from django.db import connections
+
     model = Model(asked.seconds, asked.model_port, NOTHING)
     threading.Thread(target=model.serve_forever, daemon=True).start()
     project, people, release = prepare(asked)
@@ -164,6 +166,7 @@ def main() -> int:
         thread.start()
     for thread in (*team, *events):
         thread.join()
+    connections.close_all()  # they may be of a database that was stopped meanwhile
     drained = drain(project)
     wait_for_score(run)
     print(f"the model was asked {model.asked.total()} times")
@@ -247,7 +250,7 @@ def report(
         f"run: {run.cases.count()} cases, "
         f"{dict(Counter(run.cases.values_list('state', flat=True)))}, "
         f"{sum(run.cases.values_list('attempts', flat=True))} attempts, scored: "
-        f"{run.scored_at is not None}; answers merged {drained or -1:.1f} s after the last"
+        f"{run.scored_at is not None}; seconds until all answers were merged: {drained}"
     )
     return count(project, team, run)
 
