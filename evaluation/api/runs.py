@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Prefetch
@@ -14,7 +15,7 @@ from evaluation.access import require_reader
 from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import looks
+from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
 from evaluation.services.launch import carrying, cloning, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
@@ -25,6 +26,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.models import Conversation, GoldRelease
+from labeling.services import health
 from labeling.services.gold import gold
 from labeling.words import words_of
 
@@ -200,6 +202,12 @@ class RunDetailOut(RunOut):
     aggregates = AggregateOut(many=True)
     failure = WordsField()
     pause_reason = WordsField()
+    waiting_since = serializers.SerializerMethodField(
+        help_text="Since when it waits for a worker; null: it does not"
+    )
+    has_worker = serializers.SerializerMethodField(
+        help_text="Whether any worker runs: without one, nothing that waits begins"
+    )
     people_corrected = serializers.SerializerMethodField(
         help_text="By metric the judged mean corrected by people, where its judge is certified"
     )
@@ -207,6 +215,12 @@ class RunDetailOut(RunOut):
     exposure = serializers.SerializerMethodField(
         help_text="Cases by what the weights had to do with their conversation"
     )
+
+    def get_waiting_since(self, run: Run) -> datetime | None:
+        return job_kinds.waiting_since(run)
+
+    def get_has_worker(self, run: Run) -> bool:
+        return health.has_worker()
 
     @extend_schema_field(ExposureOut)
     def get_exposure(self, run: Run) -> exposures.Exposures:
@@ -227,6 +241,8 @@ class RunDetailOut(RunOut):
             "exposure",
             "failure",
             "pause_reason",
+            "waiting_since",
+            "has_worker",
             "budget_cost",
             "budget_tokens",
             "concurrency",

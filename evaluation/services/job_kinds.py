@@ -23,6 +23,7 @@ from evaluation.models import (
     TrialCase,
     Work,
 )
+from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import freeing, leases
 from labeling.domain.facts import Fact
 from labeling.models import Event
@@ -43,13 +44,23 @@ def register() -> None:
 # --- runs -----------------------------------------------------------------------------------------
 
 
+def waiting_since(run: Run) -> datetime | None:
+    """Since when the run waits for a worker; None: it does not."""
+    return next(
+        (job.since for job in _jobs(Run.objects.filter(pk=run.pk)) if not job.is_at_work), None
+    )
+
+
 def _runs(scope: Scope) -> Iterator[Job]:
+    return _jobs(of_projects(Run.objects.all(), scope, "release__project"))
+
+
+def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     """Paused runs wait for a person, and what failed a moment ago for its next try."""
     now = timezone.now()
-    open_runs = Run.objects.filter(scored_at=None, failure=None, cancelled=False, paused=False)
+    open_runs = runs.filter(scored_at=None, failure=None, cancelled=False, paused=False)
     rows = list(
-        of_projects(open_runs, scope, "release__project")
-        .with_progress()
+        open_runs.with_progress()
         .annotate(
             case_until=_last_lease(CaseRun.objects.filter(run=OuterRef("pk"))),
             answer_until=_last_lease(Answer.objects.filter(case__run=OuterRef("pk"))),

@@ -34,7 +34,7 @@ from labeling.models import (
     Project,
     ReleaseCheck,
 )
-from labeling.services import blindness, pseudonyms
+from labeling.services import blindness, health, pseudonyms
 from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import (
     EXPORTERS,
@@ -335,6 +335,7 @@ def _requests(project: Project) -> dict[str, Any]:
     newest = None if waiting or not outcomes else outcomes[0]
     return {
         "waiting": waiting,
+        "has_worker": not waiting or health.has_worker(),
         "refused": newest if newest and newest.verb == OUTCOMES[1] else None,
         "outcomes": activity.lines(outcomes),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -225,6 +225,29 @@ def test_programs_read_the_same_of_what_they_may(
     assert sign_in("rita").post(path, free, content_type="application/json").status_code == 200
     refused = sign_in("rita").post(path, free, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_free")
+
+
+def test_a_run_and_gold_that_wait_without_a_worker_say_so(
+    queued: Callable[..., Run],
+    sign_in: Callable[[str], Client],
+    project: Project,
+    people: dict[str, User],
+) -> None:
+    run = queued()
+    said = sign_in("noor").get(f"/api/runs/{run.pk}/").json()
+    run.refresh_from_db()
+    assert run.woken_at is not None
+    assert datetime.fromisoformat(said["waiting_since"]) == run.woken_at
+    assert said["has_worker"] is False
+    held_case(run)
+    said = sign_in("noor").get(f"/api/runs/{run.pk}/").json()
+    assert (said["waiting_since"], said["has_worker"]) == (None, True)
+    gold_requests.request_freeze(project=project, layer="extraction", by=people["rita"])
+    assert (
+        "No worker is running." not in sign_in("rita").get("/projects/demo/gold/").content.decode()
+    )
+    WorkerPulse.objects.all().delete()
+    assert "No worker is running." in sign_in("rita").get("/projects/demo/gold/").content.decode()
 
 
 def test_more_projects_and_jobs_cost_no_more_queries(

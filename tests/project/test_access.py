@@ -47,7 +47,7 @@ EXPECTED = {
     "healthz": Row(200, 200, 200, 200, 200),
     "status": Row(302, 403, 403, 403, 403),  # administrators
     "status-free": Row(302, 403, 403, 403, 403, post=True),
-    "metrics": Row(200, 200, 200, 200, 200),  # asked from the machine itself
+    "metrics": Row(403, 403, 403, 403, 403),  # this machine, and who has the key
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
     "invitation": Row(200, 200, 200, 200, 200),  # to whoever has its link
