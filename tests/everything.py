@@ -84,6 +84,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-work-move": [*of_project, "ben"],
         "api-invitation": [*of_project, invited.invitation.pk],
         "api-conversation": [*of_project, mine.conversation_id],
+        "api-conversation-comments": [*of_project, mine.conversation_id],
         "api-answers": [*of_project, mine.conversation_id],
         "api-guideline": [*of_project, 1],
         "api-comment-resolve": [said.pk],

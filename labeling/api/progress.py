@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.rounds import RoundOut
+from labeling.api.round_shapes import RoundOut
 from labeling.models import Project
 from labeling.services import access, progress
 from labeling.services.work import handovers
@@ -107,5 +107,5 @@ class ProgressView(ApiView):
 
 
 def _shown(person: progress.Person, held: dict[int, int]) -> dict[str, Any]:
-    names = [name for name in PersonOut().fields if name != "still_held"]
+    names = [str(name) for name in PersonOut().fields if name != "still_held"]
     return {**{name: getattr(person, name) for name in names}, "still_held": held.get(person.pk, 0)}

@@ -17,7 +17,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.requests import sent, user_of
-from labeling.api.rounds import RoundOut
+from labeling.api.round_shapes import RoundOut, WorkCountsOut
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.forms.projects import with_what_they_refer_to
 from labeling.models import Membership, Project
@@ -82,13 +82,6 @@ class ProjectOut(serializers.ModelSerializer[Project]):
         ]
 
 
-class ProgressOut(serializers.Serializer[Any]):
-    pending = serializers.IntegerField()
-    draft = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-
-
 class ProjectDetailOut(ProjectOut):
     gate_open = serializers.BooleanField()
     guideline = serializers.IntegerField(
@@ -96,7 +89,7 @@ class ProjectDetailOut(ProjectOut):
     )
     conversations = serializers.IntegerField()
     unplanned = serializers.IntegerField(help_text="Conversations that are in no round yet")
-    progress = ProgressOut(help_text="Assignments by status")
+    progress = WorkCountsOut(help_text="Assignments by status")
     rounds = RoundOut(many=True, help_text="Oldest first")
 
     class Meta(ProjectOut.Meta):

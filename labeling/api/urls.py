@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import include, path
@@ -5,7 +7,7 @@ from django.urls import include, path
 from labeling.api.adjudications import AdjudicationView
 from labeling.api.agreement import AgreementView, ConversationAgreementView
 from labeling.api.annotations import AnnotationViewSet
-from labeling.api.comments import CommentsView, MentionsView, ResolveView
+from labeling.api.comments import CommentsView, ConversationCommentsView, MentionsView, ResolveView
 from labeling.api.conversations import AnswersView, ConversationsView, ConversationView
 from labeling.api.decisions import AcceptView, CasesView
 from labeling.api.disagreements import (
@@ -80,7 +82,7 @@ def docs(request: HttpRequest) -> HttpResponseBase:
     return documentation.page(request)
 
 
-def of_annotation(**methods: str) -> object:
+def of_annotation(**methods: str) -> Callable[..., HttpResponseBase]:
     return AnnotationViewSet.as_view(methods)
 
 
@@ -135,6 +137,11 @@ of_a_project = [
     path("invitations/<int:pk>/", InvitationView.as_view(), name="api-invitation"),
     path("conversations/", ConversationsView.as_view(), name="api-conversations"),
     path("conversations/<int:pk>/", ConversationView.as_view(), name="api-conversation"),
+    path(
+        "conversations/<int:pk>/comments/",
+        ConversationCommentsView.as_view(),
+        name="api-conversation-comments",
+    ),
     path("conversations/<int:pk>/answers/", AnswersView.as_view(), name="api-answers"),
     path("guidelines/", GuidelinesView.as_view(), name="api-guidelines"),
     path("guidelines/starter/", StarterView.as_view(), name="api-guideline-starter"),

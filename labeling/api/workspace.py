@@ -41,7 +41,9 @@ class WorkspaceOut(serializers.Serializer[Any]):
     blind = serializers.BooleanField(
         help_text="Whether nobody sees what others label before the round has closed"
     )
-    read_only = serializers.BooleanField(help_text="Submitted, or its round has ended")
+    read_only = serializers.BooleanField(  # type: ignore[assignment]  # a field, not the base's
+        help_text="Submitted, or its round has ended"
+    )
     messages = MessageOut(many=True)
     guideline = GuidelineTextOut(help_text="The version that the answer follows")
     layers = LayerOut(many=True, help_text="What is labelled; titles in the reader's language")

@@ -201,6 +201,25 @@ def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(
     assert len(ask("noor", "get", f"conversations/{talk.pk}/answers/")["answers"]) == 1
 
 
+def test_a_lead_comments_on_a_label_that_may_be_seen(project: Project, ask: Ask) -> None:
+    full = factories.open_full(project, 1)
+    answer = factories.answer(full.assignments.all()[0])
+    talk = full.conversations.get().pk
+    (label,) = answer.payload["requirements"]
+    path, about = f"conversations/{talk}/comments/", {"label_uid": label["uid"], "body": "Why?"}
+
+    said = ask("rita", "post", path, {**about, "annotation": answer.pk}, status=201)
+    wrong = ask("rita", "post", path, {**about, "annotation": 10**8}, status=400)
+    ask("rita", "post", path, {"body": "Hm.", "reply_to": said["id"]}, status=201)
+    ask("noor", "post", path, {"body": "Hm."}, status=403)
+
+    assert list(fields_of(wrong)) == ["annotation"]
+    assert [(row["label_uid"], row["parent"]) for row in ask("noor", "get", path)["results"]] == [
+        (label["uid"], None),
+        (label["uid"], said["id"]),
+    ]
+
+
 # --- guidelines -----------------------------------------------------------------------------------
 
 

@@ -277,6 +277,7 @@ EXPECTED = {
     "api-join": Row(403, 400, 400, 400, 400, post=True),
     "api-conversations": API_READERS,
     "api-conversation": API_READERS,
+    "api-conversation-comments": API_READERS,
     "api-answers": API_READERS,
     "api-guidelines": Row(403, 404, 200, 200, 200),
     "api-guideline-starter": Row(403, 404, 404, 403, 200),
