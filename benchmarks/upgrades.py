@@ -25,7 +25,7 @@ from urllib.parse import urldefrag, urljoin
 ROOT = Path(__file__).resolve().parent.parent
 NOTHING = (None, "", "null", "{}", "[]")
 PEOPLE = ("admin", "rita", "noor", "ana")
-OF_A_KIND = 2  # pages that a person opens of each address pattern
+OF_A_KIND = 1  # pages that a person opens of each address pattern
 MOST_PAGES = 150  # of a person
 Rows = dict[Any, dict[str, Any]]
 
@@ -81,7 +81,12 @@ def build(commit: str, built: Path) -> bool:
     steps = [
         ["migrate", "--verbosity", "0"],
         ["seed_demo"],
-        ["evaluate", "--gold", "demo", "--pipeline", "requirements-local"],
+        [
+            "evaluate",
+            "--gold=demo",
+            "--pipeline=requirements-local",
+            "--reason=An upgrade follows.",
+        ],
     ]
     try:
         for step in steps:
@@ -98,7 +103,7 @@ def upgrade(commit: str, built: Path) -> None:
     data, log = built / "upgraded", built / "upgrade.log"
     shutil.rmtree(data, ignore_errors=True)
     log.unlink(missing_ok=True)
-    shutil.copytree(built / "data", data)
+    shutil.copytree(built / "data", data, ignore=shutil.ignore_patterns("*.socket"))
     if not run(["manage.py", "migrate", "--verbosity", "0"], ROOT, data, log):
         print(f"{commit}: the migrations failed, see {log}", flush=True)
         return

@@ -142,10 +142,11 @@ def no_tracing(environ: MutableMapping[str, str]) -> None:
 def _value(name: str) -> str:
     if name in os.environ:
         return os.environ[name].strip()
-    return _file_values(_env_file()).get(name, "")
+    return _file_values(env_file()).get(name, "")
 
 
-def _env_file() -> Path:
+def env_file() -> Path:
+    """It need not exist."""
     return HOME / os.environ.get("ASSAY_ENV_FILE", ".env")
 
 

@@ -15,6 +15,8 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from config import private_files
+from config.env import env_file
+from config.version import VERSION
 from labeling.services import demo_accounts, health, jobs, plugins
 from labeling.services.exchange import uploads
 from labeling.words import in_english
@@ -46,6 +48,13 @@ def look(only: Sequence[str] | None = None) -> list[Finding]:
             reason = shorten(str(error), 500)
             findings.append(Finding(name, MISSING, f"cannot be looked at: {reason}"))
     return findings
+
+
+def _place() -> Findings:
+    """An installed Assay finds both in the folder in which it is started, which may be wrong."""
+    file = env_file()
+    settings_of = f"{file} and the environment" if file.exists() else "the environment alone"
+    yield FINE, f"Assay {VERSION}, settings from {settings_of}, data in {settings.DATA_DIR}"
 
 
 def _debug() -> Findings:
@@ -113,7 +122,7 @@ def _people() -> Findings:
     if User.objects.filter(is_superuser=True, is_active=True).exists():
         yield FINE, "there is an administrator"
     else:
-        yield MISSING, "there is no administrator: run assay createsuperuser."
+        yield MISSING, "there is no administrator: run assay create-user NAME --admin."
 
 
 def _mail() -> Findings:
@@ -209,7 +218,7 @@ WHAT_TO_DO = {
     "broker": "See that it runs and that CELERY_BROKER_URL is right.",
     "queue": "Start another worker, and see at /status/ what waits.",
     "disk": "Make room, or set ASSAY_DATA_DIR to a disk with room that can be written.",
-    "workers": "Start one: celery --app config worker --pool threads.",
+    "workers": "Start one: assay worker.",
 }
 
 
@@ -260,6 +269,7 @@ def _plugins() -> Findings:
 
 
 CHECKS: dict[str, Callable[[], Findings]] = {
+    "place": _place,
     "debug": _debug,
     "keys": _keys,
     "names": _names,

@@ -42,7 +42,7 @@ def test_it_names_what_is_missing_and_what_to_do(settings: Any) -> None:
         ["missing", "people"],
     ]
     assert "ASSAY_ALLOWED_HOSTS" in lines[1]
-    assert "createsuperuser" in lines[3]
+    assert "assay create-user NAME --admin" in lines[3]
 
 
 def test_it_ends_well_when_nothing_is_missing(settings: Any) -> None:
