@@ -107,7 +107,8 @@ def _broker() -> str:
     with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
         with broker.SimpleQueue("celery") as queue:
-            _found.messages = int(queue.qsize())
+            # not its own count: in Redis a queue without messages does not exist
+            _found.messages = int(queue.queue.queue_declare().message_count)
             return f"{url.partition(':')[0]}, {_found.messages} messages wait"
 
 

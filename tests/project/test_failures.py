@@ -14,6 +14,8 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
+from kombu import Connection
+from kombu.transport import memory
 
 from labeling.models import WorkerPulse
 from labeling.services import failures, health
@@ -149,6 +151,25 @@ def test_health_with_a_part_that_fails_is_503(monkeypatch: pytest.MonkeyPatch) -
     assert (far.status_code, far.content) == (503, b"not ok\n")
     near = Client().get("/readyz?only=database", HTTP_HOST="localhost")
     assert json.loads(near.content)["parts"]["database"]["says"] == "gone away for good"
+
+
+def test_a_queue_without_messages_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Redis, where it does not exist."""
+
+    class Channel(memory.Channel):
+        def _has_queue(self, queue: str, **kwargs: Any) -> bool:
+            return bool(self._size(queue))
+
+    class Transport(memory.Transport):
+        pass
+
+    Transport.Channel = Channel
+    monkeypatch.setattr(
+        health.current_app,
+        "connection_for_write",
+        lambda **options: Connection(transport=Transport),
+    )
+    assert health.look(["broker"])["broker"]["says"].endswith("0 messages wait")
 
 
 def test_health_knows_a_worker_by_its_pulse() -> None:
