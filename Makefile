@@ -10,7 +10,7 @@ help:
 	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
 	@echo "make test-all   the same with the slow tests: long crash and load tests"
 	@echo "make lint       only the checks: format, lint, imports, types, scripts, migrations"
-	@echo "make docs       write the help of the commands into the documents"
+	@echo "make docs       write the help of the commands and the notebook's output into the documents"
 	@echo "make messages   collect the texts of the product, write and compile locale/"
 	@echo "make install    only set up"
 	@echo "make lock       choose the newest versions that fit and write requirements.lock"
@@ -30,7 +30,7 @@ lint:
 	@$(PYTHON) config/bootstrap.py lint
 
 docs: install
-	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py -k help
+	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py tests/clients/test_notebook.py -k "help or notebook_runs"
 
 messages: install
 	@.venv/bin/python -m config.messages

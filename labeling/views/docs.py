@@ -40,6 +40,7 @@ PAGES = {
     "installing": "Installing",
     "commands": "Commands",
     "api": "API",
+    "notebook": "A notebook",
     "webhooks": "Webhooks",
     "settings": "Settings",
     "deploying": "Deploying",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -79,7 +80,7 @@ def differs(conversation: str) -> bool:
     return int(conversation[2:]) <= DIFFERENCES
 
 
-def test_the_whole_protocol(client_of: ClientOf) -> None:
+def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
     admin, rita, noor = client_of("admin"), client_of("rita"), client_of("noor")
     annotators = {name: client_of(name) for name in ANNOTATORS}
 
@@ -155,6 +156,25 @@ def test_the_whole_protocol(client_of: ClientOf) -> None:
         )
     assert list(project.adjudications.list("disputed")) == []
     project.adjudications.accept(LAYER, majority=True)
+
+    # gold, verified by somebody else; runs on it, compared
+    release = project.freeze(LAYER, message="First release").wait(timeout=60)
+    assert str(release) == "orders@1"
+    assert noor.gold.verify(release).intact
+    assert len(list(noor.gold.items(release))) == release.n_items == SAMPLES + 5
+    floor, ceiling = (noor.runs.launch(release, name) for name in ("nothing", "everything"))
+    seen: list[str] = []
+    floor.wait(timeout=60, progress=lambda run: seen.append(run.status))
+    assert (seen[0], seen[-1]) == ("queued", "finished")
+    finished = ceiling.wait(timeout=60)
+    compared = floor.compare(ceiling).runs[0]
+    assert compared.metrics["requirement_recall"].before == 0
+    assert (
+        compared.metrics["requirement_recall"].after == finished.figure("requirement_recall").mean
+    )
+    assert str(ceiling.id) in finished.report(tmp_path / "report.html").read_text("utf-8")
+    lines = noor.gold.export(release, tmp_path / "gold.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == release.n_items
 
 
 def as_it_stands(cluster: Cluster) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""The notebook of the documents runs, and shows what it says.
+
+``make docs`` writes its output, and the page that shows it, instead of comparing them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.handlers.wsgi import WSGIHandler
+
+import assay_client
+from labeling.services import tokens
+from labeling.views.docs import FOLDER
+from tests.clients import notebooks
+from tests.clients.conftest import new_client
+
+NOTEBOOK = settings.BASE_DIR / "clients" / "python" / "notebooks" / "study.ipynb"
+PAGE = FOLDER / "notebook.md"
+REFRESH = bool(os.environ.get("ASSAY_REFRESH_DOCS"))
+
+
+def test_the_page_shows_the_notebook_with_its_output() -> None:
+    assert PAGE.read_text(encoding="utf-8") == notebooks.page(notebooks.read(NOTEBOOK))
+
+
+@pytest.mark.django_db
+@pytest.mark.one_database
+def test_the_notebook_runs_and_its_output_is_that_of_the_documents(
+    server: WSGIHandler,
+    people: dict[str, User],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    User.objects.filter(username="rita").update(is_staff=True)  # who may begin a project
+    for name in ("rita", "noor", "ana", "ben", "cleo"):
+        secret = tokens.issue(user=people[name], name="notebook").secret
+        monkeypatch.setenv(f"ASSAY_TOKEN_{name.upper()}", secret)
+    monkeypatch.setenv("ASSAY_URL", "http://localhost")
+    monkeypatch.setattr(assay_client, "Client", lambda url, token: new_client(server, token))
+    shutil.copytree(settings.BASE_DIR / "fixtures" / "demo", tmp_path / "fixtures" / "demo")
+    monkeypatch.chdir(tmp_path)
+
+    written = notebooks.read(NOTEBOOK)
+    ran = notebooks.executed(written)
+
+    if REFRESH:
+        notebooks.write(NOTEBOOK, ran)
+        PAGE.write_text(notebooks.page(ran), encoding="utf-8")
+    assert [cell.get("outputs") for cell in ran["cells"]] == [
+        cell.get("outputs") for cell in notebooks.read(NOTEBOOK)["cells"]
+    ]
