@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from assay_client import ApiError, Client
+from assay_client import ApiError, Client, WorkFailed
 from assay_client.models import Cluster
 from tests.clients.conftest import ClientOf
 
@@ -152,10 +152,17 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
     disputed = list(project.adjudications.list("disputed"))
     for case in disputed:
         project.adjudications.decide(
-            case.conversation, LAYER, as_it_stands, kind="", note="Two of three heard it"
+            case.conversation, LAYER, as_it_stands, kind="subjective", note="Two of three heard it"
         )
     assert list(project.adjudications.list("disputed")) == []
     project.adjudications.accept(LAYER, majority=True)
+
+    # lint finds that all talks are nearly the same, which a lead has to accept
+    with pytest.raises(WorkFailed, match="Nearly the same conversation"):
+        project.freeze(LAYER).wait(timeout=60)
+    report = project.lint.look(LAYER, timeout=60)
+    assert [(row.kind, row.open) for row in report.kinds if row.open] == [("near_duplicate", 300)]
+    assert project.lint.waive(LAYER, "near_duplicate", "They are made up") == 300
 
     # gold, verified by somebody else; runs on it, compared
     release = project.freeze(LAYER, message="First release").wait(timeout=60)

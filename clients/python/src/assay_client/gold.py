@@ -86,6 +86,36 @@ class Freezes(Part):
         return freeze
 
 
+class Lint(Part):
+    """What stands in the way of gold of one project."""
+
+    def look(self, layer: str, *, timeout: float | None = None) -> models.LintReport:
+        """Have a worker look at the labels that would be frozen, and wait for what it says."""
+        path = self._path("lint")
+        self._transport.post(path, {"layer": layer})
+        return wait_until(
+            lambda: models.LintReport.model_validate(self._transport.get(path, {"layer": layer})),
+            lambda report: not report.waiting,
+            what="Lint",
+            timeout=timeout,
+            sleep=self._transport.sleep,
+        )
+
+    def findings(
+        self, layer: str, *, kind: str | None = None, open: bool | None = None
+    ) -> Rows[models.LintFinding]:
+        """Those of the last report; with ``open`` only what nobody has accepted."""
+        query = said(layer=layer, kind=kind, open=open)
+        return self._rows(self._path("lint", "findings"), models.LintFinding.model_validate, query)
+
+    def waive(self, layer: str, kind: str, reason: str, *, key: str = "") -> int:
+        """Accept what is open of a kind, or one finding (leads). Says how many it were."""
+        body = {"layer": layer, "kind": kind, "reason": reason, "key": key}
+        answer = self._transport.post(self._path("lint", "waivers"), body)
+        number: int = answer["number"]
+        return number
+
+
 class GoldReleases(Part):
     """Releases are named ``name@version``, as commands name them."""
 

@@ -388,6 +388,30 @@ class GoldItem(Model):
     synthetic: bool
 
 
+class LintKind(Model):
+    kind: str
+    number: int
+    open: int
+
+
+class LintReport(Model):
+    layer: str
+    waiting: bool
+    refused: str
+    at: datetime | None
+    items: int | None
+    kinds: list[LintKind]
+
+
+class LintFinding(Model):
+    id: int
+    kind: str
+    key: str
+    message: str
+    conversation: str | None
+    waiver: int | None
+
+
 class Verified(Model):
     at: datetime
     by: str | None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from assay_client import models
 from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
-from assay_client.gold import Freeze, Freezes
+from assay_client.gold import Freeze, Freezes, Lint
 from assay_client.paging import Rows
 from assay_client.part import Part, said
 from assay_client.transport import Upload
@@ -78,6 +78,7 @@ class ProjectPart(Part):
         self.adjudications = Adjudications(transport, root)
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
+        self.lint = Lint(transport, root)
         self.primary_metrics = PrimaryMetrics(transport, root)
 
     def get(self) -> models.ProjectDetail:
