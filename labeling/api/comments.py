@@ -205,7 +205,8 @@ def _place_for_lead(
     about = message if annotation is None else f"{annotation}:{label_uid}"
     form = CommentForm(conversation, {"body": body, "about": about})
     if not form.is_valid():
-        raise serializers.ValidationError({"annotation": form.errors.get("about", [])})
+        errors: Any = form.errors.get("about", [])
+        raise serializers.ValidationError({"annotation": list(errors)})
     place, pin = form.cleaned_data["about"]
     return place, pin
 

@@ -1,8 +1,9 @@
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from labeling.api.adjudications import AdjudicationView
 from labeling.api.agreement import AgreementView, ConversationAgreementView
@@ -67,6 +68,8 @@ from labeling.api.suggestions import FirstPassView, SuggestionsView
 from labeling.api.unused_layers import EmptyLayerView, LayerOffView
 from labeling.api.workspace import WorkspaceView
 
+Addresses = list[URLPattern | URLResolver]
+
 
 @login_not_required  # as all of the API, which lets nobody in by itself
 def schema(request: HttpRequest) -> HttpResponseBase:
@@ -82,11 +85,11 @@ def docs(request: HttpRequest) -> HttpResponseBase:
     return documentation.page(request)
 
 
-def of_annotation(**methods: str) -> Callable[..., HttpResponseBase]:
+def of_annotation(**methods: Any) -> Callable[..., HttpResponseBase]:
     return AnnotationViewSet.as_view(methods)
 
 
-of_an_assignment = [
+of_an_assignment: Addresses = [
     path("", of_annotation(get="retrieve", put="update"), name="api-annotation"),
     path("conversation/", WorkspaceView.as_view(), name="api-annotation-conversation"),
     path("submit/", of_annotation(post="submit"), name="api-annotation-submit"),
@@ -104,7 +107,7 @@ of_an_assignment = [
     path("first-pass/", FirstPassView.as_view(), name="api-annotation-first-pass"),
 ]
 
-of_a_round = [
+of_a_round: Addresses = [
     path("", RoundView.as_view(), name="api-round"),
     path("conversations/", BatchView.as_view(), name="api-round-conversations"),
     path("close/", CloseView.as_view(), name="api-round-close"),
@@ -123,7 +126,7 @@ of_a_round = [
     path("disagreements/<slug:place>/outcome/", OutcomeView.as_view(), name="api-outcome"),
 ]
 
-of_a_project = [
+of_a_project: Addresses = [
     path("", ProjectView.as_view(), name="api-project"),
     path("settings/", SettingsView.as_view(), name="api-settings"),
     path("targets/", TargetsView.as_view(), name="api-targets"),
