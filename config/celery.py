@@ -59,6 +59,7 @@ def as_everywhere(**kwargs: Any) -> None:
 
 @celeryd_init.connect
 def without_banner(instance: Any, **kwargs: Any) -> None:
+    logging.captureWarnings(True)  # as lines of the log
     if logs.is_json():
         instance.quiet = True
 
