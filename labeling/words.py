@@ -703,6 +703,8 @@ WORDS: dict[str, Text] = {
     "labels.skipped_without_reason": _("it was skipped without a reason"),
     "labels.unknown_kind": _("“{kind}” is not a kind of decision; known are {known}"),
     "labels.unknown_person": _("nobody called “{name}” is in the project; add them as a member"),
+    "acting.unknown": _("Nobody is called “{name}”: name an account with --as."),
+    "acting.unknown_but": _("Nobody is called “{name}”. Did you mean {near}?"),
     "labels.looks_like": _(
         "“{name}” is not a member, but looks like one: did you mean “{member}”? Write the name as "
         "it is in the project; if it is somebody else, create that account first"

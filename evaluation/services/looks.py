@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from evaluation.models import CaseRun, Run
 from labeling.models import GoldItem, GoldRelease, Look
+from labeling.services import acting
 from labeling.services.gold import looks
 from labeling.services.gold.looks import LookRefused, ReasonNeeded, Sight, Standing
 
@@ -48,7 +49,7 @@ def check_launch(run: Run, items: Iterable[GoldItem]) -> str:
 
     Raises where it has test items and there is no reason, or the budget allows no further look.
     """
-    user, release, reason = run.requested_by, run.release, run.reason
+    user, release, reason = _who_looks(run), run.release, run.reason
     has_test = any(item.split == looks.TEST for item in items)
     if not has_test and run.split != looks.TEST:
         return reason
@@ -60,13 +61,18 @@ def check_launch(run: Run, items: Iterable[GoldItem]) -> str:
     return reason
 
 
+def _who_looks(run: Run) -> Any:
+    """Nobody is remembered at the command line, unless somebody is named: it asks each time."""
+    return None if acting.is_console(run.requested_by) else run.requested_by
+
+
 def record_launch(run: Run, items: Collection[GoldItem]) -> None:
     """Every launch on test items is a look, whichever way it was requested."""
     tested = sum(item.split == looks.TEST for item in items)
     if tested:
         sight = Sight(Purpose.RUN, Look.Subject.RUN, str(run.pk))
         run.look = looks.record(
-            run.requested_by, run.release, sight, reason=run.reason, n_items=tested
+            _who_looks(run), run.release, sight, reason=run.reason, n_items=tested
         )
         run.save(update_fields=["look"])
 

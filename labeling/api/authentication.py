@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from labeling.domain.callers import address_of
 from labeling.models import ApiToken
 from labeling.models.projects import limit_to
 from labeling.services import tokens
@@ -24,7 +26,12 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != SCHEME.lower():
             return None
-        token = tokens.use(secret.strip())
+        address = address_of(
+            request.META.get("REMOTE_ADDR", ""),
+            request.headers.get("X-Forwarded-For", ""),
+            proxies=settings.PROXIES,
+        )
+        token = tokens.use(secret.strip(), address=address)
         if token is None:
             raise AuthenticationFailed(
                 "This token is unknown or revoked: make a new one on your page of API tokens.",

@@ -39,6 +39,9 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
+    used_from = models.JSONField(
+        default=dict, help_text="The day on which each address used it last"
+    )
     revoked_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True, help_text="Empty: does not expire")
     scopes = models.JSONField(

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
-from labeling.services import outbox, statements
+from labeling.services import acting, outbox, statements
 
 
 @transaction.atomic(savepoint=False)  # with its webhook deliveries, in any case
@@ -37,7 +37,7 @@ def _event(
 ) -> Event:
     return Event(
         project=project,
-        actor=actor,
+        actor=actor or acting.person(),
         verb=verb,
         object_type=subject._meta.model_name or "",
         object_id=str(subject.pk),

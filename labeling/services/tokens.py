@@ -20,6 +20,7 @@ from labeling.services import events
 
 PREFIX = "assay_"
 USE_RESOLUTION = timedelta(minutes=1)  # a program that asks all the time writes once a minute
+MOST_ADDRESSES = 20  # in a day: who changes theirs with each request fills no log
 DAYS = 90
 MOST_DAYS = 365
 
@@ -118,7 +119,7 @@ def revoke_all(*, user: User) -> int:
     return len(working)
 
 
-def use(secret: str) -> ApiToken | None:
+def use(secret: str, *, address: str = "") -> ApiToken | None:
     """The token, with the person it acts as, and a note of when; None if it opens nothing.
 
     One that has expired is returned, so that its owner can read why; nothing is noted of it.
@@ -133,7 +134,25 @@ def use(secret: str) -> ApiToken | None:
     now = timezone.now()
     if token.last_used_at is None or token.last_used_at < now - USE_RESOLUTION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    if address and token.used_from.get(address) != str(now.date()):
+        _note_address(token.pk, address, str(now.date()))
     return token
+
+
+@transaction.atomic
+def _note_address(pk: int, address: str, today: str) -> None:
+    """In the audit log once a day for each address, and for a few of them at most."""
+    token = ApiToken.objects.select_for_update().get(pk=pk)
+    if token.used_from.get(address) == today:
+        return
+    of_today = {each: day for each, day in token.used_from.items() if day == today}
+    if len(of_today) >= MOST_ADDRESSES:
+        return
+    token.used_from = {**of_today, address: today}
+    token.save(update_fields=["used_from"])
+    events.record(
+        "token.used", token, project=None, actor=token.user, name=token.name, address=address
+    )
 
 
 def require(token: ApiToken, needed: Collection[Scope]) -> None:

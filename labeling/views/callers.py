@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
+from labeling.domain import callers
 from labeling.domain.secrets import make_secret
 from labeling.services.signing_in import Caller, account_name
 
@@ -46,17 +47,8 @@ def caller_of(request: HttpRequest, username: str = "") -> Caller:
 
 def address_of(request: HttpRequest) -> str:
     """Of the person, as far as proxies that are trusted say so; of IPv6 only the network."""
-    text = request.META.get("REMOTE_ADDR", "")
-    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
-    if settings.PROXIES and len(hops) >= settings.PROXIES:
-        text = hops[-settings.PROXIES]
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return ""
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
-        return str(ip_network((address, 64), strict=False).network_address)
-    return str(getattr(address, "ipv4_mapped", None) or address)
+    remote, forwarded = request.META.get("REMOTE_ADDR", ""), "X-Forwarded-For"
+    return callers.address_of(remote, request.headers.get(forwarded, ""), proxies=settings.PROXIES)
 
 
 def is_local(request: HttpRequest) -> bool:

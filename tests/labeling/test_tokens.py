@@ -132,6 +132,28 @@ def test_the_last_use_is_written_once_a_minute(ana, django_assert_num_queries):
     assert ApiToken.objects.get().last_used_at > first
 
 
+def test_the_log_says_once_a_day_from_where_a_token_is_used(ana, django_assert_num_queries):
+    issued = tokens.issue(user=ana, name="t")
+
+    for address in ("198.51.100.7", "198.51.100.7", "203.0.113.9"):
+        tokens.use(issued.secret, address=address)
+    with django_assert_num_queries(1):
+        tokens.use(issued.secret, address="198.51.100.7")
+    ApiToken.objects.update(used_from={"198.51.100.7": "2026-01-01"})
+    client = Client(headers={"authorization": f"Bearer {issued.secret}"})
+    for number in range(30):
+        client.get("/api/queue/", REMOTE_ADDR=f"192.0.2.{number}")
+
+    used = Event.objects.filter(verb="token.used").order_by("pk")
+    assert [event.data["address"] for event in used][:3] == [
+        "198.51.100.7",
+        "203.0.113.9",
+        "192.0.2.0",
+    ]
+    assert {event.actor for event in used} == {ana}
+    assert used.count() == 2 + tokens.MOST_ADDRESSES
+
+
 def test_a_token_opens_the_api_and_no_page(project, rita):
     response = bearer(tokens.issue(user=rita, name="t").secret).get("/projects/orders/")
 

@@ -77,6 +77,10 @@ def test_what_is_missing_is_said_by_pages_and_api(
     [
         ("get", "/api/nothing/here/", {}, 404, "not_found"),
         ("get", "/api/%00/", {}, 400, "bad_request"),
+        ("get", "/api/queue/", {"headers": {"host": "elsewhere.example.org"}}, 400, "bad_request"),
+        ("get", "/api/queue/", {"headers": {"authorization": "Bearer no"}}, 401, "bad_token"),
+        ("post", "/api/looks/", {"data": "{"}, 400, "parse_error"),
+        ("post", "/api/looks/", {"data": b"\xff"}, 400, "parse_error"),
         ("delete", "/api/queue/", {}, 405, "method_not_allowed"),
         ("post", "/api/queue/next/", {"data": b"x" * 2048}, 413, "too_large"),
         ("post", "/api/looks/", {"data": b"{", "content_type": "text/x"}, 415, None),

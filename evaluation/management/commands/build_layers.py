@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.progress import Progress
 
 from evaluation import processes
@@ -17,13 +17,15 @@ from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
+from labeling.services import acting
 from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another attempt
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Build the memory layers of conversations (topics, signals, threads), in the foreground. "
         "What is built is kept; a stopped command continues where it was. Exit status: 0 "
@@ -66,7 +68,7 @@ class Command(BaseCommand):
             problem = f"Project “{project.slug}” has no conversations yet."
             raise CommandError(problem, returncode=NOT_USABLE)
         return memory_builds.request(
-            conversations, project=project, config=config, by=None, queue=False
+            conversations, project=project, config=config, by=acting.person(), queue=False
         )
 
     def _report(self, asked: LayerBuild) -> bool:

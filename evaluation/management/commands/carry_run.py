@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management.foreground import progress_bar, why_not_measurable, work_until_done
 from evaluation.management.foreground import reload as reload_run
@@ -13,11 +13,12 @@ from evaluation.models import Run
 from evaluation.models.spec import CarriedSpec
 from evaluation.services.launch import carrying
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.services.gold import gold
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Take the stored outputs of finished runs over to another release of the same gold, and "
         "score them there in the foreground. No pipeline runs and no language model is asked; "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.table import Table
 
 from evaluation.management import prompts
@@ -18,14 +18,16 @@ from evaluation.services.judging import attempts, certificates, probings
 from evaluation.services.judging.panels import KINDS
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import Project
+from labeling.services import acting
 from labeling.words import in_english
 
 REFUSED = 1
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Ask the judges of answers the built-in probes, compare them with people on the samples "
         "that are complete, and issue the certificates without which no judged figure decides at "
@@ -92,7 +94,12 @@ class Command(BaseCommand):
         budget_tokens: int | None,
     ) -> None:
         asked = probings.request(
-            project, kinds=kinds, prompts=texts, budget_tokens=budget_tokens, by=None, queue=False
+            project,
+            kinds=kinds,
+            prompts=texts,
+            budget_tokens=budget_tokens,
+            by=acting.person(),
+            queue=False,
         )
         for probing in asked:
             self.stderr.write(f"Asking the probes of {probing.kind} …")
@@ -123,7 +130,7 @@ def _judge(project: Project, kind: str, texts: dict[str, str], *, compare: bool)
     sha256 = probing.judge_sha256
     if compare:
         try:
-            certificates.attempt(probing, by=None)
+            certificates.attempt(probing, by=acting.person())
         except certificates.NothingToCompute as problem:
             # a certificate over an earlier sample cannot be: that sample would be compared
             tried = attempts.of_judge(project, kind, sha256)

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
@@ -19,6 +19,7 @@ from evaluation.services.run.comparisons import Compared, MetricComparison, comp
 from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.words import in_english
 
@@ -37,7 +38,7 @@ FIGURES = (
 WIDTH = 170
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Compare finished runs with a baseline on the same gold, case by case: the verdict in a "
         "sentence, and of every metric difference, interval, p value (of the main metrics, "

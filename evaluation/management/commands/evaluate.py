@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management import foreground, prompts, summary
 from evaluation.management.looks import state_results
@@ -23,7 +23,9 @@ from evaluation.services.run import gates, outputs, planning, results
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
+from labeling.management.acting import ActingCommand
 from labeling.models import GoldRelease
+from labeling.services import acting
 from labeling.services.exchange import building
 from labeling.services.gold import gold
 from labeling.words import in_english
@@ -31,7 +33,8 @@ from labeling.words import in_english
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
+    refused = NOT_MEASURABLE
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
@@ -75,7 +78,7 @@ class Command(BaseCommand):
             launched = batches.launch(file) if file else []
             started = [launched_run.run for launched_run in launched] or _started(options)
             resumed = started if options["resume"] or options["retry"] else []
-            others = [run for run in resumed if run.requested_by_id or run.scored_at]
+            others = [run for run in resumed if not _is_own(run) or run.scored_at]
             state_results(others, options["reason"], self.stderr)
             self._work([run.pk for run in started])
         except LaunchRefused as error:
@@ -301,7 +304,7 @@ def _started(options: dict[str, Any]) -> list[Run]:
 def _stopped(run_ids: Sequence[int]) -> CommandError:
     """All that is not done waits for the person who stopped it."""
     for run in Run.objects.select_related("release__project").filter(pk__in=run_ids):
-        steering.pause(run, by=None)
+        steering.pause(run, by=acting.person())
     named = " ".join(map(str, run_ids))
     return CommandError(f"Stopped. Go on with: assay evaluate --resume {named}", returncode=130)
 
@@ -407,7 +410,7 @@ def _named(run_id: int) -> Run:
 
 def _retried(run_id: int) -> Run:
     run = _named(run_id)
-    steering.retry(run, by=None)
+    steering.retry(run, by=acting.person())
     return run
 
 
@@ -431,15 +434,20 @@ def _clone(options: dict[str, Any]) -> LaunchRequest:
         "concurrency": options["concurrency"],
     }
     changes = {name: value for name, value in asked.items() if value}
-    return cloning.request(_named(options["clone"]), changes, by=None)
+    return cloning.request(_named(options["clone"]), changes, by=acting.person())
 
 
 def _resumed(run_id: int, options: dict[str, Any]) -> Run:
     budget = (options["budget"], options["budget_tokens"])
     run = _named(run_id)
     if run.scored_at is None and (run.paused or any(limit is not None for limit in budget)):
-        steering.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
+        steering.resume(run, by=acting.person(), budget_cost=budget[0], budget_tokens=budget[1])
     return run
+
+
+def _is_own(run: Run) -> bool:
+    """Of this command line, which was asked for the reason when it launched it."""
+    return run.requested_by is None or acting.is_console(run.requested_by)
 
 
 def _write_results(run: Run, path: Path) -> None:

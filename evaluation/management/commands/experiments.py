@@ -7,16 +7,15 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from evaluation.management.looks import state_results
 from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import experiments
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "The log of experiments as CSV or JSON; figures of a split that was not run are empty."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

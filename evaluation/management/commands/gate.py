@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
@@ -16,6 +16,7 @@ from evaluation.management.summary import figure
 from evaluation.models import GateResult, Run
 from evaluation.services.run import gates
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.words import in_english
 
@@ -23,7 +24,7 @@ FAILED, IMPOSSIBLE = 1, 2
 WORDS = {"gain": "gain", "drop": "drop", "same": "no change"}
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Compare a run with its thresholds and, if a baseline is named, with an earlier run on the "
         "same gold. Exit status: 0 passed, 1 failed, 2 the run could not finish or nothing can be "

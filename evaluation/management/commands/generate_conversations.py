@@ -5,19 +5,20 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management import generating
 from evaluation.services.launch import synthetic
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.models import Conversation
-from labeling.services import near_duplicates
+from labeling.services import acting, near_duplicates
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Make synthetic conversations and the requirements that are said in them, out of templates "
         "or by the language model of the settings. They are marked as synthetic wherever they go; "
@@ -52,7 +53,9 @@ class Command(BaseCommand):
         try:
             generated = generating.make(synthetic, wish, options, else_="Templates")
             near_duplicates.catch_up()
-            stored = synthetic.store(options["project"], generated, wish, gold=gold)
+            stored = synthetic.store(
+                options["project"], generated, wish, gold=gold, actor=acting.chosen()
+            )
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
         self._report(generated, stored)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management import generating
 from evaluation.services.launch import questions
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.models import Conversation, GoldRelease
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Make questions about the conversations of a project, each with the messages that answer "
         "it, out of the words of the messages or by the language model of the settings. They "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management import foreground, prompts, summary
 from evaluation.management.looks import state_results
@@ -13,11 +13,13 @@ from evaluation.models import Run
 from evaluation.services.judging import judgings
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
+from labeling.services import acting
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Judge the answers of a finished run again, in the foreground: no answer is written again, "
         "and what is known of the same judge comes from the cache. The newest judging counts; the "
@@ -43,7 +45,7 @@ class Command(BaseCommand):
         try:
             judgings.request(
                 run,
-                by=None,
+                by=acting.person(),
                 prompts=prompts.read(options["prompt"]),
                 budget_cost=options["budget"],
                 budget_tokens=options["budget_tokens"],
@@ -59,7 +61,7 @@ class Command(BaseCommand):
             with foreground.progress_bar(run.pk) as show:
                 foreground.work_until_done(run.pk, show)
         except KeyboardInterrupt:
-            steering.pause(run, by=None)
+            steering.pause(run, by=acting.person())
             message = f"Stopped. Go on with: assay evaluate --resume {run.pk}"
             raise CommandError(message, returncode=130) from None
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management.looks import state_comparison, state_results
 from evaluation.models import Run
@@ -14,6 +14,7 @@ from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading, public_address
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.services.exchange import building
 from labeling.words import in_english
@@ -21,7 +22,7 @@ from labeling.words import in_english
 REFUSED = 2
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Write a report of a finished run: HTML to read and print, Markdown for a pull request, "
         "JUnit XML for continuous integration, JSON, CSV with a line for each case, or what the "

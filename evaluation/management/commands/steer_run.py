@@ -5,15 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.models import Run
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
+from labeling.services import acting
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Steer runs that workers carry out: pause, resume, cancel, try again what failed (retry), "
         "score the stored outputs again (rescore), or change how many cases are worked on at a "
@@ -42,7 +44,7 @@ class Command(BaseCommand):
             if run is None:
                 raise CommandError(f"There is no run {number}.", returncode=2)
             try:
-                steering.control(run, options["action"], by=None, **values)
+                steering.control(run, options["action"], by=acting.person(), **values)
             except RuleError as error:
                 raise CommandError(
                     f"Run {number}: {in_english(error.fact)}", returncode=2

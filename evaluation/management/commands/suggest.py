@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import uuid4
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation import processes
 from evaluation.management.bars import bar
@@ -17,15 +17,17 @@ from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
+from labeling.services import acting
 from labeling.services.work import suggestion_requests as requests
 from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for what a worker holds
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Have a pipeline suggest labels for the conversations of full labeling, in the "
         "foreground. Annotators see them after their own first pass. A run that was stopped goes "
@@ -52,7 +54,7 @@ class Command(BaseCommand):
                 project_named(options["project"], returncode=NOT_USABLE),
                 pipeline=options["pipeline"],
                 layer=options["layer"],
-                by=None,
+                by=acting.person(),
                 queue=False,
                 budget_cost=options["budget"],
                 budget_tokens=options["budget_tokens"],

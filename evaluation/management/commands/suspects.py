@@ -7,8 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
@@ -16,15 +15,18 @@ from evaluation.management.looks import state_results
 from evaluation.models import Run
 from evaluation.services.run.suspects import Suspect, suspects_of
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.models import Dispute
+from labeling.services import acting
 from labeling.services.gold import disputes
 from labeling.words import in_english
 
 KINDS = ("beside", "mistyped", "contradicted", "missing")
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
+    refused = 2
     help = (
         "List the labels of gold that a finished run contradicts with confidence, or misses by a "
         "few messages, the likeliest first. With --open, disputes are opened about the first N "
@@ -35,7 +37,6 @@ class Command(BaseCommand):
         parser.add_argument("run", type=int, metavar="RUN")
         parser.add_argument("--kind", choices=KINDS, action="append", help="only this kind")
         parser.add_argument("--open", type=int, metavar="N", help="open disputes about the first N")
-        parser.add_argument("--by", metavar="USER", help="who opens them")
         parser.add_argument("--format", choices=["table", "json"], default="table")
         add_reason(parser)
 
@@ -50,17 +51,17 @@ class Command(BaseCommand):
             raise CommandError(in_english(error.fact), returncode=2) from error
         chosen = [each for each in everything if each.kind in (options["kind"] or KINDS)]
         if options["open"] is not None:
-            self._open(run, chosen, options["open"], options["by"])
+            self._open(run, chosen, options["open"])
         elif options["format"] == "json":
             rows = [each._asdict() | {"why": in_english(each.why)} for each in chosen]
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
         else:
             self.stdout.write(_table(run, chosen))
 
-    def _open(self, run: Run, suspects: Sequence[Suspect], number: int, name: str | None) -> None:
-        user = User.objects.filter(username=name or "").first()
+    def _open(self, run: Run, suspects: Sequence[Suspect], number: int) -> None:
+        user = acting.chosen()
         if user is None:
-            raise CommandError("Name the person who opens them: --by USER", returncode=2)
+            raise CommandError("Name the person who opens them: --as USER", returncode=2)
         wanted = [each for each in suspects if each.dispute is None and each.proposal]
         opened = 0
         for suspect in wanted[:number]:

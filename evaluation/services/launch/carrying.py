@@ -17,6 +17,7 @@ from evaluation.services.work import steering
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.reasons import reason_in
 from labeling.models import GoldItem, GoldRelease
+from labeling.services import acting
 
 MOST_NAMED = 1000
 """Cases that are named in the spec; beyond that their number says enough."""
@@ -90,7 +91,7 @@ def _of(run: Run, release: GoldRelease, reason: str, by: Any) -> Run:
         reason=reason,
         repetitions=run.repetitions,
         seed=run.seed,
-        requested_by=by,
+        requested_by=by or acting.person(),
         carried_from=run,
     )
 

@@ -34,6 +34,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.services import acting
 from pipelines.errors import PipelineError
 from pipelines.registry import PIPELINES, Entry, check_config, entry_for
 
@@ -87,7 +88,7 @@ class LaunchRequest:
     """The run that this one repeats, with changes."""
     configuration: Mapping[str, str] | None = None
     """The configuration file that asked for it."""
-    requested_by: Any = None
+    requested_by: Any = field(default_factory=acting.person)
 
 
 @dataclass(frozen=True, slots=True)

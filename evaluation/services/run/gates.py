@@ -28,7 +28,7 @@ from evaluation.services.run import comparisons, results
 from evaluation.services.run.primary_metrics import primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.services import events
+from labeling.services import acting, events
 from labeling.words import in_english
 
 NOT_MEASURED = Fact("gate.not_measured")
@@ -91,7 +91,7 @@ def _store(run: Run, baseline: Run | None, checks: list[Check], by: Any) -> Gate
         baseline=baseline,
         passed=all(check.passed for check in checks),
         checks=[check.as_json() for check in checks],
-        asked_by=by,
+        asked_by=by or acting.person(),
     )
     outcome = "passed" if result.passed else "failed"
     project, is_sealed = run.release.project, run.look_id is not None

@@ -3,16 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.forms.guidelines import GuidelineForm
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
-from labeling.services import guidelines
+from labeling.services import acting, guidelines
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Write a Markdown file as the next version of a project's guidelines."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,7 +40,7 @@ class Command(BaseCommand):
             name, (problem, *_) = next(iter(form.errors.items()))
             raise CommandError(f"{path.name}: {name}: {problem}")
         try:
-            added = guidelines.add_version(project=project, by=None, **form.cleaned_data)
+            added = guidelines.add_version(project=project, by=acting.person(), **form.cleaned_data)
         except guidelines.GuidelineUnchanged as same:
             self.stdout.write(in_english(same.fact))
         except RuleError as error:

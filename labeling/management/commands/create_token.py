@@ -3,16 +3,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.domain.scopes import Scope
+from labeling.management.acting import ActingCommand
 from labeling.models import Project
 from labeling.services import tokens
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Make an API token for a program that acts as an account, and print it. It is not shown "
         "again; its owner ends it on the page API tokens."

@@ -8,18 +8,19 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.urls import reverse
 
 from labeling.domain.errors import RuleError
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import Membership
-from labeling.services import accounts, passwords
+from labeling.services import accounts, acting, passwords
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Make an account, with a role in a project if you name one. The password is asked for, "
         "read from a file, or set by the person with a link that works once."
@@ -59,7 +60,7 @@ class Command(BaseCommand):
                     is_superuser=options["admin"],
                     project=project,
                     role=options["role"] or "",
-                    by=None,
+                    by=acting.person(),
                 )
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
@@ -72,7 +73,7 @@ class Command(BaseCommand):
             self.stdout.write(link)
 
     def _link(self, user: User) -> str:
-        path = reverse("password-set", args=passwords.make_link(user, by=None))
+        path = reverse("password-set", args=passwords.make_link(user, by=acting.person()))
         if not settings.PUBLIC_URL:
             self.stderr.write("ASSAY_PUBLIC_URL is not set: put the server's address before this.")
         return f"{settings.PUBLIC_URL}{path}"

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.gold_changes import FieldChanged, ItemChanged
 from labeling.domain.matching.diffing import Part
 from labeling.management import looks
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import release_named
 from labeling.models import Look
 from labeling.services.gold import affected, gold_diffs
@@ -19,7 +20,7 @@ from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Say what differs between two gold releases of one layer, word by word: items added, "
         "removed and moved to another split, texts, labels and their fields; and which runs on "

@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management import looks
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import release_named
 from labeling.models import GoldRelease, Look
 from labeling.services.exchange import building, export, native_files
@@ -14,7 +15,7 @@ from labeling.services.gold.looks import TEST, Sight
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Write a gold release as files: natively as items.jsonl, manifest.json and guidelines.md, "
         "or for other tools."

@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management import looks
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import Look
 from labeling.services.exchange import label_exports
@@ -14,7 +15,7 @@ from labeling.services.gold.looks import Sight, test_sets
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Write everybody's submitted and skipped answers, and natively what was decided about "
         "them, into an empty folder. What is in an open calibration round is left out."

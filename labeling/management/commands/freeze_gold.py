@@ -2,21 +2,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.gold.meaning import LEVELS
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management import refusals
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, project_named, waivers_in
 from labeling.management.lint_lines import waiver_line
 from labeling.models import Project
-from labeling.services import processing
+from labeling.services import acting, processing
 from labeling.services.gold import gold
 from labeling.services.vectors import ruler
 from labeling.words import in_english, words_of
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = "Freeze what is settled as a new gold release, and list what is left out and why."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -54,6 +55,7 @@ class Command(BaseCommand):
                 layer=options["layer"],
                 ruler=ruler(),
                 name=options["name"],
+                by=acting.person(),
                 message=options["message"],
                 with_synthetic=options["with_synthetic"],
                 at_least=options["at_least"],

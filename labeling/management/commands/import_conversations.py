@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from rich.console import Console
 from rich.progress import Progress
 
@@ -18,17 +18,18 @@ from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats import conversations as formats
 from labeling.domain.formats.talks import HowToRead
 from labeling.management import refusals
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import near_duplicates
+from labeling.services import acting, near_duplicates
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
 FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Store conversations from files: all of them or none. A conversation that is stored "
         "already is left alone; a missing project is created."
@@ -94,6 +95,7 @@ class Command(BaseCommand):
             "files": _opened(options["files"]),
             "split": options["split"],
             "dry_run": options["dry_run"],
+            "actor": acting.chosen(),
         }
         with refusals.said_on(self.stderr):
             if options["format"] in CHAT_FORMATS:

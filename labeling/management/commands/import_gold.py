@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
 from labeling.management import refusals
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import near_duplicates
+from labeling.services import acting, near_duplicates
 from labeling.services.exchange import gold_files
 from labeling.words import in_english
 
@@ -21,7 +22,7 @@ ITEMS = "items.jsonl"
 LAYERS_TO_IMPORT = [*LAYERS, END_TO_END]
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Freeze labels that were made elsewhere as a gold release: all of the files or none. Its "
         "provenance names the files; the same files again change nothing. The folder of a native "
@@ -86,6 +87,7 @@ class Command(BaseCommand):
                 exports=_exports(options["files"]),
                 conversation=options["conversation"],
                 waive=waivers_in(options["waive"]),
+                actor=acting.chosen(),
                 **arguments,
             )
 

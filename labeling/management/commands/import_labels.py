@@ -5,16 +5,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from labeling.domain.formats.answers import Unnamed
 from labeling.management import refusals
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
+from labeling.services import acting
 from labeling.services.exchange import label_imports
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Store answers of several annotators from files, and what was decided about them: all of "
         "it or nothing. What is stored already is left alone. Of samples, what is converted or "
@@ -61,6 +63,7 @@ class Command(BaseCommand):
                 dry_run=options["dry_run"],
                 create_annotators=options["create_annotators"],
                 reason=options["reason"],
+                by=acting.person(),
                 unnamed=Unnamed(options["conversation"], options["annotator"]),
             )
         self._say(report, dry_run=options["dry_run"])

@@ -3,19 +3,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, project_named, waivers_in
 from labeling.models import LintFinding, LintReport, Project
+from labeling.services import acting
 from labeling.services.gold import lint, lint_requests
 from labeling.services.vectors import ruler
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Look for faults in what a freeze would take now. Exit status: 0 if everything was accepted"
         " or nothing was found, 1 otherwise."
@@ -33,7 +35,7 @@ class Command(BaseCommand):
         try:
             report = lint_requests.look(project, layer, ruler=ruler())
             for kind, reason in reasons.items():
-                lint.waive(project, layer, kind, reason=reason, by=None)
+                lint.waive(project, layer, kind, reason=reason, by=acting.person())
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
         if options["format"] == "json":

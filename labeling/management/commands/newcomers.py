@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.management import refusals
+from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import Membership, Project, Qualification
 from labeling.services.quality import newcomers
@@ -23,7 +24,7 @@ STATES = {
 }
 
 
-class Command(BaseCommand):
+class Command(ActingCommand):
     help = (
         "Say which annotators of a project may do full labeling, by layer, and how they got there; "
         "begin somebody's calibration, allow another try, or let somebody in with a reason."
@@ -36,9 +37,6 @@ class Command(BaseCommand):
         what.add_argument("--let-in", metavar="USER", help="full labeling without calibration")
         what.add_argument("--another-try", metavar="USER", help="after the last one")
         parser.add_argument("--reason", default="", metavar="TEXT", help="for --let-in")
-        parser.add_argument(
-            "--by", metavar="LEAD", help="the lead who decides: for --let-in and --another-try"
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
@@ -49,11 +47,11 @@ class Command(BaseCommand):
                 number = newcomers.parts_of(person, project).exclude(newcomers.DONE).count()
                 self.stdout.write(f"{name} has {number} conversations to calibrate on.")
             elif name := options["let_in"]:
-                by, person = _lead(project, options["by"]), _annotator(project, name)
+                by, person = _lead(project, options["acting_as"]), _annotator(project, name)
                 layers = newcomers.let_in(project, person, by=by, reason=options["reason"])
                 self.stdout.write(f"{name} may do full labeling of {', '.join(layers)}.")
             elif name := options["another_try"]:
-                by, person = _lead(project, options["by"]), _annotator(project, name)
+                by, person = _lead(project, options["acting_as"]), _annotator(project, name)
                 if not newcomers.allow_another_try(project, person, by=by):
                     raise CommandError(f"{name} needs no other try.")
                 self.stdout.write(f"{name} may try again.")
@@ -92,5 +90,5 @@ def _annotator(project: Project, name: str) -> User:
 def _lead(project: Project, name: str | None) -> User:
     user = User.objects.filter(username=name or "", is_active=True).first()
     if user is None or Membership.Role.LEAD not in project.roles_of(user):
-        raise CommandError(f"Name a lead of {project.slug} with --by.")
+        raise CommandError(f"Name a lead of {project.slug} with --as.")
     return user

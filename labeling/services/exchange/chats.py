@@ -32,7 +32,7 @@ from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.schema.layers import published_as
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
-from labeling.services import events
+from labeling.services import acting, events
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
 
@@ -125,7 +125,7 @@ def store_report(
         counts=counts,
         faults=faults,
         dia_ids=dia_ids,
-        created_by=actor,
+        created_by=actor or acting.person(),
     )
 
 

@@ -32,7 +32,7 @@ from labeling.domain.gold.statement import (
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
-from labeling.services import audit_chain
+from labeling.services import acting, audit_chain
 from labeling.services.gold import signing
 from labeling.services.gold.publishing import ItemDraft
 from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
@@ -196,7 +196,7 @@ def _of(release: GoldRelease, rows: Iterable[tuple[str, str]]) -> QuerySet[GoldI
 
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    return Draft(project, layer, name, by, newest)
+    return Draft(project, layer, name, by or acting.person(), newest)
 
 
 def n_synthetic(conversations: QuerySet[Conversation], items: StagedItems) -> int:
