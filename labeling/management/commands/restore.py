@@ -50,6 +50,7 @@ class Command(BaseCommand):
             state = "ok" if finding.is_fine else "fault"
             table.add_row(finding.part, state, escape(in_english(finding.fact)))
         width = None if sys.stdout.isatty() else WIDTH
-        Console(file=self.stdout, width=width, highlight=False).print(table)
+        out: Any = self.stdout
+        Console(file=out, width=width, highlight=False).print(table)
         if not all(finding.is_fine for finding in findings):
             raise SystemExit(1)
