@@ -62,18 +62,18 @@ class Command(ActingCommand):
                     role=options["role"] or "",
                     by=acting.person(),
                 )
+                link = self._link(user) if options["link"] else ""
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
             except RuleError as error:
                 raise CommandError(in_english(error.fact)) from None
-            link = self._link(user) if options["link"] else ""
         role = f", {options['role']} of {project.slug}" if project else ""
         self.stderr.write(f"The account {user.username} is ready{role}.")
         if link:
             self.stdout.write(link)
 
     def _link(self, user: User) -> str:
-        path = reverse("password-set", args=passwords.make_link(user, by=acting.person()))
+        path = reverse("password-set", args=passwords.make_link(user, by=acting.chosen()))
         if not settings.PUBLIC_URL:
             self.stderr.write("ASSAY_PUBLIC_URL is not set: put the server's address before this.")
         return f"{settings.PUBLIC_URL}{path}"
