@@ -22,6 +22,8 @@ from tests import factories
 from tests.clients.conftest import worker
 
 NAME = "generated_assay"
+FILES = dict.fromkeys(("application/zip", "application/x-ndjson"), "application/octet-stream")
+"""Types that the generator does not know by themselves."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,12 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     described = SchemaGenerator().get_schema(request=None, public=True)
     description.write_bytes(OpenApiJsonRenderer().render(described))
     how = Config.from_sources(
-        ConfigFile(post_hooks=[]), MetaType.NONE, description, "utf-8", False, folder / NAME
+        ConfigFile(post_hooks=[], content_type_overrides=FILES),
+        MetaType.NONE,
+        description,
+        "utf-8",
+        False,
+        folder / NAME,
     )
     assert openapi_python_client.generate(config=how) == []
     with pytest.MonkeyPatch.context() as patch:
