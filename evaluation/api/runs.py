@@ -5,8 +5,9 @@ from typing import Any
 
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers, status
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,17 +15,19 @@ from evaluation import judge
 from evaluation.access import require_reader
 from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.metrics.summary import FIGURES
-from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.models import Aggregate, Answer, CaseRun, Run, RunNote, RunTag, Score
 from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
 from evaluation.services.launch import carrying, cloning, launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
-from evaluation.services.run import exposures, planning, results
+from evaluation.services.run import exposures, lists, notes, planning, results
 from evaluation.services.work import steering
 from labeling.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
+from labeling.api.parsing import ShallowJSONParser
+from labeling.api.requests import sent
 from labeling.models import Conversation, GoldRelease
 from labeling.services import health
 from labeling.services.gold import gold
@@ -291,14 +294,58 @@ class CasePageOut(PageOut):
     results = CaseOut(many=True)
 
 
+class CaseScoreOut(ScoreOut):
+    detail = serializers.DictField(help_text="What the metric looked at, pair by pair")
+
+    class Meta(ScoreOut.Meta):
+        fields = [*ScoreOut.Meta.fields, "chance", "numerator", "weight", "detail"]
+
+
+class AnswerOut(serializers.ModelSerializer[Answer]):
+    class Meta:
+        model = Answer
+        fields = ["state", "text"]
+
+
+class CaseDetailOut(CaseOut):
+    item_id = serializers.CharField(source="item.item_id")
+    split = serializers.CharField(source="item.split", allow_blank=True)
+    output = serializers.DictField(allow_null=True, help_text="null: there is none")
+    gold = serializers.DictField(source="item.content.gold", help_text="The labels of the item")
+    scores = CaseScoreOut(many=True)
+    answer = serializers.SerializerMethodField()
+
+    class Meta(CaseOut.Meta):
+        fields = [*CaseOut.Meta.fields, "item_id", "split", "output", "gold", "answer"]
+
+    @extend_schema_field(AnswerOut(allow_null=True))
+    def get_answer(self, case: CaseRun) -> dict[str, Any] | None:
+        """What was written from the messages; null unless the run evaluates answers"""
+        answer = Answer.objects.filter(case=case).first()
+        return dict(AnswerOut(answer).data) if answer else None
+
+
 class RunListView(ApiView):
     scopes = RUNNING
 
-    @extend_schema(parameters=NEWEST_FIRST, responses=RunPageOut)
+    @extend_schema(
+        parameters=[
+            *NEWEST_FIRST,
+            OpenApiParameter("pipeline", str),
+            OpenApiParameter("gold", str, description="name@version"),
+            OpenApiParameter("split", str, description="all: on every split"),
+            OpenApiParameter("status", str, enum=Run.Status.values),
+            OpenApiParameter("tag", str),
+            OpenApiParameter("search", str, description="In names, pipelines and tags"),
+            OpenApiParameter("mine", bool, description="Only those that I have launched"),
+        ],
+        responses={200: RunPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
     def get(self, request: Request) -> Response:
-        """The runs I may read, newest first, 100 at a time."""
+        """The runs I may read, newest first."""
         require_reader(request.user)
-        rows = _runs(request).defer("spec", "config")
+        rows = lists.filtered(_runs(request), _wanted(request), request.user)
+        rows = rows.defer("spec", "config")
         return page(request, rows, RunOut, newest_first=True)
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut})
@@ -374,6 +421,77 @@ class RunCasesView(ApiView):
         scores = Prefetch("scores", Score.objects.defer("detail", "by_person"))
         rows = run.cases.select_related("item").defer("output", "item__canonical")
         return page(request, rows.prefetch_related(scores), CaseOut)
+
+
+class RunCaseView(ApiView):
+    scopes = READING
+
+    @extend_schema(responses={200: CaseDetailOut, 403: ErrorOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int, case: int) -> Response:
+        """One case: what came out, the gold next to it, and every score with its detail."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        looks.require(request.user, run)
+        rows = run.cases.select_related("item").prefetch_related("scores")
+        return Response(CaseDetailOut(get_object_or_404(rows, pk=case)).data)
+
+
+class NotesIO(serializers.Serializer[Any]):
+    tags = serializers.ListField(child=serializers.CharField(), help_text="In place of the old")
+    note = serializers.CharField(allow_blank=True, help_text="In place of the old one")
+
+
+class RunNotesView(ApiView):
+    scopes = RUNNING
+
+    @extend_schema(responses={200: NotesIO, 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """The run's tags, and what people have written down about it."""
+        return Response(_noted(get_object_or_404(_runs(request), pk=pk)))
+
+    @extend_schema(request=NotesIO, responses={200: NotesIO, 400: ErrorOut, 404: ErrorOut})
+    def put(self, request: Request, pk: int) -> Response:
+        """Write both; earlier texts stay in the audit log."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        notes.write(run, by=request.user, **sent(request, NotesIO))
+        return Response(_noted(run))
+
+
+class PredictionsIn(serializers.Serializer[Any]):
+    file = serializers.FileField(help_text="JSON Lines: case_id and output")
+    gold = serializers.CharField(help_text="name, or name@version")
+    split = serializers.CharField(default="", allow_blank=True, help_text=_SPLITS)
+    reason = serializers.CharField(default="", allow_blank=True, max_length=500)
+    name = serializers.CharField(default="", allow_blank=True)
+    metrics = serializers.JSONField(default=dict, help_text="Settings of the metrics, an object")
+
+    def validate_metrics(self, settings: Any) -> dict[str, Any]:
+        if not isinstance(settings, dict):
+            raise serializers.ValidationError("Settings are an object with names.")
+        return settings
+
+
+class RunPredictionsView(ApiView):
+    scopes = RUNNING
+    parser_classes = [MultiPartParser, ShallowJSONParser]  # a JSON body gets what is missing
+    in_one_transaction = False  # reading a large file takes long
+
+    @extend_schema(
+        request={"multipart/form-data": PredictionsIn},
+        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request) -> Response:
+        """Launch a run on the predictions of a file, which may be too large for a request."""
+        require_reader(request.user)
+        fields = sent(request, PredictionsIn)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        release = gold.find(fields.pop("gold"), among=visible)
+        file = fields.pop("file")
+        source = predictions.from_file(file, file.name or "file")
+        wish = LaunchRequest(
+            release=release, predictions=source, requested_by=request.user, **fields
+        )
+        run = launch.launch(wish)
+        return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
 class CarryIn(serializers.Serializer[Any]):
@@ -457,6 +575,25 @@ def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> Launch
     lines = fields.pop("predictions")
     source = None if lines is None else predictions.from_list(lines)
     return LaunchRequest(release=release, predictions=source, requested_by=by, **fields)
+
+
+def _wanted(request: Request) -> lists.Asked:
+    asked = request.query_params
+    return lists.Asked(
+        pipeline=asked.get("pipeline", ""),
+        release=asked.get("gold", ""),
+        split=asked.get("split", ""),
+        status=asked.get("status", ""),
+        tag=asked.get("tag", ""),
+        search=asked.get("search", ""),
+        mine=asked.get("mine") in ("true", "1"),
+    )
+
+
+def _noted(run: Run) -> dict[str, Any]:
+    tags = RunTag.objects.filter(run=run).values_list("tag", flat=True)
+    text = RunNote.objects.filter(run=run).values_list("text", flat=True).first()
+    return {"tags": list(tags), "note": text or ""}
 
 
 def _runs(request: Request) -> Any:

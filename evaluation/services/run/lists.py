@@ -57,7 +57,7 @@ class Asked:
     """The last run of the page before."""
 
     @property
-    def is_filtered(self) -> bool:
+    def isfiltered(self) -> bool:
         words = (self.pipeline, self.release, self.split, self.status, self.tag, self.search)
         return any(words) or self.mine
 
@@ -120,7 +120,7 @@ def page(runs: RunQuerySet, asked: Asked, *, reader: Any, primary: Primaries) ->
     if column not in SORTS:
         column, largest_first = "run", True
     value = SORTS[column](reader, primary)
-    rows = _filtered(runs, asked, reader).alias(at=value).order_by()
+    rows = filtered(runs, asked, reader).alias(at=value).order_by()
     if asked.after is not None:
         rows = rows.filter(_behind(runs, value, asked.after, largest_first=largest_first))
     order = F("at").desc(nulls_last=True) if largest_first else F("at").asc(nulls_last=True)
@@ -138,7 +138,7 @@ def _behind(runs: RunQuerySet, value: Any, last: int, *, largest_first: bool) ->
     return beyond | Q(at=at, pk__lt=last) | Q(at__isnull=True)
 
 
-def _filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
+def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
     if asked.pipeline:
         runs = runs.filter(pipeline=asked.pipeline)
     if asked.release:

@@ -1,0 +1,119 @@
+"""Pipelines, cases, experiments, thresholds, notes and predictions of files, for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from evaluation.models import Run
+from tests.evaluation.conftest import perfect
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+def test_pipelines_say_their_settings_and_the_layers_they_fit(
+    release: Any, signed_in: Any, django_assert_num_queries: Any
+) -> None:
+    noor = signed_in("noor")
+    everything = noor.get("/api/pipelines/?limit=500").json()["results"]
+    of_layer = noor.get("/api/pipelines/?layer=qa&limit=500").json()["results"]
+    one = noor.get("/api/pipelines/requirements-local/").json()
+
+    assert {row["name"] for row in of_layer} < {row["name"] for row in everything}
+    assert all("qa" in row["layers"] for row in of_layer)
+    assert set(one["defaults"]) == set(one["options"]["properties"])
+    assert not one["asks_model"]
+    assert noor.get("/api/pipelines/nowhere/").status_code == 404
+
+
+def test_a_case_has_its_output_its_gold_and_every_score(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    run = finished()
+    case = run.cases.order_by("pk")[0]
+
+    shown = signed_in("noor").get(f"/api/runs/{run.pk}/cases/{case.pk}/").json()
+
+    assert shown["output"] == case.output
+    assert shown["gold"] == case.item.content["gold"]
+    assert {score["metric"] for score in shown["scores"]} == set(
+        case.scores.values_list("metric", flat=True)
+    )
+    assert any(score["detail"] for score in shown["scores"])
+    assert shown["answer"] is None
+
+
+def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:
+    nothing, everything = launch(pipeline="nothing"), launch(pipeline="everything")
+    noor = signed_in("noor")
+    noor.put(
+        f"/api/runs/{nothing.pk}/notes/",
+        {"tags": ["thesis"], "note": "Table 3"},
+        content_type="application/json",
+    )
+
+    def shown(query: str) -> list[int]:
+        return [row["id"] for row in noor.get(f"/api/runs/?{query}").json()["results"]]
+
+    assert shown("pipeline=everything") == [everything.pk]
+    assert shown("tag=thesis") == shown("search=thesis") == [nothing.pk]
+    assert shown("status=queued") == [everything.pk, nothing.pk]
+    assert shown("status=done") == shown("gold=demo@9") == []
+    assert noor.get(f"/api/runs/{nothing.pk}/notes/").json() == {
+        "tags": ["thesis"],
+        "note": "Table 3",
+    }
+
+
+def test_experiments_come_sorted_page_by_page_and_as_a_table(
+    finished: Any, script: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(perfect)
+    runs = [finished().pk for _ in range(3)]
+    monkeypatch.setattr("evaluation.services.run.lists.PAGE_SIZE", 2)
+    noor = signed_in("noor")
+    first = noor.get("/api/experiments/?sort=run").json()
+    second = noor.get(first["next"]).json()
+    table = b"".join(noor.get("/api/experiments/file/").streaming_content).decode()
+
+    shown = [row["experiment_id"] for row in (*first["results"], *second["results"])]
+    assert (shown, second["next"]) == (runs, None)
+    assert len(table.splitlines()) == 4
+    assert noor.get("/api/experiments/?sort=x").status_code == 400
+
+
+def test_leads_set_thresholds_and_researchers_read_them(release: Any, signed_in: Any) -> None:
+    url = f"/api/projects/{release.project.slug}/gate-thresholds/"
+    own = {"thresholds": {"requirement_f1": 0.5}, "min_coverage": 0.9}
+    rita, noor = signed_in("rita"), signed_in("noor")
+    before = noor.get(url).json()
+    refused = noor.put(url, own, content_type="application/json")
+    stored = rita.put(url, own, content_type="application/json").json()
+    wrong = rita.put(url, {"thresholds": {"x": 1}}, content_type="application/json")
+
+    assert before["thresholds"] == before["defaults"]
+    assert refused.status_code == 403
+    assert (stored["thresholds"]["requirement_f1"], stored["min_coverage"]) == (0.5, 0.9)
+    assert noor.get(url).json() == stored
+    assert wrong.json()["code"] == "threshold_refused"
+
+
+def test_predictions_of_a_file_become_a_run(release: Any, signed_in: Any) -> None:
+    items = release.items.order_by("position")
+    lines = [{"case_id": item.item_id, "output": {"requirements": []}} for item in items]
+    noor = signed_in("noor")
+
+    def send(text: str) -> Any:
+        file = SimpleUploadedFile("run.jsonl", text.encode())
+        return noor.post("/api/runs/predictions/", {"file": file, "gold": "demo", "name": "Mine"})
+
+    launched = send("\n".join(map(json.dumps, lines)))
+    refused = send("{")
+
+    assert launched.status_code == 201
+    assert Run.objects.get().name == launched.json()["name"] == "Mine"
+    assert (refused.status_code, refused.json()["code"]) == (400, "predictions_refused")
