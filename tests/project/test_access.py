@@ -488,8 +488,8 @@ def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(
         url, row = reverse(name, args=addresses.get(name, [])), EXPECTED[name]
         for client in elsewhere.values():
             answer = client.post(url, {}, "application/json") if row.post else client.get(url)
-            rows = answer.json().get("results", []) if answer.status_code == 200 else []
-            is_of_other = addresses.get(name) is None and "orders" not in str(rows)
+            text = b"".join(answer.streaming_content) if answer.streaming else answer.content
+            is_of_other = addresses.get(name) is None and b"orders" not in text
             if answer.status_code < 400 and not is_of_other:
                 opened.append((name, answer.status_code))
         for method in (method for method in WRITING if hasattr(view, method.lower())):
