@@ -22,7 +22,9 @@ def connection() -> Iterator[Connection]:
 
 
 @pytest.fixture
-def channel(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> redis_broker.Channel:
+def channel(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[redis_broker.Channel]:
     """Of a worker with one thread, which is at work on the message ``a``."""
     monkeypatch.setattr(redis_broker.Channel, "_create_client", lambda *args, **kwargs: Client())
     transport = connection.transport
@@ -30,7 +32,8 @@ def channel(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> redis_br
     channel = redis_broker.Channel(transport)
     channel.qos.prefetch_count = 1
     channel.qos._delivered["a"] = object()
-    return channel
+    yield channel
+    channel.qos._delivered.clear()  # or the end of the process would give it back
 
 
 class Client:
