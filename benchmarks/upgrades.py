@@ -115,7 +115,7 @@ def upgrade(commit: str, built: Path) -> None:
             print(f", {what}: {dict(rows)}", end="")
     print()
     for line in log.read_text(encoding="utf-8").splitlines():
-        if line.startswith("  "):
+        if line.startswith("  ") and not line.startswith(("   ", "  File ")):
             print(line)
     print("" if looked else f"  FAILED, see {log}", flush=True)
 
