@@ -301,7 +301,7 @@ class CaseScoreOut(ScoreOut):
         fields = [*ScoreOut.Meta.fields, "chance", "numerator", "weight", "detail"]
 
 
-class AnswerOut(serializers.ModelSerializer[Answer]):
+class WrittenAnswerOut(serializers.ModelSerializer[Answer]):
     class Meta:
         model = Answer
         fields = ["state", "text"]
@@ -318,11 +318,11 @@ class CaseDetailOut(CaseOut):
     class Meta(CaseOut.Meta):
         fields = [*CaseOut.Meta.fields, "item_id", "split", "output", "gold", "answer"]
 
-    @extend_schema_field(AnswerOut(allow_null=True))
+    @extend_schema_field(WrittenAnswerOut(allow_null=True))
     def get_answer(self, case: CaseRun) -> dict[str, Any] | None:
         """What was written from the messages; null unless the run evaluates answers"""
         answer = Answer.objects.filter(case=case).first()
-        return dict(AnswerOut(answer).data) if answer else None
+        return dict(WrittenAnswerOut(answer).data) if answer else None
 
 
 class RunListView(ApiView):
