@@ -25,8 +25,7 @@ _ABBREVIATION = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[\w][\w'&/-]*")
-_ON_ONE_LINE = re.compile(r"(?P<before>[^\n]*)\n(?=(?P<next>[^\S\n]*[^\n]*))")
-_GOES_ON = re.compile(r"\s*(?:[a-z]|I(?:'\w+)? )")
+_GOES_ON = re.compile(r"\s*+(?:[a-z]|I(?:'\w+)? )")
 LINE = 5
 """Words of a line that may go on in the next one, as captions of speech do."""
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
@@ -59,25 +58,32 @@ def sentences(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The sentences of one message, each with its place."""
-    text = _ON_ONE_LINE.sub(_joined, text[:MAX_CHARACTERS].translate(_QUOTES))
     found: list[Span] = []
     at = 0
-    for line in text.split("\n"):
+    for line in _lines(text[:MAX_CHARACTERS].translate(_QUOTES)):
         if line.strip():
             found += _of_line(line, at)
         at += len(line) + 1
     return found
 
 
-def _joined(found: re.Match[str]) -> str:
-    """The line with a blank in place of its end, where the next line goes on with its sentence."""
-    before, after = found["before"], found["next"]
-    ended = before.rstrip().endswith((".", "!", "?", ":", ";", "…", ")"))
-    goes_on = _GOES_ON.match(after) is not None and _BULLET.match(after) is None
-    listed = _BULLET.match(before) is not None
-    if ended or listed or not goes_on or len(before.split()) < LINE:
-        return found[0]
-    return f"{before} "
+def _lines(text: str) -> Iterator[str]:
+    """Each line, with a blank in place of its end where the next one goes on with it."""
+    parts: list[str] = []
+    for line in text.split("\n"):
+        if parts and not _goes_on_in(parts[-1], line):
+            yield " ".join(parts)
+            parts = []
+        parts.append(line)
+    yield " ".join(parts)
+
+
+def _goes_on_in(line: str, after: str) -> bool:
+    """A line that the next one goes on with, as captions of speech do."""
+    ended = line.rstrip().endswith((".", "!", "?", ":", ";", "…", ")"))
+    listed = _BULLET.match(line) or _BULLET.match(after)
+    enough = len(line.split(maxsplit=LINE)) >= LINE
+    return not ended and not listed and enough and _GOES_ON.match(after) is not None
 
 
 def _of_line(line: str, offset: int) -> Iterator[Span]:

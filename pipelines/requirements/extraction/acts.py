@@ -351,7 +351,7 @@ def has_tail(text: str) -> bool:
 
 
 def acts_of_analyst(turn: Sequence[Utterance]) -> list[tuple[Act, ...]]:
-    """The acts of one message of whoever asks."""
+    """The acts of one message of the side that asks."""
     confirming = [each for each in turn if asks_to_confirm(each) or has_tail(each.text)]
     summing = any(pattern("recaps").match(each.text) for each in turn)
     deciding = bool(confirming) and all(pattern("decides").match(each.text) for each in confirming)
@@ -403,7 +403,7 @@ def _analyst_acts(each: Utterance, *, recap: bool) -> tuple[Act, ...]:
 
 
 def acts_of_client(turn: Sequence[Utterance], *, asked: bool) -> list[tuple[Act, ...]]:
-    """The acts of one message of whoever has wishes; ``asked``: something was put to them."""
+    """The acts of one message of the side with wishes; ``asked``: something was put to them."""
     return [_client_acts(each, asked=asked, first=at == 0) for at, each in enumerate(turn)]
 
 

@@ -1,4 +1,4 @@
-"""An answer that is no sentence by itself, put together with the question it answers."""
+"""An answer that is not a sentence by itself, put together with the question it answers."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Found(NamedTuple):
 
 
 def clauses(sentence: str) -> list[str]:
-    """Split where the second half says something wanted of its own."""
+    """Split where the second half asks for something else."""
     parts, rest = [], plain(sentence)
     while cut := _cut(rest):
         left, rest = rest[: cut.start()], rest[cut.end() :]

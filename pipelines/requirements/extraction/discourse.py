@@ -169,7 +169,7 @@ def _message(sentence: Utterance) -> int:
 
 
 def accepts(answer: Sequence[Utterance]) -> bool:
-    """The answer says yes and puts no wording of its own in the proposal's place."""
+    """The answer says yes and does not put the proposal in other words."""
     if not answer:
         return False
     reply = acts.reply_of(answer[0].text)

@@ -76,7 +76,7 @@ def features(
     if found["says:existing"] and signal("change").search(plainly):
         found["says:existing"] = 0.0
     if reading.kind == "wish":
-        found["says:past"] = 0.0  # "if the page had …" is no past
+        found["says:past"] = 0.0  # "if the page had …" is not about the past
     found |= {f"cue:{kind}": reading.strength * (reading.kind == kind) for kind in KINDS}
     found |= {f"shape:{one}": float(reading.cue is None and reading.shape == one) for one in SHAPES}
     found |= _place(sentence, question)

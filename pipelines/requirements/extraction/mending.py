@@ -16,7 +16,7 @@ _ASIDES = re.compile(
 )
 _EMPHASIS = frozenset({"very", "really", "no", "yes", "bye", "had", "that", "more", "many", "ha"})
 _TWICE = re.compile(
-    r"\b(?P<said>(?:[\w'-]+ ){0,4}[\w'-]+)(?:,|…|\.{2,3}|-|–)? (?:(?:like|i mean),? )?"
+    r"\b(?P<said>(?:[\w'-]{1,30} ){0,4}[\w'-]{1,30})(?:,|…|\.{2,3}|-|–)? (?:(?:like|i mean),? )?"
     r"(?P=said)(?![\w'-])",
     re.I,
 )
@@ -60,6 +60,8 @@ def mended(text: str) -> str:
     >>> mended("A week, no, let's say three days")
     'Three days'
     """
+    if " " not in text.strip():
+        return text
     begun = text[:1].isupper()
     text = _HUMS.sub(lambda hum: "," if hum[0][:1] == "," and hum[0][-1:] == "," else "", text)
     text = re.sub(r"\s+(?=[,.;:!?])", "", re.sub(r",(?:\s*,)+", ",", text))

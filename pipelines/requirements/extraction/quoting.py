@@ -23,7 +23,12 @@ _ASKS = re.compile(
     r"don't|doesn't) (?!not\b)\w+)",
     re.I,
 )
-"""In the order of words of a question; a question is no requirement."""
+"""In the order of words of a question: nobody keeps a question as a requirement."""
+_CASE = re.compile(
+    r"^(?:if|when|after|before|for|once|while|in|on|at)\b[^?]{3,160}?, "
+    r"(?=(?:should|shall|must|may|can|could|will|would|do|does|what|which|how|who)\b)",
+    re.I,
+)
 _BOUNDARY = re.compile(r"[,;:]\s|\s[–—-]\s|\s(?=(?:and|but|because|so|which|or|if|when)\s)")
 _CLOSES = re.compile(
     r"(?:that(?:'s| is| was| covers| would be| should be)|this is) (?:it|all|everything|"
@@ -81,7 +86,7 @@ def nothing_said(
         return "only_yes_or_no"
     if asked_back and text.rstrip().endswith("?"):
         return "asks_back"
-    if _ASKS.match(said) and len(spoken) > 3:
+    if _asks(said) and len(spoken) > 3:
         return "asks_back"
     if _CLOSES.match(said) or (signal("fixed").match(said) and len(spoken) <= LEAST_WORDS + 2):
         return "about_the_talk"
@@ -112,8 +117,10 @@ def declared(text: str) -> str:
     wanted = _WANTED_THAT.match(said)
     if wanted and _VERB_WITHIN.search(wanted["rest"]):
         return wanted["rest"]
-    stated = as_statement(said)
-    return stated if stated != said else text
+    case = _CASE.match(said)
+    lead, main = (case[0], said[case.end() :]) if case else ("", said)
+    stated = as_statement(main)
+    return f"{lead}{stated}" if stated != main else text
 
 
 _VERB_WITHIN = re.compile(r"\b(?:can|could|should|must|will|would|is|are|has|have|[a-z]+s)\b", re.I)
@@ -121,7 +128,11 @@ _VERB_WITHIN = re.compile(r"\b(?:can|could|should|must|will|would|is|are|has|hav
 
 def asks_in_order(text: str) -> bool:
     """It has the order of words of a question."""
-    return _ASKS.match(_matter(text)) is not None
+    return _asks(_matter(text))
+
+
+def _asks(said: str) -> bool:
+    return _ASKS.match(_CASE.sub("", said, count=1)) is not None
 
 
 def points_to_nothing(said: str) -> bool:

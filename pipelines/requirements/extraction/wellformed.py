@@ -42,9 +42,6 @@ _DISCOURSE_PAIRS = re.compile(
     r"to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
     re.I,
 )
-_RELATIVE_BEFORE_THAT = re.compile(
-    r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
-)
 _CLAUSE_OF_SOMEBODY = re.compile(
     r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
     re.I,

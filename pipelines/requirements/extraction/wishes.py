@@ -88,7 +88,7 @@ _WOULD_HELP = re.compile(
     r"^(?P<what>(?:an?|the|some|more|another|[a-z]+er)\s.{2,70}?) (?:would|might|could)(?: also|"
     r" really| definitely)*"
     r" (?:be (?:also |really |very |quite |super |so )*(?:nice|great|good|helpful|useful|handy|"
-    r"cool|perfect|ideal|lovely|"
+    r"cool|perfect|ideal|lovely|fine|okay|"
     r"awesome|fantastic|amazing|a plus|a bonus|better|enough|important|convenient)|"
     r"help)(?: (?:for|to) \w+| a lot| us| me)*$",
     re.I,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.requirements.extraction import mending
 from pipelines.requirements.text import content_words
 from pipelines.types import Pipeline
 from tests.pipelines.requirements.talks import Turn, actions, analyst, case, extract, user
@@ -119,3 +120,61 @@ def test_what_follows_on_how_it_is_today_is_no_wish(pipeline: Pipeline) -> None:
         ),
     )
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("So the, uh, the label, it must, it must stay dry", "So the label must stay dry"),
+        ("A week, no, let's say three days before", "Three days before"),
+        ("the lesson is, it counts as given", "the lesson counts as given"),
+        ("Mm-hm, exactly", "Mm-hm, exactly"),
+        ("It's very, very important", "It's very, very important"),
+    ],
+)
+def test_what_was_begun_again_is_read_as_it_was_meant(said: str, meant: str) -> None:
+    assert mending.mended(said) == meant
+
+
+def test_speech_without_marks_is_cut_into_clauses_and_its_questions_are_seen(
+    pipeline: Pipeline,
+) -> None:
+    found = extract(
+        pipeline,
+        analyst("okay and should the driver hear a sound when a trip comes"),
+        user(
+            "yes and on the screen there must be one big button because they drive and the center "
+            "should see all the trips of the day"
+        ),
+    )
+    assert any("hear a sound" in action.lower() for action in actions(found))
+    assert any("sees all the trips" in action.lower() for action in actions(found))
+
+
+def test_lines_of_captions_that_go_on_are_one_sentence(pipeline: Pipeline) -> None:
+    found = extract(
+        pipeline,
+        analyst("What do you need?"),
+        user("Well, for every single class the teachers have to\nenter the marks before noon."),
+    )
+    assert [one["action"] for one in found if "marks" in one["action"]]
+    assert len(found) == 1
+
+
+def test_no_question_is_a_requirement(pipeline: Pipeline) -> None:
+    found = extract(
+        pipeline,
+        analyst("How would they identify themselves, by name or with a number?"),
+        user("The second one."),
+    )
+    assert found == []
+
+
+def test_it_is_named_in_brackets_where_a_quotation_points_to_one_thing(pipeline: Pipeline) -> None:
+    found = extract(
+        pipeline,
+        analyst("And the questionnaire?"),
+        user("It really should never ever be older than, well, two days or whatever they say."),
+    )
+    assert found
+    assert all("questionnaire" in action for action in actions(found))
