@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from rest_framework import views, viewsets
 from rest_framework.exceptions import APIException
@@ -130,7 +130,10 @@ def _digest_of(request: Request) -> str:
     if not (request.content_type or "").startswith("multipart/"):
         digest.update(request.body)
         return digest.hexdigest()
-    fields, files = request.data, request.FILES  # the body's boundary differs each time
+    fields, files = (
+        cast(QueryDict, request.data),
+        request.FILES,
+    )  # the body's boundary differs each time
     sent = {name: fields.getlist(name) for name in sorted(fields) if name not in files}
     digest.update(json.dumps(sent).encode())
     for name in sorted(files):

@@ -39,7 +39,7 @@ STATES = ("open", "tied", "kept", "corrected", "withdrawn")
 class DisputeIn(serializers.Serializer[Any]):
     item_id = serializers.CharField(max_length=200)
     layer = serializers.CharField()
-    label = serializers.CharField(
+    label = serializers.CharField(  # type: ignore[assignment]  # a field, not the base's label
         default="", allow_blank=True, max_length=100, help_text="uid in gold; empty: it is missing"
     )
     proposal = serializers.DictField(

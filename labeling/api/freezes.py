@@ -29,7 +29,7 @@ from labeling.models import (
     Project,
 )
 from labeling.services.gold import gold_requests, lint, lint_requests
-from labeling.words import is_fact, words, words_of
+from labeling.words import is_fact, words_of
 
 # --- freezing -------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> Fre
         "ended_at": outcome.at if outcome else None,
         "release": releases.get(outcome.object_id) if outcome and why is None else None,
         "reason": words_of(why) if why else "",
-        "reason_code": why["code"] if is_fact(why) else None,
+        "reason_code": why["code"] if why and is_fact(why) else None,
     }
 
 
@@ -190,7 +190,7 @@ class FindingOut(serializers.ModelSerializer[LintFinding]):
         fields = ["id", "kind", "key", "code", "message", "conversation", "other", "waiver"]
 
     def get_message(self, finding: LintFinding) -> str:
-        return words(finding.fact)
+        return words_of(finding.fact)
 
     def get_other(self, finding: LintFinding) -> str | None:
         """The other conversation, where there is one and you may read it"""
