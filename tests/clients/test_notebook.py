@@ -1,6 +1,7 @@
 """The notebook of the documents runs, and shows what it says.
 
-``make docs`` writes its output, and the page that shows it, instead of comparing them.
+``make docs`` writes its output, and the page that shows it, instead of comparing them. Cells with
+the tag ``figures`` show what pipelines reach.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -52,6 +54,13 @@ def test_the_notebook_runs_and_its_output_is_that_of_the_documents(
     if REFRESH:
         notebooks.write(NOTEBOOK, ran)
         PAGE.write_text(notebooks.page(ran), encoding="utf-8")
-    assert [cell.get("outputs") for cell in ran["cells"]] == [
-        cell.get("outputs") for cell in notebooks.read(NOTEBOOK)["cells"]
-    ]
+    stored = notebooks.read(NOTEBOOK)
+    assert list(map(_held, ran["cells"])) == list(map(_held, stored["cells"]))
+
+
+def _held(cell: dict[str, Any]) -> Any:
+    """What has to be the same. Figures of a pipeline change with it; that there are some, not."""
+    outputs = cell.get("outputs", [])
+    if "figures" in cell["metadata"].get("tags", []):
+        return [output["output_type"] for output in outputs]
+    return outputs
