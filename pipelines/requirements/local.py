@@ -19,7 +19,7 @@ class LocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min_keep: float = Field(
-        default=0.35,
+        default=0.3,
         ge=0,
         le=1,
         description="A clause is extracted when it is at least this likely to be a requirement.",

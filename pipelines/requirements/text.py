@@ -25,9 +25,6 @@ _ABBREVIATION = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[\w][\w'&/-]*")
-_GOES_ON = re.compile(r"\s*+(?:[a-z]|I(?:'\w+)? )")
-LINE = 5
-"""Words of a line that may go on in the next one, as captions of speech do."""
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
 MAX_SENTENCE = 600
 """Characters. What goes on for longer is cut at a blank: many patterns look at each pair of places
@@ -58,32 +55,14 @@ def sentences(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The sentences of one message, each with its place."""
+    text = text[:MAX_CHARACTERS].translate(_QUOTES)
     found: list[Span] = []
     at = 0
-    for line in _lines(text[:MAX_CHARACTERS].translate(_QUOTES)):
+    for line in text.split("\n"):
         if line.strip():
             found += _of_line(line, at)
         at += len(line) + 1
     return found
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Each line, with a blank in place of its end where the next one goes on with it."""
-    parts: list[str] = []
-    for line in text.split("\n"):
-        if parts and not _goes_on_in(parts[-1], line):
-            yield " ".join(parts)
-            parts = []
-        parts.append(line)
-    yield " ".join(parts)
-
-
-def _goes_on_in(line: str, after: str) -> bool:
-    """A line that the next one goes on with, as captions of speech do."""
-    ended = line.rstrip().endswith((".", "!", "?", ":", ";", "…", ")"))
-    listed = _BULLET.match(line) or _BULLET.match(after)
-    enough = len(line.split(maxsplit=LINE)) >= LINE
-    return not ended and not listed and enough and _GOES_ON.match(after) is not None
 
 
 def _of_line(line: str, offset: int) -> Iterator[Span]:

@@ -4,8 +4,7 @@
         --conversations fixtures/demo/conversations.jsonl \\
         --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
         [--interviews INTERVIEWS.jsonl --interview-labels fixtures/interviews/labels.jsonl]
-        [--spoken fixtures/spoken] [--confidence-only] [--read-before INTERVIEWS.jsonl]
-        [--texts-only]
+        [--confidence-only] [--read-before INTERVIEWS.jsonl] [--texts-only]
 
 Only conversations of the split ``train`` are read, and none that is the same as one of the split
 ``test``. A conversation takes its labels from the first ``--gold`` file that has it. Of the
@@ -241,16 +240,17 @@ def note_training(
     return None
 
 
-def train(cases: Sequence[Case], gold: Gold) -> list[tuple[float, bool]]:
-    """Fit what is kept; what each clause got from the weights that never saw its talk."""
+def train(cases: Sequence[Case], gold: Gold) -> None:
+    """Fit what is kept; the second model sees only what the first one lets through."""
     encoder = MiniLM()
-    by_case = [
-        examples(case, gold[case.case_id], encoder) for case in cases if case.case_id in gold
+    statements = [
+        example
+        for case in cases
+        if case.case_id in gold
+        for example in examples(case, gold[case.case_id], encoder)
     ]
-    everything = [example for one in by_case for example in one]
     stored = json.loads(WEIGHTS.read_text("utf-8"))
-    _store({**stored, KEEP: _fitted(everything, NAMES, KEEP)})
-    return _left_out(by_case, NAMES, KEEP)
+    _store({**stored, KEEP: _fitted(statements, NAMES, KEEP)})
 
 
 def train_confidence(cases: Sequence[Case], gold: Gold) -> list[tuple[float, bool]]:
@@ -265,17 +265,15 @@ def train_confidence(cases: Sequence[Case], gold: Gold) -> list[tuple[float, boo
     everything = [example for one in by_case for example in one]
     stored = json.loads(WEIGHTS.read_text("utf-8"))
     _store({**stored, MATCH: _fitted(everything, MATCH_NAMES, MATCH)})
-    return _left_out(by_case, MATCH_NAMES, MATCH)
+    return _left_out(by_case)
 
 
-def _left_out(
-    by_case: Sequence[Sequence[Example]], names: Sequence[str], model: str
-) -> list[tuple[float, bool]]:
-    """Chance and truth of each example, by weights fitted on the other conversations."""
+def _left_out(by_case: Sequence[Sequence[Example]]) -> list[tuple[float, bool]]:
+    """Confidence and truth of each example, by weights fitted on the other conversations."""
     found: list[tuple[float, bool]] = []
     for at, held_out in enumerate(by_case):
         others = [example for to, one in enumerate(by_case) if to != at for example in one]
-        weights = fit(others, names, model=model)
+        weights = fit(others, MATCH_NAMES, model=MATCH)
         found += [
             (features.score(weights, example.features), example.correct) for example in held_out
         ]
@@ -327,35 +325,6 @@ def _store(models: Mapping[str, Any]) -> None:
     features.weights.cache_clear()
 
 
-ANALYST, CLIENT, NOTED = "A: ", "C: ", "+ "
-
-
-def read_spoken(folder: Path) -> tuple[list[Case], Gold]:
-    """Talks as they are spoken: a line is what an analyst or a client says, or what a reader noted
-    of what was said last; other lines go on with what was said."""
-    cases: list[Case] = []
-    gold: dict[str, list[Mapping[str, Any]]] = {}
-    for path in sorted(folder.glob("*.txt")):
-        name = f"spoken-{path.stem}"
-        said: list[tuple[str, str]] = []
-        notes: list[Mapping[str, Any]] = []
-        for line in path.read_text("utf-8").splitlines():
-            if line.startswith(NOTED):
-                at = len(said) - 1
-                cited = [max(0, at - 1), at]
-                notes.append(
-                    {"title": "", "action": line.removeprefix(NOTED), "source_messages": cited}
-                )
-            elif line.startswith((ANALYST, CLIENT)):
-                said.append(("analyst" if line.startswith(ANALYST) else "user", line[3:]))
-            else:
-                said[-1] = (said[-1][0], f"{said[-1][1]}\n{line.strip()}")
-        messages = tuple(Message(at, role, "", text) for at, (role, text) in enumerate(said))
-        cases.append(Case(case_id=name, domain="", messages=messages))
-        gold[name] = notes
-    return cases, gold
-
-
 def read_interviews(path: Path, labels: Path) -> tuple[list[Case], Gold]:
     """The interviews to develop with, and what was decided about them; never the other half."""
     gold = {
@@ -372,15 +341,13 @@ def main() -> None:
     parser.add_argument("--gold", type=Path, action="append", required=True)
     parser.add_argument("--interviews", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--interview-labels", type=Path, metavar="LABELS.jsonl")
-    parser.add_argument("--spoken", type=Path, metavar="FOLDER", help="only for what is kept")
     parser.add_argument("--read-before", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--confidence-only", action="store_true", help="leave alone what is kept")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
     cases, gold = read_cases(options.conversations), read_gold(options.gold)
-    spoken, noted = read_spoken(options.spoken) if options.spoken else ([], {})
     if not (options.texts_only or options.confidence_only):
-        print("\n".join(reliability(train([*cases, *spoken], {**gold, **noted}))))
+        train(cases, gold)
     interviews: list[Case] = []
     decided: Gold = {}
     if options.interviews and options.interview_labels:
@@ -388,7 +355,7 @@ def main() -> None:
     if not options.texts_only:
         everything = {**decided, **gold}
         print("\n".join(reliability(train_confidence([*cases, *interviews], everything))))
-    note_training([*cases, *spoken], {**gold, **noted}, options.read_before, interviews)
+    note_training(cases, gold, options.read_before, interviews)
 
 
 if __name__ == "__main__":

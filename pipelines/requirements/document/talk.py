@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from pipelines.requirements.extraction import actors, nodes
-from pipelines.requirements.extraction.features import KEEP, probability
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
@@ -28,7 +27,6 @@ from pipelines.types import Case, Message
 LEAST_SAID = 5
 """Words of a sentence that says something by itself."""
 MOST_AIMS = 3
-AS_LIKELY = 0.35  # … as a clause that is kept: "that was a good point" is no wish taken back
 AIMS_FROM = 2  # messages
 SURE = 3  # weight of a word that tells the type of a requirement
 _THING = re.compile(
@@ -50,12 +48,7 @@ class Talk:
     @property
     def ended(self) -> list[Commitment]:
         """Wishes and proposals that the client refused or took back, each wording once."""
-        ended = [
-            each
-            for each in self.commitments
-            if each.state in ("refused", "withdrawn")
-            and (each.sentence.asked or probability(KEEP, each.features) >= AS_LIKELY)
-        ]
+        ended = [each for each in self.commitments if each.state in ("refused", "withdrawn")]
         return list({each.text.casefold(): each for each in ended}.values())
 
     def people(self) -> dict[str, list[int]]:

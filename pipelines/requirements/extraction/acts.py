@@ -23,15 +23,13 @@ from pipelines.requirements.text import (
 )
 
 SHORT_OPTION = 3  # words
-LONG_OPTION = 7  # … that begins like the first: "in the cloud or on a server in the house"
 SHORT = 8  # words, as in "The last five visits?"
 SURE = 0.8  # strength of a cue by which an analyst's statement puts something forward
 TYPED_BADLY = 5  # letters; shorter words are too near to each other
 _ASKS_OPENLY = re.compile(
     r"(?:what|how|who|whom|whose|where|when|why|which|is|are|isn't|aren't|did|was|were|do|does|"
-    r"have|has|tell|describe|explain|walk|(?:can|could|would) you (?:just |maybe |please |also |"
-    r"shortly |briefly |quickly )*(?:explain|describe|tell|give|walk|hear|see (?:my|the screen|us)|"
-    r"say|talk|share|think|imagine|start|begin|repeat|elaborate|remember))\b",
+    r"have|has|tell|describe|explain|walk|could you (?:explain|describe|tell)|"
+    r"can you (?:explain|describe|tell|give|walk))\b",
     re.I,
 )
 _OFFERS = re.compile(
@@ -42,12 +40,7 @@ _OFFERS = re.compile(
 _CASE = re.compile(r"^[^?]{3,200}?, (?=(?:should|shall|must|may|can|could|will|would|do) )", re.I)
 """When it is to be so: "If a payment fails, should …"."""
 _POINTS = re.compile(r"\b(?:this|that|it|these|those|so)\b", re.I)
-_SUGGESTS = re.compile(
-    r"(?:i|we)(?:'d| would)? (?:suggest|recommend|propose|advise)\b"
-    r"|(?:so |maybe |perhaps |then )*(?:we|the (?:system|app)|it) (?:could|might) (?:also |then |"
-    r"just |maybe )*(?!talk|start|begin|discuss|go|move|look|check|be|see|think)[a-z]+",
-    re.I,
-)
+_SUGGESTS = re.compile(r"(?:i|we)(?:'d| would)? (?:suggest|recommend|propose|advise)\b", re.I)
 _THIS_WAY = re.compile(
     r"\b(?:this|that|these|those) (?:\w+ ){0,2}(?:rules?|method|approach|way|option|setup|set-up|"
     r"process|solution|design|plan|list|summary)\b",
@@ -254,7 +247,7 @@ def points_back(text: str) -> bool:
 def proposes(utterance: Utterance) -> bool:
     """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
     text = content_of(utterance.text)
-    if about_talk(text) or (utterance.question and tells_of_client(text)):
+    if about_talk(text):
         return False
     if not utterance.question:
         cue = find_cue(utterance.text)
@@ -278,40 +271,6 @@ def _stated_as_question(text: str) -> bool:
     if len(tokens(text)) <= SHORT:
         return True
     return not (_ASKS_WITHIN.search(text) or pattern("recalls").match(text))
-
-
-_TELLS_YOU = re.compile(
-    r"^(?:(?:so|and|but|okay|right|then),? )*(?:i (?:think|guess|read|heard|saw)(?: that)?,? )?"
-    r"(?:you(?:'re|'ve| are| were| have| had| run| own| lead| chair| came| come| said| wrote| "
-    r"mentioned| told| talked| use| used| work| worked)|your \w+ is)\b(?!.*\b(?:can|could|should|"
-    r"must|need|want|able)\b)",
-    re.I,
-)
-
-
-def tells_of_client(text: str) -> bool:
-    """ "You are the head of the school, right?" says what is known of the client."""
-    return _TELLS_YOU.match(text) is not None
-
-
-_ASKS = re.compile(
-    r"^(?:(?:so|and|but|or|okay|ok|alright|all right|then|um|uh|right|got it|understood|"
-    r"hi there|"
-    r"hello|hi|well|yeah)[ ,]+)*(?:(?:is|are|do|does|did|can|could|should|would|will|"
-    r"shall|must|may|has|have|was|were) (?:i|we|you|they|he|she|it|that|this|there|the|a|"
-    r"an|your|our|some|people|everybody|everyone|anybody|customers?|users?|[a-z]+s)\b|(?:what|which|who|whom|whose|where|"
-    r"when|why|how)\b(?! (?:i|we|you) (?:want|need|like|would|'d|heard|understood))"
-    r"|(?:what|how) about\b)",
-    re.I,
-)
-
-
-def is_question(text: str) -> bool:
-    """It ends with a question mark, or has no mark at its end and the words of a question."""
-    end = text.rstrip("\"') ")
-    return end.endswith("?") or (
-        not end.endswith((".", "!", ":", ";", "…")) and bool(_ASKS.match(end))
-    )
 
 
 def about_talk(text: str) -> bool:
@@ -351,7 +310,7 @@ def has_tail(text: str) -> bool:
 
 
 def acts_of_analyst(turn: Sequence[Utterance]) -> list[tuple[Act, ...]]:
-    """The acts of one message of the side that asks."""
+    """The acts of one message of whoever asks."""
     confirming = [each for each in turn if asks_to_confirm(each) or has_tail(each.text)]
     summing = any(pattern("recaps").match(each.text) for each in turn)
     deciding = bool(confirming) and all(pattern("decides").match(each.text) for each in confirming)
@@ -389,8 +348,6 @@ def _analyst_acts(each: Utterance, *, recap: bool) -> tuple[Act, ...]:
         return ("small_talk",)
     if asks_to_confirm(each):
         return ("question",)
-    if has_tail(each.text) and tells_of_client(content_of(each.text)):
-        return ("question",)
     if has_tail(each.text) and tokens(content_of(each.text)):
         return ("recap", "question") if recap else ("proposal", "question")
     if each.question:
@@ -403,7 +360,7 @@ def _analyst_acts(each: Utterance, *, recap: bool) -> tuple[Act, ...]:
 
 
 def acts_of_client(turn: Sequence[Utterance], *, asked: bool) -> list[tuple[Act, ...]]:
-    """The acts of one message of the side with wishes; ``asked``: something was put to them."""
+    """The acts of one message of whoever has wishes; ``asked``: something was put to them."""
     return [_client_acts(each, asked=asked, first=at == 0) for at, each in enumerate(turn)]
 
 
@@ -496,9 +453,7 @@ def options_of(text: str) -> list[str]:
         parts = [left, right] if comma and len(parts) == 2 else parts[:-1]
     if len(parts) != 2 or len(tokens(parts[0])) < 3:
         return []
-    alike = tokens(parts[1])[0].lower() in words("prepositions")
-    alike = alike and len(tokens(parts[1])) <= LONG_OPTION
-    if ", or " not in own.lower() and not alike and len(tokens(parts[1])) > SHORT_OPTION:
+    if ", or " not in own.lower() and len(tokens(parts[1])) > SHORT_OPTION:
         return []  # "edit or delete the draft of a letter" leaves no choice
     return [f"{before}{parts[0]}", f"{before}{_with_head(parts[0], parts[1])}"]
 

@@ -1,4 +1,4 @@
-"""An answer that is not a sentence by itself, put together with the question it answers."""
+"""An answer that is no sentence by itself, put together with the question it answers."""
 
 from __future__ import annotations
 
@@ -56,83 +56,6 @@ _AMOUNT = re.compile(
     r"twenty|thirty|sixty|ninety)\b",
     re.I,
 )
-
-
-_OPEN = re.compile(
-    r"(?:^|[,.;:!?] |\b(?:and|so|but|then),? )(?:(?P<before>until|till|from|by|for|in|on|"
-    r"to|at|with|since|within) )?(?P<wh>what (?:kind|sort|type)s? of [\w-]+|how (?:many|much)"
-    r"(?: (?!do|does|should|must|can|will)[\w-]+){0,2}|how (?:long|often|old|fast|far|big|"
-    r"soon|early|late|quickly|large)|(?:what|which)"
-    r"(?: (?!do|does|should|must|can|will|would|is|are)[\w-]+)"
-    r"{0,3}|where|when|whom) (?P<asked>(?:should|must|shall|can|could|will|would|may|do|does) "
-    r"[^?]+)\?",
-    re.I,
-)
-_DO_HAVE_TO = re.compile(
-    r"^(?:do|does|would|should) (?P<who>.{1,40}?) (?:have|need|want|like|wish) to (?:be able to )?",
-    re.I,
-)
-_FIRST_CLAUSE = re.compile(
-    r"\s*(?:[.;!?]|,? (?:because|since|so (?:that|we|i|they)|otherwise|that's|this is|it's|but|"
-    r"as (?:it|we|i|they))\b).*$",
-    re.I,
-)
-
-
-def stated(question: str, answer: str) -> str:
-    """A question and its answer as one sentence, or nothing where they do not go together.
-
-    Examples
-    --------
-    >>> stated("Which phones should it run on?", "Android and iPhone.")
-    'it should run on Android and iPhone'
-    >>> stated("And until when can they move a lesson?", "Twenty-four hours before.")
-    'they can move a lesson until twenty-four hours before'
-    """
-    asked = _last(_OPEN, clean(question))
-    said = lower_first(_FIRST_CLAUSE.sub("", opened(clean(answer))).rstrip(" .!,;:"))
-    if asked is None or not 0 < len(tokens(said)) <= LONGEST or not _fills(asked["wh"], said):
-        return ""
-    wanted = _DO_HAVE_TO.match(asked["asked"])
-    main = f"should {wanted['who']} {asked['asked'][wanted.end() :]}" if wanted else asked["asked"]
-    modal, _, rest = main.partition(" ")
-    spoken = rest.split()
-    verb_at = next(
-        (
-            at
-            for at in range(1, min(8, len(spoken)))
-            if is_verb(spoken[at]) and (is_noun_phrase(" ".join(spoken[:at])) or at == 1)
-        ),
-        0,
-    )
-    if not verb_at or modal.lower() in {"do", "does"}:
-        return ""
-    subject, doing = " ".join(spoken[:verb_at]), " ".join(spoken[verb_at:])
-    if asked["wh"].lower() in {"when", "where"} or asked["wh"].lower().startswith("how "):
-        led = _FIRST_WORDS.match(said) is not None
-        led_by = asked["before"] or ("for" if asked["wh"].lower() == "how long" else "")
-        counted = re.match(r"how (?:many|much) (?P<thing>.+)$", asked["wh"], re.I)
-        if counted:
-            said = (
-                said if counted["thing"].lower() in said.lower() else f"{said} {counted['thing']}"
-            )
-            return f"{subject} {modal.lower()} {doing} {said}"
-        if not led and not led_by:
-            return ""
-        return plain(f"{subject} {modal.lower()} {doing} {'' if led else led_by} {said}")
-    if asked["before"]:
-        doing = f"{doing} {asked['before'].lower()}"
-    return plain(f"{subject} {modal.lower()} {doing} {said}")
-
-
-def _fills(wh: str, said: str) -> bool:
-    """Whether an answer is of the kind that the question asks for: an amount, a time, a thing."""
-    low = wh.lower()
-    if low.startswith("how ") or low == "when":
-        return _AMOUNT.match(said) is not None or _FIRST_WORDS.match(said) is not None
-    if low == "where":
-        return _FIRST_WORDS.match(said) is not None
-    return bool(noun_of(said))
 
 
 def answered(said: Said) -> Built | None:

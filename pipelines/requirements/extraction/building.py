@@ -10,11 +10,9 @@ import re
 from dataclasses import replace
 
 from pipelines.requirements.extraction.built import POLITE_END, SPEAKERS, Built, Said
-from pipelines.requirements.extraction.clauses import wish_first
 from pipelines.requirements.extraction.peeling import (
     condition_first,
     condition_last,
-    hoped_for,
     without_fronted,
     without_matrix,
     without_reason,
@@ -35,7 +33,6 @@ from pipelines.requirements.extraction.subjects import only_who
 from pipelines.requirements.extraction.wishes import (
     ask_for,
     do_you_want,
-    helps_if,
     how_about,
     possible_to,
     there_is,
@@ -69,8 +66,7 @@ _FOR_THOSE = re.compile(
 
 
 def built_clause(said: Said) -> Built | None:
-    text, ensured = without_matrix(wish_first(said.text))
-    text = hoped_for(text) or text
+    text, ensured = without_matrix(said.text)
     if not text:
         return None
     text = _of_those_named(text)
@@ -129,7 +125,7 @@ def _shaped(text: str, said: Said, *, ensured: bool) -> Built | None:
 
 
 _SHAPES = (
-    nobody, only_who, there_is, helps_if, ask_for, possible_to, do_you_want, how_about, what_if,
+    nobody, only_who, there_is, ask_for, possible_to, do_you_want, how_about, what_if,
     would_help, wish_somebody, wish_to, wish_seen, of_modal, wish_thing,
     asked, no_thing, ordered, present,
 )  # fmt: skip

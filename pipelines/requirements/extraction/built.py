@@ -25,8 +25,6 @@ class Said:
     question: str = ""
     before: str = ""
     """What was said just before it, by the same speaker or in the same message."""
-    topics: tuple[str, ...] = ()
-    """What "it" may stand for is named here: the sentences before it, the nearest first."""
 
 
 ADVERB = (

@@ -30,7 +30,9 @@ def asked_after(text: str, known: str = "one") -> str:
 
 def stays_with(question: Utterance, noun: str) -> bool:
     """A further question after what is chosen, once a talk has come to that."""
-    return bool(noun) and _YOU.search(question.text) is not None
+    if not noun or not _YOU.search(question.text):
+        return False
+    return asks_criteria(question) or bool(topic_of(question))
 
 
 def named(found: re.Match[str], group: str) -> str:

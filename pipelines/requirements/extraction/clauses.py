@@ -75,7 +75,7 @@ class Found(NamedTuple):
 
 
 def clauses(sentence: str) -> list[str]:
-    """Split where the second half asks for something else."""
+    """Split where the second half says something wanted of its own."""
     parts, rest = [], plain(sentence)
     while cut := _cut(rest):
         left, rest = rest[: cut.start()], rest[cut.end() :]
@@ -135,29 +135,9 @@ def split_condition(text: str) -> tuple[str, str | None]:
     return text, None
 
 
-_WANTED_FIRST = re.compile(
-    r"^what (?P<who>i|we|they|you)(?P<would>'d| would)?(?: also| really| just| basically)* "
-    r"(?P<verb>want|need|like|love|prefer|imagine|expect|have in mind)(?: to have| to see)? "
-    r"(?:is|are|would be)(?: that| to have)?,? (?:basically,? |just |like,? |maybe )*(?=\w)",
-    re.I,
-)
-_HAPPENS = re.compile(r"^what (?:should|must|has to) happen(?: then| next)? is,? (?:that )?", re.I)
-
-
-def wish_first(text: str) -> str:
-    """ "What we need is a list" as "we need a list"."""
-    found = _WANTED_FIRST.match(text)
-    if found is None:
-        return _HAPPENS.sub("", text)
-    verb = {"have in mind": "want", "imagine": "want", "expect": "want"}.get(
-        found["verb"].lower(), found["verb"]
-    )
-    return f"{found['who']}{found['would'] or ''} {verb} {text[found.end() :]}"
-
-
 def read(clause: str) -> Reading:
     """The best reading of a clause, with or without a cue."""
-    text = wish_first(strip_openers(clause)).rstrip(" .!?…,;:\"'")
+    text = strip_openers(clause).rstrip(" .!?…,;:\"'")
     main, condition = split_condition(signal("aside").sub("", text))
     main = strip_openers(main)
     found = find_cue(main)
@@ -302,7 +282,7 @@ def _agrees(noun: str, form: str, verb: str) -> bool:
 
 
 def _without_cue(main: str) -> Reading:
-    spoken = tokens(re.sub(r"^(?:never|always|please|don't|do not) ", "", main, flags=re.I))
+    spoken = tokens(main)
     if spoken and is_base_verb(spoken[0]) and len(spoken) > 1 and not _noun_start(spoken):
         return _reading("the system", lower_first(main), "imperative", None)
     passive = re.match(

@@ -92,7 +92,7 @@ def _same_unit(old: re.Match[str], new: re.Match[str]) -> bool:
 
 
 def _same_kind(text: str, said: str) -> str | None:
-    """Another weekday, another time, another way: what excludes another of its kind."""
+    """Another weekday, another time, another way: what can stand in one place only."""
     if len(tokens(said)) > SHORT:
         return None
     for kind in _KINDS:

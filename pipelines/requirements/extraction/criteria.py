@@ -131,7 +131,7 @@ def _joined(found: Sequence[Clause]) -> list[str]:
 
 
 def _first_part(text: str) -> str:
-    """A list without what is said of its last thing, and without embedded questions."""
+    """A list without what is told of its last thing, and without embedded questions."""
     kept = re.split(r"\b(?:because|since|which|that|who|so|but)\b", text, flags=re.I)[0]
     return re.sub(r"\b(?:how|whether|if|what|where)\b[^,]*", "", kept, flags=re.I)
 

@@ -7,13 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
-from pipelines.requirements.extraction import acts, mending
+from pipelines.requirements.extraction import acts
 from pipelines.requirements.extraction.clauses import find_cue, finite
 from pipelines.requirements.extraction.state import Side, Utterance
 from pipelines.requirements.lexicon import load, roles, signal, words
-from pipelines.requirements.text import Span, base, plain, spans, strip_openers, tokens
+from pipelines.requirements.text import base, plain, spans, strip_openers, tokens
 from pipelines.types import Message
 
 ASKING_SHARE = 0.5  # of the messages of somebody who asks the questions
@@ -98,41 +98,22 @@ def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
 
 def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
     heading = ""
-    first = True
-    for span in spans(message.content):
-        for start, end, text in _as_meant(span):
-            yield Utterance(
-                message=message.index,
-                text=text,
-                side=side,
-                question=acts.is_question(text) if side == "analyst" else text.endswith("?"),
-                first=first,
-                start=start,
-                end=end,
-                speaker=message.speaker,
-                item=span.item,
-                number=span.number,
-                heading=heading if span.item else "",
-            )
-            first = False
+    for at, span in enumerate(spans(message.content)):
+        yield Utterance(
+            message=message.index,
+            text=span.text,
+            side=side,
+            question=span.text.rstrip("\"') ").endswith("?"),
+            first=at == 0,
+            start=span.start,
+            end=span.end,
+            speaker=message.speaker,
+            item=span.item,
+            number=span.number,
+            heading=heading if span.item else "",
+        )
         if not span.item:
             heading = span.text.rstrip(":") if span.text.endswith(":") else ""
-
-
-def _as_meant(span: Span) -> Iterator[tuple[int, int, str]]:
-    """A sentence without what only speaking brings, and cut where it runs on; with its place."""
-    places = mending.breaks(span.text) if mending.is_run_on(span.text) else []
-    run_on = mending.is_run_on(span.text)
-    for start, end in pairwise([0, *places, len(span.text)]):
-        piece = span.text[start:end].strip()
-        text = mending.mended(mending.marked(piece) if run_on else piece)
-        if tokens(text):
-            whole = not places
-            yield (
-                span.start if whole else span.start + start,
-                span.end if whole else min(span.end, span.start + end),
-                text,
-            )
 
 
 def turns(spoken: Sequence[Utterance]) -> Iterator[list[Utterance]]:
@@ -169,7 +150,7 @@ def _message(sentence: Utterance) -> int:
 
 
 def accepts(answer: Sequence[Utterance]) -> bool:
-    """The answer says yes and does not put the proposal in other words."""
+    """The answer says yes and puts no wording of its own in the proposal's place."""
     if not answer:
         return False
     reply = acts.reply_of(answer[0].text)

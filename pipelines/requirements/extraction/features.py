@@ -33,8 +33,7 @@ NAMES = (
     *(f"says:{name}" for name in SIGNALS),
     "answers a wish", "answers a fact", "unprompted", "starts its message", "opens the talk",
     "number", "asks back", "accepted proposal", "very short", "long", "speaks of self", "refuses",
-    "says too little", "own duty", "points back", "gives a reason", "goes on about a fact",
-    "names a wish", "names a thing", "answers a proposal",
+    "says too little",
     "criterion", "criterion asked for", "criterion of an experience", "criterion bare",
     "criterion long", "criterion past", "criterion of an example",
 )  # fmt: skip
@@ -49,17 +48,6 @@ _NUMBER = re.compile(
     re.I,
 )
 _PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|got|took|told|\w{3,}ed)\b", re.I)
-_OWN_DUTY = re.compile(
-    r"^(?:i|we) (?:(?:always|still|also|just) )?(?:have to|need to|must|had to|has to|'ve got to) "
-    r"(?!(?:be able|see|know|have|get|find)\b)",
-    re.I,
-)
-_POINTS_BACK = re.compile(
-    r"^(?:that|this|it|they|these|those|he|she|which)(?:'s|'re|'d| is| are| was| were| would|"
-    r" will)\b(?! (?:have to|need|must|should))",
-    re.I,
-)
-_REASON = re.compile(r"^(?:because|since|otherwise|cause|'cause|as)\b", re.I)
 _SELF = re.compile(r"^(?:i|we|my|our|me|us)\b", re.I)
 
 
@@ -76,7 +64,7 @@ def features(
     if found["says:existing"] and signal("change").search(plainly):
         found["says:existing"] = 0.0
     if reading.kind == "wish":
-        found["says:past"] = 0.0  # "if the page had …" is not about the past
+        found["says:past"] = 0.0  # "if the page had …" is no past
     found |= {f"cue:{kind}": reading.strength * (reading.kind == kind) for kind in KINDS}
     found |= {f"shape:{one}": float(reading.cue is None and reading.shape == one) for one in SHAPES}
     found |= _place(sentence, question)
@@ -92,15 +80,6 @@ def features(
         ),
         "says too little": float(len(tokens(reading.predicate)) <= 1),
         "refuses": float(bool(signal("refuse").match(text))),
-        "own duty": float(bool(_OWN_DUTY.match(plainly))),
-        "points back": float(bool(_POINTS_BACK.match(plainly))),
-        "gives a reason": float(bool(_REASON.match(plainly))),
-    }
-    named = reading.cue is None and reading.shape == "fragment" and not proposal
-    asked_for = question is not None and bool(signal("wanted").search(question.text))
-    found |= {
-        "names a wish": float(named and asked_for and sentence.first),
-        "names a thing": float(named and size >= LENGTHY),
     }
     return found
 
@@ -114,11 +93,7 @@ def _names_people(text: str, question: Utterance | None) -> bool:
 def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:
     fact = question is not None and sentence.first and bool(signal("now").search(question.text))
     wish = question is not None and not fact and bool(signal("wanted").search(question.text))
-    now = question is not None and bool(signal("now").search(question.text))
-    offered = question is not None and "proposal" in question.acts
     return {
-        "goes on about a fact": float(now and not sentence.first),
-        "answers a proposal": float(offered and not sentence.asked),
         "answers a wish": float(wish),
         "answers a fact": float(fact),
         "unprompted": float(question is None),

@@ -1,4 +1,4 @@
-"""A thing or somebody as an action may name it, and the verb that goes with a thing."""
+"""A thing or somebody as it may stand in an action, and the verb that goes with a thing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def names_thing(what: str) -> bool:
 
 
 def named_phrase(who: str) -> str:
-    """A noun phrase as an action may name it, or nothing."""
+    """A noun phrase as it may stand in an action, or nothing."""
     who = who.strip(" ,")
     if re.fullmatch(r"i|we|me|us|you|myself", who, re.I):
         return "the user"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pipelines.requirements.extraction.built import ADVERB, SPEAKERS
-from pipelines.requirements.extraction.phrases import base_form, is_noun_phrase, is_participle
+from pipelines.requirements.extraction.phrases import is_noun_phrase
 from pipelines.requirements.extraction.speech import clean, opened
 from pipelines.requirements.text import lower_first, plain, tokens
 
@@ -227,9 +227,7 @@ def without_matrix(text: str) -> tuple[str, bool]:
             found = pattern.match(text)
             if found:
                 ensured = ensured or _ENSURING.search(found[0]) is not None
-                unreal = re.search(r"\b(?:if|when)\W*$", found[0], re.I) is not None
                 text = opened(text[found.end() :])
-                text = as_wished(text) if unreal else text
                 break
         else:
             return text, ensured
@@ -265,57 +263,11 @@ def condition_last(text: str) -> tuple[str, str]:
     if re.match(r"(?:until|while|before|after)\b", when, re.I) and not _CLAUSE.search(inner):
         return text, ""
     if re.search(
-        r"\b(?:see|know|check|show|tell|ask|decide|choose|verify|find out|sure|look up|find|record|"
-        r"note|write down|remember|remind \w+|understand|display|save|store)\s*$",
+        r"\b(?:see|know|check|show|tell|ask|decide|choose|verify|find out|sure)\s*$",
         text[: found.start()],
     ) and when.lower().startswith(("if", "when")):
         return text, ""  # "show if it is paid" asks for the answer, it sets no condition
     return text[: found.start()], when.split(":")[0].rstrip(" .!?")
-
-
-_PAST = r"(?:was|were|had|could|[a-z]+ed|[a-z]+)"
-_HAPPY = (
-    r"(?:(?:that|it|this)(?:'d| would| will|'ll)(?: already| really| also)* (?:be|help|save|"
-    r"cut|solve|make|stop)\b.*|(?:i|we)(?:'d| would| am|'m| are|'re|'ll)(?: be)?"
-    r"(?: already| really| very)* (?:happy|glad|fine|satisfied|done)\b.*)"
-)
-_IF_ONLY = re.compile(
-    rf"^(?:if|when)(?: only)? (?P<who>(?:the |an? |our |my |every |each )?(?:[\w'-]+ ){{0,3}}?"
-    rf"[\w'-]+) (?:(?P<can>could|can)|(?P<verb>[a-z]+)) (?P<rest>.+?)"
-    rf"(?P<happy>,? {_HAPPY}|\.?)$",
-    re.I,
-)
-
-
-def hoped_for(text: str) -> str:
-    """ "If she could upload her page, that would be great": what is hoped for, as a statement."""
-    found = _IF_ONLY.match(text)
-    if found is None or re.search(r",\s+(?:i|we|you|they|it|the)\b", found["rest"]):
-        return ""
-    rest = found["rest"].rstrip(" ,.")
-    if found["can"]:
-        return f"{found['who']} can {rest}"
-    verb = base_form(found["verb"]) if len(found["happy"]) > 1 else None
-    return f"{found['who']} should {verb} {rest}" if verb else ""
-
-
-_UNREAL = re.compile(
-    r"^(?P<who>there|(?:the |an? |our |my |every |each |all )?(?:[\w'-]+ ){0,2}?[\w'-]+) "
-    r"(?P<verb>was|were|had|[a-z]+) (?P<rest>\S.*)$",
-    re.I,
-)
-
-
-def as_wished(text: str) -> str:
-    """ "(It would be nice if) it showed the time" as "it should show the time"."""
-    found = _UNREAL.match(text)
-    if found is None:
-        return text
-    past = found["verb"].lower()
-    verb = {"was": "be", "were": "be", "had": "have"}.get(past) or (
-        base_form(past) if is_participle(past) else None
-    )
-    return f"{found['who']} should {verb} {found['rest']}" if verb else text
 
 
 def without_reason(text: str) -> str:

@@ -130,7 +130,7 @@ def head_of(phrase: str) -> str:
 
 
 def is_noun_phrase(phrase: str) -> bool:
-    """Whether every word may be part of a noun phrase, and one of them names something."""
+    """Whether every word may stand in a noun phrase, and one of them names something."""
     spoken = re.findall(r"[^\s,]+", phrase.lower())
     if not spoken or len(spoken) > LONGEST_SUBJECT:
         return False

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pipelines.requirements.extraction import pronouns, quoting, titles
-from pipelines.requirements.extraction.answers import answered, stated
+from pipelines.requirements.extraction import quoting, titles
+from pipelines.requirements.extraction.answers import answered
 from pipelines.requirements.extraction.building import built_clause
 from pipelines.requirements.extraction.built import Built, Said
-from pipelines.requirements.extraction.clauses import STRONG, find_cue, finite
-from pipelines.requirements.extraction.nounphrases import provided
+from pipelines.requirements.extraction.clauses import STRONG, find_cue
 from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
-from pipelines.requirements.lexicon import words
-from pipelines.requirements.text import tokens, upper_first
+from pipelines.requirements.text import upper_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +39,11 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     if quoting.nothing_said(said.text) == "only_yes_or_no":
         return "only_yes_or_no"
     phrases, left = _of_clauses(said)
-    pointed = None if phrases else pronouns.pointed(said.text, said.topics)
-    if pointed:
-        phrases, left = _of_clauses(replace(said, text=pointed.named(said.text)))
     if phrases:
         return [*phrases, *_quoted_rest(left)]
-    answer = _of_question(said) or (None if asked_back else _named_alone(said.text))
-    if answer:
-        return [answer]
-    if pointed and quoting.nothing_said(pointed.named(said.text)) is None:
-        shown = quoting.quotation(pointed.shown(said.text))
-        return [_quoted(pointed.named(said.text), shown, "", "points_back")]
-    if not asked_back and quoting.asks_in_order(said.text):
-        said = replace(said, text=quoting.declared(said.text))
+    answer = answered(said)
+    if answer and flaw(answer.action) is None:
+        return [_phrase(answer, answer=True)]
     context = {"question": said.question, "before": said.before}
     nothing = quoting.nothing_said(said.text, **context, asked_back=asked_back)
     if nothing:
@@ -62,33 +51,6 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     text = wish_within(said.text) or said.text
     quoted = quoting.quotation(text, **context)
     return [_quoted(text, quoted, said.question, left[-1][1] if left else "not_understood")]
-
-
-def _of_question(said: Said) -> Phrase | None:
-    """A short answer, put together with its question."""
-    answer = answered(said)
-    if answer and flaw(answer.action) is None:
-        return _phrase(answer, answer=True)
-    whole = stated(said.question, said.text)
-    built = built_clause(Said(whole, "", clean(said.before))) if whole else None
-    if built and flaw(built.action) is None:
-        return _phrase(built, answer=True)
-    if whole and not quoting.points_to_nothing(whole):
-        return _quoted(whole, quoting.quotation(whole), "", "not_understood")
-    return None
-
-
-def _named_alone(text: str) -> Phrase | None:
-    """A thing that is proposed without a verb: "A list of the open bills?"."""
-    what = opened_text(text).rstrip(" ?.!")
-    if len(tokens(what)) < 2 or what.count(",") > 1 or find_cue(what) or finite(what):
-        return None
-    named = re.split(r"\b(?:who|that|which|where|when|how|what)\b", what, maxsplit=1)[0]
-    if any(word.lower() in words("auxiliaries") for word in tokens(named)):
-        return None
-    built = provided(what)
-    built = replace(built, action=upper_first(built.action)) if built else None
-    return _phrase(built) if built and flaw(built.action) is None else None
 
 
 def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from pipelines.requirements.extraction.actors import person
 from pipelines.requirements.extraction.phrases import (
@@ -138,92 +136,6 @@ def resolved(action: str, *, before: str, by_them: bool = False) -> str:
         return action
     name = f"{fitting[0]}'s" if low == "its" else fitting[0]
     return f"{action[: found.start('it')]}{name}{action[found.end('it') :]}"
-
-
-_POINTING = re.compile(
-    r"(?<![\w'-])(?P<it>it|they|them|this|those|these|that(?=(?:'s)? (?:must|should|has to|have to|"
-    r"needs?|can|could|will|would|is|in|on|to|for|by|at)\b|[.,;]|$))(?![\w-])",
-    re.I,
-)
-_SAYS_NOTHING = re.compile(
-    r"(?:'s|'d be| is| was| would be| should be| has to be| must be| will be)?(?: also| really|"
-    r" very|"
-    r" not| so)* (?:important|possible|necessary|nice|good|great|better|best|enough|easy|clear|"
-    r"depends?|doesn't matter|takes?|rains?|seems?|looks? like|works?|helps?|"
-    r"would (?:be|help|save)|"
-    r"that|to\b)",
-    re.I,
-)
-_DETERMINER = re.compile(
-    r"^(?:the|an?|our|my|your|their|this|that|these|those|each|every|all) ", re.I
-)
-
-
-class Pointed(NamedTuple):
-    """Where a sentence points to something, and what that is."""
-
-    start: int
-    end: int
-    name: str
-
-    def named(self, text: str) -> str:
-        return f"{text[: self.start]}{self.name}{text[self.end :]}"
-
-    def shown(self, text: str) -> str:
-        """With the name behind the pronoun, in brackets, as it was not said."""
-        return f"{text[: self.end]} [{self.name}]{text[self.end :]}"
-
-
-def pointed(text: str, topics: Sequence[str]) -> Pointed | None:
-    """Where a sentence begins to point, and to what, if the nearest sentence that names something
-    that fits names just one such thing."""
-    found = _POINTING.search(text)
-    if found is None or _SAYS_NOTHING.match(text[found.end() :]):
-        return None
-    if re.match(r"this|these|those", found["it"], re.I) and re.match(
-        r" [a-z]{3,}", text[found.end() :]
-    ):
-        return None  # "this list" names it
-    if _names_already(f"x {text[: found.start()]}"):
-        return None
-    many = found["it"].lower() in {"they", "them", "those", "these"}
-    for topic in topics:
-        named = _named_or_people(topic, people=many)
-        fitting = [one for one in named if is_plural(one) == many and not _does(one)]
-        if len(fitting) == 1:
-            return Pointed(found.start(), found.end(), fitting[0])
-        if fitting:
-            return None
-    return None
-
-
-def _does(name: str) -> bool:
-    """ "The lesson counts": the last word may be what is done, no thing."""
-    last = name.split()[-1]
-    verb = base_form(last)
-    return verb is not None and last == third_person(verb)
-
-
-def _named_or_people(text: str, *, people: bool) -> list[str]:
-    named = things_named(text)
-    bare = re.match(
-        r"^(?:(?:and|so|okay|what about|how about|then)[ ,]+)*(?P<what>(?:the |an? |your |our )?"
-        r"[a-z][\w-]+(?: [a-z][\w-]+)?)\?$",
-        text.strip(),
-        re.I,
-    )
-    if bare and is_content(bare["what"].split()[-1].lower()):
-        what = f"the {_DETERMINER.sub('', bare['what']).lower()}"
-        named = [what]
-    if people:
-        who = re.findall(
-            r"\b(?:the|our|your|my|all|some|those|these) ([a-z][\w-]*s)\b|^([a-z]+s)\b", text, re.I
-        )
-        for groups in who:
-            word = next(filter(None, groups)).lower()
-            if person(word) and f"the {word}" not in named:
-                named.append(f"the {word}")
-    return named
 
 
 def _names_already(part: str) -> bool:

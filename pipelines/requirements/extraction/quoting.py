@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pipelines.requirements.extraction.clauses import as_statement
 from pipelines.requirements.extraction.peeling import without_matrix
 from pipelines.requirements.extraction.phrases import base_form, grammar, is_content
 from pipelines.requirements.extraction.speech import opened, spoken_clean
@@ -16,19 +15,6 @@ MOST_WORDS = 30
 LEAST_WORDS = 4
 SHORT_ANSWER = 8  # words; a longer one is quoted without its question
 NothingSaid = Literal["only_yes_or_no", "too_little", "asks_back", "about_the_talk"]
-_ASKS = re.compile(
-    r"^(?:(?:and|or|so|but|then|in that case|maybe|like),? )*(?:(?:what|which|who|whom|how|where|"
-    r"when|why)(?: \w+){0,3} (?:is|are|do|does|did|can|could|should|would|will|must|has|have)\b|"
-    r"(?:is|are|do|does|did|can|could|should|would|will|shall|must|may|has|have|isn't|aren't|"
-    r"don't|doesn't) (?!not\b)\w+)",
-    re.I,
-)
-"""In the order of words of a question: nobody keeps a question as a requirement."""
-_CASE = re.compile(
-    r"^(?:if|when|after|before|for|once|while|in|on|at)\b[^?]{3,160}?, "
-    r"(?=(?:should|shall|must|may|can|could|will|would|do|does|what|which|how|who)\b)",
-    re.I,
-)
 _BOUNDARY = re.compile(r"[,;:]\s|\s[–—-]\s|\s(?=(?:and|but|because|so|which|or|if|when)\s)")
 _CLOSES = re.compile(
     r"(?:that(?:'s| is| was| covers| would be| should be)|this is) (?:it|all|everything|"
@@ -37,15 +23,6 @@ _CLOSES = re.compile(
     re.I,
 )
 _POINTS = re.compile(r"\b(?:it|this|that|they|them|these|those|he|she)\b", re.I)
-_ASKS_FOR = re.compile(
-    r"\b(?:should|shall|must|can|could|may|would|need|needs|want|wants|like|allowed|wish\w*|"
-    r"supposed|prefer|have to|has to|require\w*|important|expect\w*)\b",
-    re.I,
-)
-_POINTS_BACK = re.compile(
-    r"\b(?:it|this|that|they|them|these|those|he|she|first|second|third|former|latter|one|ones)\b",
-    re.I,
-)
 _WANTS = re.compile(
     r"\b(?:must|should|shall|can|could|cannot|will|would|may|needs?|wants?|has to|have to|never|"
     r"only)\b|n't\b",
@@ -63,12 +40,7 @@ def quotation(text: str, *, question: str = "", before: str = "") -> str:
     said = _matter(text).strip(" ,;:-–—")
     asked = _last_question(question)
     short = len(tokens(said)) <= SHORT_ANSWER and not _stands_alone(said)
-    if (
-        short
-        and asked
-        and _ASKS_FOR.search(asked)
-        and len(tokens(asked)) + len(tokens(said)) <= MOST_WORDS
-    ):
+    if short and asked and len(tokens(asked)) + len(tokens(said)) <= MOST_WORDS:
         return f"“{asked}” – “{upper_first(said)}”"
     earlier = _leans_on(said, before)
     if earlier:
@@ -86,8 +58,6 @@ def nothing_said(
         return "only_yes_or_no"
     if asked_back and text.rstrip().endswith("?"):
         return "asks_back"
-    if _asks(said) and len(spoken) > 3:
-        return "asks_back"
     if _CLOSES.match(said) or (signal("fixed").match(said) and len(spoken) <= LEAST_WORDS + 2):
         return "about_the_talk"
     content = [
@@ -95,49 +65,13 @@ def nothing_said(
     ]
     figure = _FIGURE.search(said) is not None
     asked = _last_question(question)
-    if asked and (content or figure) and _ASKS_FOR.search(asked) and not _POINTS_BACK.search(said):
+    if asked and (content or figure) and not _POINTS.search(said):
         return None
     if _leans_on(said, before):
         return None
     enough = len(content) + figure >= 2
     doing = any(base_form(word) or word.lower() in words("auxiliaries") for word in spoken)
     return None if enough and len(spoken) >= LEAST_WORDS and doing else "too_little"
-
-
-_WANTED_THAT = re.compile(
-    r"^(?:do|does|would|will|should) (?:you|we|they|the [\w-]+) (?:also |really |still |then )*"
-    r"(?:want|like|need|prefer|wish)(?: (?:that|it if|if))? (?P<rest>(?!to\b).+)$",
-    re.I,
-)
-
-
-def declared(text: str) -> str:
-    """A question that was answered with yes, as the statement that it puts forward."""
-    said = _matter(text).rstrip(" ?")
-    wanted = _WANTED_THAT.match(said)
-    if wanted and _VERB_WITHIN.search(wanted["rest"]):
-        return wanted["rest"]
-    case = _CASE.match(said)
-    lead, main = (case[0], said[case.end() :]) if case else ("", said)
-    stated = as_statement(main)
-    return f"{lead}{stated}" if stated != main else text
-
-
-_VERB_WITHIN = re.compile(r"\b(?:can|could|should|must|will|would|is|are|has|have|[a-z]+s)\b", re.I)
-
-
-def asks_in_order(text: str) -> bool:
-    """It has the order of words of a question."""
-    return _asks(_matter(text))
-
-
-def _asks(said: str) -> bool:
-    return _ASKS.match(_CASE.sub("", said, count=1)) is not None
-
-
-def points_to_nothing(said: str) -> bool:
-    """It begins with a pronoun, and nobody can tell what that is."""
-    return _POINTS.match(said) is not None
 
 
 def _leans_on(said: str, before: str) -> str:

@@ -148,7 +148,7 @@ def of_modal(text: str, said: Said) -> Built | None:
             re.sub(rf"\s+{ADVERB.rstrip('*')}$".replace(r"\s+)", r"\s*)"), "", f"{who} ").strip()
             or who
         )
-        if not (is_pronoun(who) or is_noun_phrase(who)) or _goes_on_in(who):
+        if not (is_pronoun(who) or is_noun_phrase(who)):
             continue
         negative = bool(_NEGATIVE_MODAL.search(found["modal"]) or found["not"])
         rest = found["rest"]
@@ -159,17 +159,6 @@ def of_modal(text: str, said: Said) -> Built | None:
             who, only + rest, said, modal=_plain_modal(found["modal"]), negative=negative
         )
     return None
-
-
-_RELATIVE = re.compile(r"\w (?:where|which|who|whom|whose|what|how|why)\b", re.I)
-"""The verb after it belongs to the thing: "a page where guests can"."""
-
-
-def _goes_on_in(who: str) -> bool:
-    found = _RELATIVE.search(who)
-    after = who[found.end() :].split() if found else []
-    finite = {"is", "are", "has", "have", "was", "were"}
-    return found is not None and not any(word in finite or base_form(word) for word in after)
 
 
 def _modals(text: str) -> Iterator[re.Match[str]]:
@@ -293,7 +282,7 @@ def no_thing(text: str, said: Said) -> Built | None:
         or not names_thing(what)
     ):
         return None
-    if re.match(r"(?:more|less|later|longer|one|problem|need|idea|worries|wait)\b", what, re.I):
+    if re.match(r"(?:more|less|later|longer|one|problem|need|idea|worries)\b", what, re.I):
         return None
     return Built(f"ensure that there {is_or_are(what)} no {what}", negative=True)
 

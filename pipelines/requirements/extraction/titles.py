@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.built import MODAL_AT
 from pipelines.requirements.extraction.phrases import (
     base_form,
     gerund,
@@ -17,7 +16,7 @@ from pipelines.requirements.extraction.phrases import (
     third_person,
 )
 from pipelines.requirements.extraction.pronouns import things_named
-from pipelines.requirements.extraction.verbphrases import finite_verb, verb_phrase
+from pipelines.requirements.extraction.verbphrases import finite_verb
 from pipelines.requirements.extraction.wellformed import ends_well
 from pipelines.requirements.lexicon import mapping, words
 from pipelines.requirements.text import plain, singular, upper_first
@@ -250,10 +249,6 @@ def title_of_quoted(sentence: str, question: str = "") -> str:
         named = _names_in(text)
         if named:
             return in_title_case(named)
-    wanted = MODAL_AT.match(sentence)
-    doing = verb_phrase(_CUT.split(wanted["rest"])[0]) if wanted else ""
-    if len(doing.split()) > 1:
-        return title_of(doing)
     spoken = sentence.split()
     begin = " ".join(spoken[:QUOTED_WORDS]).rstrip(" ,.;:")
     return f"“{upper_first(begin)}{'…' if len(spoken) > QUOTED_WORDS else ''}”"

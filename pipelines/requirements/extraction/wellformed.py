@@ -42,6 +42,9 @@ _DISCOURSE_PAIRS = re.compile(
     r"to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
     re.I,
 )
+_RELATIVE_BEFORE_THAT = re.compile(
+    r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
+)
 _CLAUSE_OF_SOMEBODY = re.compile(
     r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
     re.I,
@@ -105,11 +108,7 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         or low[:2] == ["help", "to"]
     ):
         return "no_verb"
-    if (
-        _CLAUSE_OF_SOMEBODY.search(text)
-        or re.search(r"\bwith (?:they|it|he|she|we|i)\b", text)
-        or _ONE_OF_WHAT.search(text)
-    ):
+    if _CLAUSE_OF_SOMEBODY.search(text) or _ONE_OF_WHAT.search(text):
         return "dangling"
     if _is_two_clauses(text, low):
         return "two_clauses"

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pipelines.requirements.extraction.built import LIKE, MODAL_AT, SPEAKERS, Built, Said
 from pipelines.requirements.extraction.nounphrases import (
     is_or_are,
-    is_pronoun,
     named_phrase,
     names_thing,
     provided,
@@ -57,7 +56,7 @@ _PREFERS = re.compile(
 _FOR_IT_TO = re.compile(
     r"^(?:(?:it|that|this)(?: would|'d| will)(?: also| really)? help(?: a lot| us| me| them)?|"
     r"(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
-    r"will it be|should it be|must it be|could it be|make it|"
+    r"will it be|make it|"
     r"(?:this|that) (?:is|would be))(?: also| really| very| quite)* "
     r"(?:nice|great|good|helpful|useful|handy|possible|important|essential|crucial|necessary|"
     r"cool|ideal|"
@@ -88,21 +87,9 @@ _WOULD_HELP = re.compile(
     r"^(?P<what>(?:an?|the|some|more|another|[a-z]+er)\s.{2,70}?) (?:would|might|could)(?: also|"
     r" really| definitely)*"
     r" (?:be (?:also |really |very |quite |super |so )*(?:nice|great|good|helpful|useful|handy|"
-    r"cool|perfect|ideal|lovely|fine|okay|"
+    r"cool|perfect|ideal|lovely|"
     r"awesome|fantastic|amazing|a plus|a bonus|better|enough|important|convenient)|"
     r"help)(?: (?:for|to) \w+| a lot| us| me)*$",
-    re.I,
-)
-_HELPS_IF = re.compile(
-    r"^(?:would|will) it (?:also |perhaps |maybe )?(?:help|be (?:good|useful|helpful|nice|great|"
-    r"better))(?: (?:you|them|us|for (?:you|them|us)))? if "
-    r"(?P<who>(?:(?:the|an?|our|your|every|each|all) )?"
-    r"(?!(?:the|an?|our|your|every|each|all) )[\w'-]+) "
-    r"(?P<verb>could|can|was|were|had|(?!that|who|which|of|and|or)[a-z]+) (?P<rest>.+)$",
-    re.I,
-)
-_DOING_HELPS = re.compile(
-    r"^would (?P<doing>[a-z]+ing) (?P<rest>.{2,60}?) (?:also |really )?help(?: you| them| us)?$",
     re.I,
 )
 _WHAT_IF = re.compile(r"^what if (?P<rest>.+)$", re.I)
@@ -244,20 +231,3 @@ def would_help(text: str, said: Said) -> Built | None:
     """ "A list of late cases would be helpful"."""
     found = _WOULD_HELP.match(text)
     return provided(found["what"]) if found else None
-
-
-def helps_if(text: str, said: Said) -> Built | None:
-    """ "Would it help if the system worked out the share", "would scanning the boxes help"."""
-    text = text.rstrip(" ?")
-    doing = _DOING_HELPS.match(text)
-    if doing:
-        verb = base_form(doing["doing"])
-        return Built(verb_phrase(f"{verb} {doing['rest']}")) if verb else None
-    found = _HELPS_IF.match(text)
-    if found is None or not (named_phrase(found["who"]) or is_pronoun(found["who"])):
-        return None
-    if found["verb"].lower() in {"could", "can"}:
-        return of_subject(found["who"], found["rest"], said, modal="can")
-    verb = {"was": "be", "were": "be", "had": "have"}.get(found["verb"].lower())
-    verb = verb or base_form(found["verb"])
-    return of_subject(found["who"], f"{verb} {found['rest']}", said) if verb else None

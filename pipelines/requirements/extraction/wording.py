@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from pipelines.requirements.extraction import criteria_wording, measures, phrasing
 from pipelines.requirements.extraction.actors import resolve
@@ -22,7 +21,6 @@ FUNCTIONAL = "functional"
 # From general to special; when two fit equally well, the more special one is taken.
 TYPES = (FUNCTIONAL, "non-functional", "interface", "data", "security", "constraint")
 TYPE_ENOUGH = 2  # words of a type, by weight
-TOPICS = 6  # sentences before, in which "it" may be named
 _LED_UP_BY = re.compile(
     r"(?:^|[,.;:!?]\s+|\b(?:and|but|so|plus)\s+)(?P<words>(?:(?!(?:and|but|so|"
     r"plus)\b)[\w'-]+\s+){0,4})$",
@@ -82,15 +80,7 @@ def said_of(commitment: Commitment, context: Context) -> Said:
     question = commitment.question.text if commitment.question else ""
     led_up = re.sub(r"[\s,;]*(?:\b(?:and|but|so|plus)\b)?[\s,;]*$", "", led_up)
     before = led_up if len(led_up.split()) > 3 else (earlier[-1] if earlier else question)
-    return Said(text, question, before, _topics(commitment, context, led_up))
-
-
-def _topics(commitment: Commitment, context: Context, led_up: str) -> tuple[str, ...]:
-    """What was said before, the nearest first: in the message, in the question, in those before."""
-    own = commitment.sentence
-    near = bisect_left(context.said, own.place, key=lambda each: each.place)
-    before = reversed(context.said[max(0, near - TOPICS) : near])
-    return tuple(filter(None, (led_up, *(each.text for each in before))))
+    return Said(text=text, question=question, before=before)
 
 
 def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> Requirement:

@@ -8,7 +8,7 @@ from pipelines.registry import build
 from pipelines.requirements.extraction.criteria_wording import checks_of
 from pipelines.requirements.extraction.state import Criterion
 from pipelines.types import Case, Message, Pipeline
-from tests.pipelines.requirements.talks import lacking
+from tests.pipelines.requirements.talks import lacking, likely
 
 Found = list[dict[str, Any]]
 
@@ -118,7 +118,7 @@ def test_only_the_answers_to_such_questions_are_read_like_that(pipeline: Pipelin
         "Send a reminder before each class",
     ]
     unasked = listen(pipeline, "What brings you here?", "The lockers are free.")
-    assert unasked == []
+    assert likely(unasked) == []
 
 
 def test_what_is_named_again_keeps_all_its_messages(pipeline: Pipeline) -> None:
@@ -134,11 +134,12 @@ def test_what_is_named_again_keeps_all_its_messages(pipeline: Pipeline) -> None:
 
 
 def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> None:
-    (found,) = listen(
+    received = listen(
         pipeline,
         "How do you choose a gym? What about the price?",
         "Yes, the price matters. If it's more than forty euros a month, I won't sign up.",
     )
+    (found,) = likely(received)
 
     checks = found["acceptance_criteria"]
     assert "Leave out a gym that is more than forty euros a month" in checks

@@ -224,7 +224,7 @@ BEFORE_THE_RULES = (
     Said("The app shall work on old phones too.", "Work on old phones", actor="System"),
     Said(
         "and also the cellar",
-        NOTHING,
+        QUOTED,
         question="Which rooms?",
         before="Tenants report a broken light in the stairs.",
     ),
@@ -346,7 +346,7 @@ AFTER_THE_RULES = (
         "Get a list of the boxes on Monday and pack them",
         actor="Farmer",
     ),
-    Said("At least three days.", NOTHING, question="How much notice do you give?"),
+    Said("At least three days.", QUOTED, question="How much notice do you give?"),
     Said(
         "The customer, his address and what he doesn't eat.",
         QUOTED,
@@ -459,7 +459,7 @@ AFTER_THE_RULES = (
         "The heating company has to get the readings by the tenth of each month.",
         "Ensure that the heating company gets the readings by the tenth of each month",
     ),
-    Said("The letter", NOTHING, question="What do you send them today?"),
+    Said("The letter", QUOTED, question="What do you send them today?"),
     Said("Is the app free?", NOTHING),
     # Workshop for pottery
     Said(
@@ -527,12 +527,7 @@ AFTER_THE_RULES = (
         "The patients name must not appear on the outside of the parcel.",
         "Ensure that the patients name does not appear on the outside of the parcel",
     ),
-    Said(
-        "No more than ten.",
-        "Have no more than ten open cases",
-        question="How many open cases may a technician have?",
-        actor="Technician",
-    ),
+    Said("No more than ten.", QUOTED, question="How many open cases may a technician have?"),
     Said("Perfect, that covers it from my side.", NOTHING),
 )
 
@@ -573,11 +568,7 @@ ACCEPTED_OR_RUN_TOGETHER = (
         condition="While the secretary enters a concert",
     ),
     Said("the app now covers rehearsals and scores", "Cover rehearsals and scores", analyst=True),
-    Said(
-        "outgoing letters, refunds with manual corrections",
-        "Send outgoing letters, refunds with manual corrections",
-        analyst=True,
-    ),
+    Said("outgoing letters, refunds with manual corrections", QUOTED, analyst=True),
     # Tool library
     Said(
         "For tools that need a safety course, should they be marked in the catalogue?",
