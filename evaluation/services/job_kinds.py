@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import F, Func, OuterRef, QuerySet, Subquery
 from django.urls import reverse
-from django.utils import timezone
 
 from evaluation.models import (
     Answer,
@@ -27,7 +26,7 @@ from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import freeing, leases
 from labeling.domain.facts import Fact
 from labeling.models import Event
-from labeling.services import health, jobs
+from labeling.services import clock, health, jobs
 from labeling.services.job_kinds import is_held_too_long
 from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
 
@@ -57,7 +56,7 @@ def _runs(scope: Scope) -> Iterator[Job]:
 
 def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     """Paused runs wait for a person, and what failed a moment ago for its next try."""
-    now = timezone.now()
+    now = clock.now()
     open_runs = runs.filter(scored_at=None, failure=None, cancelled=False, paused=False)
     rows = list(
         open_runs.with_progress()
@@ -153,7 +152,7 @@ def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
 
 def _trials(scope: Scope) -> Iterator[Job]:
     """Of the whole server also those that belong to no project."""
-    now = timezone.now()
+    now = clock.now()
     with_work = TrialCase.objects.unfinished().order_by().values("trial")
     open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
     held = TrialCase.objects.filter(trial=OuterRef("pk"))
@@ -184,7 +183,7 @@ def _failed_trials(scope: Scope, since: datetime) -> Iterator[Failure]:
 
 def _builds(scope: Scope) -> Iterator[Job]:
     """What failed a moment ago waits a little, by the same column."""
-    now = timezone.now()
+    now = clock.now()
     rows = of_projects(LayerBuild.objects.unfinished(), scope, "conversation__project")
     for build in rows.select_related("conversation__project").order_by("pk"):
         project = build.conversation.project
@@ -214,7 +213,7 @@ def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
 
 
 def _probings(scope: Scope) -> Iterator[Job]:
-    now = timezone.now()
+    now = clock.now()
     rows = of_projects(Probing.objects.unfinished(), scope).select_related("project")
     for probing in rows.order_by("pk"):
         yield Job(

@@ -26,7 +26,7 @@ from evaluation.services.language_models.endpoints import model_from_settings
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
-from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry
+from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry, holder_is_gone
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
@@ -255,6 +255,7 @@ def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int
 
 def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
     claimable = LayerBuild.objects.filter(pk=build_id).claimable()
+    claimable.filter(holder_is_gone()).update(owner=None)
     claimable.filter(attempts__gte=MAX_ATTEMPTS, owner=None).update(
         failure=Fact("work.given_up", attempts=MAX_ATTEMPTS),
         owner=None,

@@ -22,10 +22,9 @@ from django.conf import settings
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from labeling.models import WorkerPulse
-from labeling.services import jobs
+from labeling.services import clock, jobs
 
 SECONDS = 3.0
 """In all, for whoever asks."""
@@ -33,7 +32,6 @@ LEAST_FREE = 100 * 1024 * 1024  # bytes
 SILENT_AFTER = timedelta(seconds=45)
 """A worker says every ten seconds that it is there."""
 FORGOTTEN_AFTER = timedelta(days=1)
-STARTED_AT = timezone.now()
 
 
 class Part(TypedDict):
@@ -141,7 +139,7 @@ def _disk() -> str:
 
 def _workers() -> str:
     pulses = list(WorkerPulse.objects.order_by("-seen_at"))
-    now = timezone.now()
+    now = clock.now()
     alive = [pulse for pulse in pulses if now - pulse.seen_at < SILENT_AFTER]
     if not alive:
         last = f"; the last was seen at {pulses[0].seen_at:%Y-%m-%d %H:%M:%S}" if pulses else ""
@@ -154,7 +152,7 @@ def _queue() -> str:
     since = min((each.since for each in backlogs if each.since), default=None)
     if since is None:
         return "nothing waits"
-    seconds = max(0, round((timezone.now() - since).total_seconds()))
+    seconds = max(0, round((clock.now() - since).total_seconds()))
     says = f"{sum(each.waiting for each in backlogs)} wait, the oldest for {seconds} s"
     if seconds > jobs.OVERDUE_AFTER.total_seconds():
         raise Missing(says)
@@ -181,7 +179,7 @@ def look(parts: Iterable[str] = PARTS, *, seconds: float = SECONDS) -> dict[str,
 
 
 def has_worker() -> bool:
-    return WorkerPulse.objects.filter(seen_at__gt=timezone.now() - SILENT_AFTER).exists()
+    return WorkerPulse.objects.filter(seen_at__gt=Now() - SILENT_AFTER).exists()
 
 
 def own_name() -> str:
@@ -197,9 +195,15 @@ def pulse(name: str = "", *, now: datetime | None = None) -> None:
     WorkerPulse.objects.update_or_create(
         name=name or own_name(),
         defaults={"seen_at": now or Now()},
-        create_defaults={"seen_at": now or Now(), "started_at": STARTED_AT},
+        create_defaults={"seen_at": now or Now(), "started_at": now or Now()},
     )
-    WorkerPulse.objects.filter(seen_at__lt=(now or timezone.now()) - FORGOTTEN_AFTER).delete()
+    WorkerPulse.objects.filter(seen_at__lt=(now or Now()) - FORGOTTEN_AFTER).delete()
+
+
+def begin(name: str) -> None:
+    """A worker starts, perhaps under the name of an earlier one: in containers all have one."""
+    pulse(name)
+    WorkerPulse.objects.filter(pk=name).update(started_at=Now())
 
 
 def beat(name: str) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from labeling.domain.facts import Fact
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
 from labeling.models import SuggestionRequest as Suggestions
-from labeling.services import jobs
+from labeling.services import clock, jobs
 from labeling.services.alone import taken_of
 from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
@@ -36,7 +36,7 @@ def register() -> None:
 
 def is_held_too_long(lease_expires_at: datetime | None) -> bool:
     longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
-    return lease_expires_at is not None and lease_expires_at > timezone.now() + longest
+    return lease_expires_at is not None and lease_expires_at > clock.now() + longest
 
 
 def _answers(scope: Scope) -> Iterator[Job]:
@@ -116,7 +116,7 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
 
 
 def _suggestions(scope: Scope) -> Iterator[Job]:
-    now = timezone.now()
+    now = clock.now()
     asked = of_projects(Suggestions.objects.filter(finished_at=None), scope)
     for each in asked.select_related("project"):
         is_at_work = each.lease_expires_at is not None and each.lease_expires_at > now

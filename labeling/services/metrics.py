@@ -12,11 +12,10 @@ from typing import Literal, NamedTuple
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Count, Max
-from django.utils import timezone
 
 from config.version import VERSION
 from labeling.models import Annotation, AnnotationRevision, WorkerPulse
-from labeling.services import health, jobs
+from labeling.services import clock, health, jobs
 
 Labels = Mapping[str, str]
 
@@ -120,7 +119,7 @@ def _of_parts() -> Iterator[Sample]:
 
 
 def _stored() -> Iterator[Sample]:
-    now = timezone.now()
+    now = clock.now()
     open_jobs = jobs.open_jobs()
     for backlog in jobs.backlogs(open_jobs):
         kind = {"kind": backlog.kind}

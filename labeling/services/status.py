@@ -8,10 +8,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.utils import timezone
 
 from labeling.models import Project, WorkerPulse
-from labeling.services import events, health, jobs
+from labeling.services import clock, events, health, jobs
 from labeling.services.jobs import Failure, Job, Scope
 
 
@@ -60,12 +59,12 @@ class Status:
 
 def of(scope: Scope) -> Status:
     open_jobs = jobs.open_jobs(scope)
-    return Status(timezone.now(), open_jobs, jobs.failures(scope), _workers(open_jobs))
+    return Status(clock.now(), open_jobs, jobs.failures(scope), _workers(open_jobs))
 
 
 def _workers(open_jobs: Iterable[Job]) -> list[Worker]:
     """Those seen within a day."""
-    now, at_work = timezone.now(), list(open_jobs)
+    now, at_work = clock.now(), list(open_jobs)
     return [
         Worker(
             pulse.name,

@@ -82,6 +82,30 @@ def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
 
 
 @pytest.mark.postgres
+@pytest.mark.parametrize(("living_for", "attempts"), [(60, 4), (600, 1)])
+def test_work_that_ended_its_whole_worker_counts_once_no_holder_can_be_alive(
+    launch: Any, living_for: int, attempts: int
+) -> None:
+    """Its last sign was 121 s ago: a worker that was there then may just have slept."""
+    run = launch()
+    WorkerPulse.objects.create(
+        name="this", seen_at=Now(), started_at=Now() - timedelta(seconds=living_for)
+    )
+    case = leases.claim_case(run.pk, uuid4())
+    others = CaseRun.objects.filter(run=run).exclude(pk=case.pk)  # type: ignore[union-attr]
+    others.update(state="failed", error=Fact("answer.called_off"))
+    assert case is not None
+    for _ in range(3):
+        CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
+        taken = leases.claim_case(run.pk, uuid4())
+
+    assert (taken is None) == (attempts > leases.MAX_ATTEMPTS)
+    case.refresh_from_db()
+    assert case.attempts == min(attempts, leases.MAX_ATTEMPTS)
+    assert case.state == ("failed" if taken is None else "running")
+
+
+@pytest.mark.postgres
 @pytest.mark.parametrize("hours", [2, -2])
 def test_a_wrong_clock_neither_lengthens_nor_shortens_what_a_worker_holds(
     launch: Any, monkeypatch: pytest.MonkeyPatch, hours: int
@@ -108,7 +132,7 @@ def test_leases_from_the_future_end_with_the_next_one_and_use_up_no_attempt(laun
     assert case is not None
     CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=ahead)
     Run.objects.filter(pk=run.pk).update(scoring_owner=dead, scoring_expires_at=ahead)
-    WorkerPulse.objects.create(name="dead", seen_at=ahead, started_at=ahead)
+    WorkerPulse.objects.create(name="dead", seen_at=ahead, started_at=Now() - timedelta(hours=1))
 
     assert leases.cap() == 2
     assert leases.cap() == 0

@@ -105,7 +105,9 @@ def test_a_lower_concurrency_sends_threads_away_and_a_higher_one_calls_them(
         steering.control(run, "concurrency", by=people["rita"], concurrency=0)
 
 
-def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run]) -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run], late: bool) -> None:
+    """Its death counts also if it is noticed after its lease, as on a machine that was off."""
     run = queued(concurrency=2)
     dead, alive = slots.take("one"), slots.take("two")
     assert dead is not None
@@ -118,6 +120,8 @@ def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run]) -
     assert run.slots.count() == 2
     silent = timezone.now() - timedelta(seconds=2 * slots.SILENT_SECONDS)
     WorkerPulse.objects.filter(name="one").update(seen_at=silent)
+    if late:
+        CaseRun.objects.filter(pk=held.pk).update(lease_expires_at=silent)
     slots.bury_silent()
 
     assert [slot.owner for slot in run.slots.all()] == [alive.owner]

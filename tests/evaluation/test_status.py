@@ -18,7 +18,7 @@ from evaluation.models import CaseRun, LayerBuild, Run
 from evaluation.services.work import endings, leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import Event, PendingUpdate, Project, WorkerPulse
-from labeling.services import health, jobs, status
+from labeling.services import clock, health, jobs, status
 from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.jobs import Job, NothingToFree
@@ -79,6 +79,25 @@ def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
     assert (at_work.is_at_work, at_work.workers, at_work.is_stuck) == (True, ("one",), False)
     Run.objects.update(paused=True)
     assert jobs.open_jobs() == []
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has the clock of its machine")
+@pytest.mark.parametrize("hours", [2, -2])
+def test_a_web_server_with_a_wrong_clock_calls_nobody_dead_and_nothing_stuck(
+    queued: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    held_case(queued())
+    right = timezone.now
+    monkeypatch.setattr(connection, "clock_offset", timedelta(0), raising=False)
+    monkeypatch.setattr(timezone, "now", lambda: right() + hours * AN_HOUR)
+    clock.measure(connection)
+
+    at_work, found = job(), status.of(None)
+
+    assert (at_work.is_at_work, at_work.is_stuck) == (True, False)
+    assert found.alive == 1
+    assert abs(found.at - right()) < timedelta(seconds=30)
+    assert health.has_worker()
 
 
 @pytest.mark.parametrize("why", ["the worker is gone", "the lease is two hours ahead"])

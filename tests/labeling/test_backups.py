@@ -126,6 +126,11 @@ def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Pa
     members = json.loads(zipfile.ZipFile(good).read(archives.MANIFEST))["members"]
     members[0]["sha256"] = "0" * 64
     refused("damaged: database", members=members)
+    bits = bytearray(good.read_bytes())
+    bits[100:300] = b"\xff" * 200  # of the database, which comes first
+    (place / "worn.zip").write_bytes(bits)
+    with pytest.raises(CommandError, match="damaged: database"):
+        restored(place / "worn.zip", "--check")
     good.write_bytes(good.read_bytes()[:-2000])
     with pytest.raises(CommandError, match="not a backup that can be read"):
         restored(good, "--replace")
@@ -142,7 +147,7 @@ def test_a_restore_that_fails_on_the_way_leaves_the_database_as_it_was(
     half = place / "half"
     half.write_bytes(content[: len(content) // 2])
     with half.open("rb") as damaged, pytest.raises(Exception, match=r"malformed|pg_restore|psql"):
-        copies.restore(damaged, place)
+        copies.restore(damaged)
     assert GoldRelease.objects.get().items.count() == 2
 
 

@@ -136,7 +136,7 @@ class Dispatcher:
 
     def _take_place(self) -> None:
         """What a worker of this name held before is free."""
-        health.beat(self._worker)
+        health.begin(self._worker)
         slots.bury([self._worker])
 
     def _until_stored(self, write: Callable[[], object]) -> None:

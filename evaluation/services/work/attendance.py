@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Max
-from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
 from evaluation.services.work import leases
+from labeling.services import clock
 
 LATE = 0.4
 """Of a lease. It is renewed every third, so a living worker is never silent for longer."""
@@ -41,7 +41,7 @@ def silence(run: Run) -> Silence | None:
     """None while somebody is at the run, or nothing is to be done. Needs ``with_progress()``."""
     if run.status not in OPEN:
         return None
-    now = timezone.now()
+    now = clock.now()
     end = _end_of_hold(run)
     if end is not None and end > now:
         lease = settings.CASE_LEASE_SECONDS

@@ -27,6 +27,7 @@ from evaluation.models import (
     Answer,
     CaseRun,
     Judgement,
+    Judging,
     LayerBuild,
     Probing,
     Run,
@@ -38,7 +39,8 @@ from evaluation.processes import Lease
 from evaluation.services.language_models.metering import too_long
 from evaluation.services.work import endings
 from labeling.domain.facts import Fact
-from labeling.models import SuggestionRequest
+from labeling.models import SuggestionRequest, WorkerPulse
+from labeling.services import health
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
@@ -57,7 +59,7 @@ def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
 
 def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
     """The key of the next of these pieces of work, now leased by ``owner``."""
-    _bury_lost(rows)
+    _settle_lost(rows)
     while True:
         claimable = rows.claimable()
         candidates = _due_again(rows) or _waiting(rows)
@@ -77,7 +79,7 @@ def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
 def _next_attempt() -> Case:
     """Work whose lease ran out has not failed: perhaps a clock was set, or a machine slept.
 
-    What a proven death took from its worker was counted then (``count_death``).
+    What a proven death took from its worker is counted before (``count_death``).
     """
     return Case(When(state=State.RUNNING, then=F("attempts")), default=F("attempts") + 1)
 
@@ -85,10 +87,24 @@ def _next_attempt() -> Case:
 def count_death(rows: QuerySet[Any]) -> int:
     """The process that held this work has died: others may take it, and the attempt counts.
 
-    Once, whoever notices it too: what is free already is left alone.
+    Once, whoever notices it too: nobody holds it afterwards. Also if it is noticed late.
     """
-    held = rows.filter(state=State.RUNNING, lease_expires_at__gt=Now())
-    return held.update(lease_expires_at=Now(), attempts=F("attempts") + 1)
+    held = rows.filter(state=State.RUNNING, owner__isnull=False)
+    return held.update(owner=None, lease_expires_at=Now(), attempts=F("attempts") + 1)
+
+
+def holder_is_gone() -> Q:
+    """A lease that ran out, and whose last sign is older than every worker that lives.
+
+    So its holder has died, whatever became of clocks: otherwise work that ends its whole worker
+    would be tried forever where no slot tells whose it was.
+    """
+    alive = WorkerPulse.objects.filter(seen_at__gt=Now() - health.SILENT_AFTER)
+    lease = timedelta(seconds=settings.CASE_LEASE_SECONDS)
+    began = alive.annotate(lease_after_start=F("started_at") + lease)
+    there_then = began.filter(lease_after_start__lte=OuterRef("lease_expires_at"))
+    ran_out = Q(owner__isnull=False, lease_expires_at__lte=Now())
+    return ran_out & Q(Exists(alive)) & ~Q(Exists(there_then))
 
 
 def _due_again(rows: WorkQuerySet) -> list[tuple[int, int]]:
@@ -289,24 +305,28 @@ def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
     return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 
 
-def _bury_lost(rows: WorkQuerySet) -> None:
-    """Work that killed its workers isn't retried forever.
+def _settle_lost(rows: WorkQuerySet) -> None:
+    """Deaths are counted, and work that killed its workers isn't retried forever.
 
     It is looked for before it is changed: nearly always there is none, and an update through
     joined tables would cost every claim a walk through all work.
     """
-    lost = rows.filter(state=State.RUNNING, lease_expires_at__lte=Now(), attempts__gt=MAX_ATTEMPTS)
-    keys = list(lost.values_list("pk", flat=True))
-    if keys:
-        lost.filter(pk__in=keys).update(
-            state=State.FAILED,
-            error_class=CaseRun.ErrorClass.TRANSIENT,
-            error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
-            attempts=MAX_ATTEMPTS,
-            owner=None,
-            lease_expires_at=None,
-            finished_at=timezone.now(),
-        )
+    ran_out = Q(state=State.RUNNING, lease_expires_at__lte=Now())
+    keys = list(rows.filter(ran_out).values_list("pk", flat=True))
+    if not keys:
+        return
+    in_work: Any = rows.model
+    lost = in_work.objects.filter(ran_out, pk__in=keys)
+    count_death(lost.filter(holder_is_gone()))
+    lost.filter(attempts__gt=MAX_ATTEMPTS).update(
+        state=State.FAILED,
+        error_class=CaseRun.ErrorClass.TRANSIENT,
+        error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
+        attempts=MAX_ATTEMPTS,
+        owner=None,
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    )
 
 
 def expiry() -> CombinedExpression:
@@ -317,16 +337,21 @@ def expiry() -> CombinedExpression:
 MARGIN_SECONDS = 60
 """Beyond a lease: what failed waits up to that long for its next attempt."""
 
-HELD = (
-    (CaseRun, "lease_expires_at"),
-    (Answer, "lease_expires_at"),
-    (Judgement, "lease_expires_at"),
-    (TrialCase, "lease_expires_at"),
-    (Probing, "lease_expires_at"),
-    (LayerBuild, "lease_expires_at"),
-    (Run, "scoring_expires_at"),
-    (SuggestionRequest, "lease_expires_at"),
-)
+
+def _held() -> tuple[tuple[QuerySet[Any], str], ...]:
+    """What may be leased, by the indexes of open work: all workers look every few seconds."""
+    open_runs = Run.objects.filter(scored_at=None)
+    judgings = Judging.objects.filter(run__in=open_runs)
+    work = (
+        CaseRun.objects.unfinished().filter(run__in=open_runs),
+        Answer.objects.unfinished(),
+        Judgement.objects.unfinished().filter(judging__in=judgings),
+        TrialCase.objects.unfinished(),
+        Probing.objects.unfinished(),
+        LayerBuild.objects.unfinished(),
+        SuggestionRequest.objects.filter(finished_at=None),
+    )
+    return (*((rows, "lease_expires_at") for rows in work), (open_runs, "scoring_expires_at"))
 
 
 def cap() -> int:
@@ -337,6 +362,6 @@ def cap() -> int:
     """
     longest = Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS + MARGIN_SECONDS)
     return sum(
-        model._default_manager.filter(**{f"{column}__gt": longest}).update(**{column: expiry()})
-        for model, column in HELD
+        rows.filter(**{f"{column}__gt": longest}).update(**{column: expiry()})
+        for rows, column in _held()
     )

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -136,7 +137,7 @@ class Archive:
             with self._zip.open(name) as file:
                 checked = _Checked(file, members[name])
                 yield checked  # type: ignore[misc]
-        except (KeyError, EOFError, zipfile.BadZipFile):
+        except (KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             raise BackupRefused("backup.damaged", member=name) from None
 
     def read(self, name: str) -> bytes:

@@ -41,11 +41,11 @@ def copied(beside: Path) -> Iterator[Copy]:
         yield copy
 
 
-def restore(content: IO[bytes], beside: Path) -> None:
+def restore(content: IO[bytes]) -> None:
     """Put the copy in the place of all that the database holds: as a whole, or not at all."""
     connections.close_all()
     if connection.vendor == "sqlite":
-        _restore_sqlite(content, beside)
+        _restore_sqlite(content)
     else:
         _restore_postgresql(content)
 
@@ -92,9 +92,11 @@ def _copied_sqlite(beside: Path) -> Iterator[Copy]:
             yield Copy(content, False, sqlite3.sqlite_version, counts, migrations)
 
 
-def _restore_sqlite(content: IO[bytes], beside: Path) -> None:
+def _restore_sqlite(content: IO[bytes]) -> None:
+    """By way of a file next to it: a folder for temporary files may be in memory."""
     database = str(connection.settings_dict["NAME"])
-    with tempfile.NamedTemporaryFile(dir=beside, prefix=".restore-") as file:
+    folder = Path(database).parent
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".restore-") as file:
         shutil.copyfileobj(content, file, PIECE)
         file.flush()
         with closing(sqlite3.connect(file.name)) as copy:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
@@ -83,7 +81,7 @@ def restore(archive: Archive) -> Findings:
     """What became of each part. The database is there as a whole, or as it was before."""
     manifest = archive.manifest
     with archive.opened(copies.MEMBER[connection.vendor]) as content:
-        copies.restore(content, Path(tempfile.gettempdir()))
+        copies.restore(content)
     yield _counted(manifest)
     yield from _keys(archive)
     call_command("migrate", verbosity=0, interactive=False)
