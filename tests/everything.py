@@ -25,7 +25,7 @@ from evaluation.models import (
 from labeling.models import (
     Annotation,
     Assignment,
-    GoldRelease,
+    GoldItem,
     ImportReport,
     LintWaiver,
     Membership,
@@ -62,7 +62,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     written = _answers(project, people)
     judge = _judge(project)
     ben = people["ben"]
-    disputed = _dispute(release, people["noor"])
+    disputed, disputed_too = (_dispute(item, people["noor"]) for item in release.items.all())
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
     trial, tried = _trial(project, people["noor"])
@@ -170,7 +170,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("api-gold-corrections api-gold-disputes", of_release),
         ("api-freezes api-lint api-lint-findings api-lint-waivers api-disputes", of_project),
         ("api-lint-withdraw", [*of_project, _waiver(project)]),
-        ("api-dispute api-dispute-verdict api-dispute-decide api-dispute-withdraw", [disputed]),
+        ("api-dispute api-dispute-verdict api-dispute-decide api-dispute-withdraw", [disputed_too]),
         ("disputes dispute-next", of_project),
         ("gold-lint gold-lint-run gold-lint-waive", of_project),
         ("gold-lint-withdraw", [*of_project, _waiver(project)]),
@@ -227,8 +227,7 @@ def _waiver(project: Project) -> int:
     ).pk
 
 
-def _dispute(release: GoldRelease, by: User) -> int:
-    item = release.items.all()[0]
+def _dispute(item: GoldItem, by: User) -> int:
     label = item.content["gold"]["requirements"][0]
     dispute = disputes.open_dispute(
         item=item, layer="extraction", uid=label["uid"], proposal=None, reason="Wrong.", by=by

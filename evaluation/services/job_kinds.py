@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -58,7 +58,7 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     """Paused runs wait for a person, and what failed a moment ago for its next try."""
     now = clock.now()
     open_runs = runs.filter(scored_at=None, failure=None, cancelled=False, paused=False)
-    rows = list(
+    rows: list[Any] = list(  # with columns that a run has only here
         open_runs.with_progress()
         .annotate(
             case_until=_last_lease(CaseRun.objects.filter(run=OuterRef("pk"))),
@@ -103,7 +103,7 @@ def _held_until(run: Any) -> datetime | None:
     return max(filter(None, ends), default=None)
 
 
-def _slots(runs: list[Run]) -> dict[int, list[tuple[str, datetime]]]:
+def _slots(runs: Sequence[Run]) -> dict[int, list[tuple[str, datetime]]]:
     """Who is at each run, and when they were last seen."""
     at: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
     rows = Slot.objects.filter(run__in=runs).order_by("number")
@@ -156,8 +156,9 @@ def _trials(scope: Scope) -> Iterator[Job]:
     with_work = TrialCase.objects.unfinished().order_by().values("trial")
     open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
     held = TrialCase.objects.filter(trial=OuterRef("pk"))
-    rows = of_projects(open_trials, scope).with_progress().annotate(until=_last_lease(held))
-    for trial in rows.select_related("project"):
+    counted = of_projects(open_trials, scope).with_progress().annotate(until=_last_lease(held))
+    rows: QuerySet[Any] = counted.select_related("project")
+    for trial in rows:
         yield Job(
             "trial",
             trial.pk,

@@ -79,7 +79,7 @@ class GuidelineWorklistView(ApiView):
         fields = asked(request, WorklistIn)
         newest = project.guidelines.defer("body").first()
         if newest is None:
-            return page(request, Annotation.objects.none(), SupersededOut, newest=None)
+            return page(request, Annotation.objects.labelling().none(), SupersededOut, newest=None)
         rows = WorklistFilter(project, newest, fields).narrow(
             guidelines.superseded(project, newest)
         )

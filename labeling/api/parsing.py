@@ -7,6 +7,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 TOO_DEEP = "This JSON is nested too deeply."
+BAD_NUMBER = "This JSON holds NaN, an infinity, or a number of thousands of digits."
 MOST_LEVELS = 100
 
 
@@ -21,8 +22,8 @@ class ShallowJSONParser(JSONParser):
         except RecursionError:
             raise ParseError(TOO_DEEP) from None
         except ParseError as error:
-            if "digits" in str(error):  # Python's advice to programmers
-                raise ParseError("This JSON holds a number of thousands of digits.") from None
+            if type(error.__context__) is ValueError:  # it is JSON, and Python advises programmers
+                raise ParseError(BAD_NUMBER) from None
             raise
         if _is_deep(document):
             raise ParseError(TOO_DEEP)

@@ -170,6 +170,7 @@ def _failed_suggestions(scope: Scope, since: datetime) -> Iterator[Failure]:
     for each in rows[: jobs.FAILURES]:
         page = reverse("suggestions", args=[each.project.slug])
         assert each.finished_at is not None
+        assert each.failure is not None
         yield Failure(
             "suggestions",
             each.pk,

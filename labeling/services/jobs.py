@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -28,6 +28,8 @@ FAILURES, FAILED_WITHIN = 20, timedelta(days=7)
 
 Scope = Collection[int] | None
 """Keys of projects; None: all of the server."""
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,5 +140,5 @@ def can_be_freed(job: Job) -> bool:
     return job.is_at_work and _KINDS[job.kind].free is not None
 
 
-def of_projects(rows: QuerySet[Any], scope: Scope, path: str = "project") -> QuerySet[Any]:
+def of_projects(rows: Rows, scope: Scope, path: str = "project") -> Rows:
     return rows if scope is None else rows.filter(**{f"{path}__in": scope})

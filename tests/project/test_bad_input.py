@@ -55,6 +55,17 @@ def test_json_that_is_nested_too_deeply_is_refused(admin: User, body: str) -> No
     assert response.json()["message"] == "This JSON is nested too deeply."
 
 
+@pytest.mark.one_database
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" * 5000])
+def test_a_number_that_no_program_can_hold_is_refused_in_words(admin: User, number: str) -> None:
+    body = f'{{"gold": {number}}}'
+    response = client_of(admin).post(reverse("api-runs"), body, content_type="application/json")
+
+    assert response.status_code == 400
+    said = "This JSON holds NaN, an infinity, or a number of thousands of digits."
+    assert response.json()["message"] == said
+
+
 def test_half_of_a_surrogate_pair_can_be_named_in_an_error(admin: User) -> None:
     body = {"gold": "demo", "pipeline": "nothing", "split": "\ud800"}
 

@@ -42,7 +42,5 @@ def _named(rows: QuerySet[Conversation], names: Sequence[str]) -> list[Conversat
         known |= {row.external_id: row for row in part}
     missing = [name for name in wanted if name not in known]
     if missing:
-        raise RoundImpossible(
-            "round.unknown_conversations", n=len(missing), names=missing[:MOST_NAMED]
-        )
+        raise RoundImpossible("round.unknown_conversations", names=missing[:MOST_NAMED])
     return [known[name] for name in wanted]
