@@ -29,7 +29,7 @@ from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.api.parsing import ShallowJSONParser
 from labeling.api.requests import sent
 from labeling.models import Conversation, GoldRelease
-from labeling.services import health
+from labeling.services import blindness, health
 from labeling.services.gold import gold
 from labeling.words import words_of
 
@@ -432,7 +432,10 @@ class RunCaseView(ApiView):
         run = get_object_or_404(_runs(request), pk=pk)
         looks.require(request.user, run)
         rows = run.cases.select_related("item").prefetch_related("scores")
-        return Response(CaseDetailOut(get_object_or_404(rows, pk=case)).data)
+        shown = get_object_or_404(rows, pk=case)
+        frozen = Conversation.objects.filter(pk=shown.item.conversation_id)
+        blindness.refuse(request.user, frozen)  # gold is in the answer
+        return Response(CaseDetailOut(shown).data)
 
 
 class NotesIO(serializers.Serializer[Any]):

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
@@ -28,6 +29,7 @@ from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.domain.formats.conversations import AUTO, FORMATS
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Membership, Project
+from labeling.models.projects import limit_of
 from labeling.words import words
 
 READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
@@ -319,5 +321,8 @@ def _begin(request: Request, asked: dict[str, Any]) -> Trial:
 
 def _project(request: Request, slug: str) -> Project | None:
     if not slug:
+        if limit_of(request.user) is not None:  # it could not open what it has begun
+            text = _("This token is limited to projects: name one of them.")
+            raise serializers.ValidationError({"project": [text]})
         return None
     return get_object_or_404(Project.objects.with_role(request.user, *READERS), slug=slug)

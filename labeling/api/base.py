@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from rest_framework import views, viewsets
@@ -23,7 +21,7 @@ from rest_framework.response import Response
 from labeling.domain.errors import RuleError
 from labeling.domain.scopes import Scope
 from labeling.models import ApiToken
-from labeling.services import idempotency, tokens
+from labeling.services import idempotency, tokens, transactions
 from labeling.services.idempotency import KeptAnswer, Reservation
 
 Scopes = Mapping[str, tuple[Scope, ...]]
@@ -99,24 +97,25 @@ class ApiView(views.APIView):
         **kwargs: Any,
     ) -> HttpResponseBase:
         """What a refused request has stored stays stored, as without a key; a fault undoes it."""
-        refusal: Exception | None = None
-        together = transaction.atomic() if self.in_one_transaction else nullcontext()
+
+        def act() -> HttpResponseBase | Exception:
+            try:
+                response = handler(*args, **kwargs)
+            except REFUSALS as refusal:
+                return refusal
+            answer = None if self.answers_with_secret else _text_of(response)
+            idempotency.keep(reserved, status=response.status_code, answer=answer)
+            return response
+
         try:
-            with together:
-                try:
-                    response = handler(*args, **kwargs)
-                except REFUSALS as error:
-                    refusal = error
-                else:
-                    answer = None if self.answers_with_secret else _text_of(response)
-                    idempotency.keep(reserved, status=response.status_code, answer=answer)
+            outcome = transactions.atomic(act)() if self.in_one_transaction else act()
         except BaseException:
             idempotency.release(reserved)
             raise
-        if refusal is not None:
+        if isinstance(outcome, Exception):
             idempotency.release(reserved)
-            raise refusal
-        return response
+            raise outcome
+        return outcome
 
 
 class ApiViewSet(viewsets.ViewSetMixin, ApiView):

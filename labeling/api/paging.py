@@ -7,6 +7,7 @@ so a list that grows meanwhile neither repeats nor leaves out a row.
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -32,6 +33,7 @@ OLDEST_FIRST = [AFTER, LIMIT]
 NEWEST_FIRST = [BEFORE, LIMIT]
 ORDERED = [CURSOR, LIMIT]
 Shape = type[serializers.BaseSerializer[Any]]
+SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which no database takes
 
 
 class NextField(serializers.URLField):
@@ -90,7 +92,12 @@ def ordered_page(
             rows = rows.filter(following_rows(by, values))
         except (TypeError, ValueError, ValidationError):
             raise _bad_cursor() from None
-    shown, has_more = _cut(request, rows.order_by(*by))
+    try:
+        shown, has_more = _cut(request, rows.order_by(*by))
+    except OverflowError:  # a time before the first or after the last
+        if values is None:
+            raise
+        raise _bad_cursor() from None
     following = None
     if has_more:
         last = [_plain(_value(shown[-1], name.lstrip("-"))) for name in by]
@@ -164,7 +171,7 @@ def _bad_cursor() -> serializers.ValidationError:
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, str):
-        return "\x00" not in value
+        return "\x00" not in value and not SURROGATES.search(value)
     return isinstance(value, int) and abs(value) < 2**63
 
 

@@ -15,6 +15,7 @@ from labeling.api.base import LEADING, READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
+from labeling.models.projects import limit_of
 from labeling.services import jobs
 from labeling.services import status as service
 from labeling.services.jobs import Scope
@@ -103,7 +104,7 @@ def _read(user: Any, slug: str) -> Project:
 
 
 def _scope_of(user: Any) -> Scope:
-    if user.is_superuser:
+    if user.is_superuser and limit_of(user) is None:
         return None
     reading = Project.objects.with_role(user, *READER)
     return list(reading.values_list("pk", flat=True))

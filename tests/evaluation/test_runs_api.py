@@ -9,6 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Run
+from labeling.models import Membership
+from tests import factories
 from tests.evaluation.conftest import perfect
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -45,6 +47,24 @@ def test_a_case_has_its_output_its_gold_and_every_score(
     )
     assert any(score["detail"] for score in shown["scores"])
     assert shown["answer"] is None
+
+
+def test_who_labels_a_conversation_blind_reads_no_gold_of_it_in_a_case(
+    finished: Any, script: Any, signed_in: Any, people: Any
+) -> None:
+    script(perfect)
+    run = finished()
+    blind, other = (f"/api/runs/{run.pk}/cases/{case.pk}/" for case in run.cases.order_by("pk")[:2])
+    project, talk = run.release.project, run.cases.order_by("pk")[0].item.conversation
+    Membership.objects.create(project=project, user=people["noor"], role="annotator")
+    annotators = [people["noor"], people["ana"]]
+    factories.rounds.open_round(
+        project=project, kind="calibration", by=None, conversations=[talk], annotators=annotators
+    )
+    noor = signed_in("noor")
+
+    assert [noor.get(url).status_code for url in (blind, other)] == [403, 200]
+    assert signed_in("rita").get(blind).status_code == 200
 
 
 def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:

@@ -18,7 +18,7 @@ from evaluation.models import CaseRun, LayerBuild, Run
 from evaluation.services.work import endings, leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import Event, PendingUpdate, Project, WorkerPulse
-from labeling.services import clock, health, jobs, status
+from labeling.services import clock, health, jobs, status, tokens
 from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.jobs import Job, NothingToFree
@@ -244,6 +244,20 @@ def test_programs_read_the_same_of_what_they_may(
     assert sign_in("rita").post(path, free, content_type="application/json").status_code == 200
     refused = sign_in("rita").post(path, free, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_free")
+
+
+def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(
+    queued: Callable[..., Run], sign_in: Callable[[str], Client]
+) -> None:
+    run, admin = queued(), sign_in("admin").get("/").wsgi_request.user
+    other = factories.make_project("other")
+
+    def shown(*projects: Project) -> list[str]:
+        secret = tokens.issue(user=admin, name="t", projects=projects).secret
+        answer = Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/status/").json()
+        return [job["project"] for job in answer["jobs"]]
+
+    assert (shown(), shown(run.release.project), shown(other)) == (["demo"], ["demo"], [])
 
 
 def test_a_run_and_gold_that_wait_without_a_worker_say_so(

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,7 +26,7 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Conversation, Membership, Round, Suggestion
-from labeling.services import near_duplicates
+from labeling.services import near_duplicates, tokens
 from labeling.services.exchange import conversations
 from labeling.services.exchange.conversations import ImportRefused
 from pipelines.types import Case, Output
@@ -619,6 +620,21 @@ def test_a_program_learns_what_is_wrong(signed_in, project):
     )
     assert other.status_code == 404
     assert not Run.objects.exists()
+
+
+def test_a_token_of_a_project_begins_no_trial_that_it_could_not_open(people, project):
+    secret = tokens.issue(user=people["noor"], name="t", projects=[project]).secret
+    program = Client(headers={"Authorization": f"Bearer {secret}"})
+
+    def begin(**fields):
+        asked = {"pipeline": PIPELINE, "text": TALK, **fields}
+        return program.post("/api/trials/", asked, "application/json")
+
+    refused = begin()
+    assert refused.status_code == 400
+    assert "project" in refused.json()["details"]["fields"]
+    assert not Trial.objects.exists()
+    assert begin(project="demo").status_code == 201
 
 
 def test_the_warning_at_the_top_of_a_document_is_in_its_downloads() -> None:

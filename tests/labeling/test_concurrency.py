@@ -22,6 +22,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
+from django.test import Client
 from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
@@ -196,10 +197,9 @@ def test_a_transaction_that_was_ended_for_another_is_carried_out_again(
     assert list(names.values_list("first_name", "last_name")) == [("ben", "ben"), ("ana", "ana")]
 
 
-def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    membership = project.memberships.get(user__username="ana")
+@pytest.fixture
+def once_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database ends the first transaction that changes a member."""
     follow, ended = members.follow, iter([OperationalError("deadlock detected")])
     monkeypatch.setattr(transactions, "was_ended", lambda error: True)
 
@@ -209,9 +209,28 @@ def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
         return follow(*args, **kwargs)
 
     monkeypatch.setattr(members, "follow", follow_once_ended)
+
+
+def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
+    project: Project, rita: User, once_ended: None
+) -> None:
+    membership = project.memberships.get(user__username="ana")
     members.change_role(membership=membership, role="researcher", by=rita)
 
     assert Membership.objects.get(pk=membership.pk).role == membership.role == "researcher"
+    assert Event.objects.filter(verb="member.changed").count() == 1
+
+
+def test_a_request_with_a_key_is_carried_out_again_after_an_ended_transaction(
+    project: Project, rita: User, once_ended: None
+) -> None:
+    membership, client = project.memberships.get(user__username="ana"), Client()
+    client.force_login(rita)
+    url, sent = f"/api/projects/{project.slug}/members/{membership.pk}/", {"role": "researcher"}
+
+    changed = client.patch(url, sent, "application/json", headers={"Idempotency-Key": "k"})
+
+    assert (changed.status_code, changed.json()["role"]) == (200, "researcher")
     assert Event.objects.filter(verb="member.changed").count() == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -186,3 +187,21 @@ def test_lists_go_on_behind_the_last_row_and_take_a_limit(
     assert len(set(seen)) == 5
     for wrong in ("limit=0", "limit=501", "cursor=x", "cursor=WyJhIl0", "cursor=WzEsMiwzLDQsNV0"):
         assert client.get(f"/api/queue/?{wrong}").status_code == 400, wrong
+
+
+@pytest.mark.parametrize(
+    ("of", "values"),
+    [
+        ("queue", ["0001-01-01T00:00:00+14:00", 1, 1, 1, 1]),
+        ("projects", ["\ud800", 1]),
+        ("projects", ["\x00", 1]),
+        ("projects", [{}, 1]),
+        ("projects", ["a", 1.5]),
+    ],
+)
+def test_a_cursor_that_nobody_gave_out_is_refused(
+    signed_in: Any, ana: User, of: str, values: list[Any]
+) -> None:
+    cursor = urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+    assert signed_in(ana).get(f"/api/{of}/?cursor={cursor}").status_code == 400
