@@ -22,6 +22,7 @@ from django.conf import settings
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from labeling.models import WorkerPulse
 from labeling.services import clock, jobs
@@ -142,7 +143,8 @@ def _workers() -> str:
     now = clock.now()
     alive = [pulse for pulse in pulses if now - pulse.seen_at < SILENT_AFTER]
     if not alive:
-        last = f"; the last was seen at {pulses[0].seen_at:%Y-%m-%d %H:%M:%S}" if pulses else ""
+        seen = [timezone.localtime(pulse.seen_at) for pulse in pulses[:1]]
+        last = f"; the last was seen at {seen[0]:%Y-%m-%d %H:%M:%S %Z}" if seen else ""
         raise Missing(f"no worker{last}")
     return f"{len(alive)} at work"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation import tasks
 from evaluation.layers import GOLD_LAYERS
@@ -217,9 +219,11 @@ def test_a_worker_is_told_of_a_release_without_floors_until_it_has_them(
     assert told == [release.pk]
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
 def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
 ) -> None:
+    """Nor does one that fails take it away: another machine may be at the same, further on."""
     release = answer(project, [1, 2], [1, 2], [1], conversations=3)
     monkeypatch.setattr(people, "BATCH", 1)
     floor, asked = yardsticks._floor, []
@@ -227,11 +231,11 @@ def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
     def killed(frame: Any, pipeline: Any, items: Any) -> Any:
         asked.extend((pipeline.name, item.position) for item in items)
         if asked[-1] == ("everything", 1) and asked.count(asked[-1]) == 1:
-            raise KeyboardInterrupt
+            raise end
         return floor(frame, pipeline, items)
 
     monkeypatch.setattr(yardsticks, "_floor", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt):
         yardsticks.measure_release(release.pk)
     counts = {row.pipeline: row.cases.count() for row in Yardstick.objects.all()}
     assert counts == {yardsticks.PEOPLE: 3, "nothing": 3, "everything": 1}
@@ -244,6 +248,21 @@ def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
         *(("everything", position) for position in (0, 1, 1, 2)),
     ]
     assert of(run, "requirement_recall")["floors"]["everything"]["n"] == 3
+
+
+def test_a_failure_does_not_replace_what_another_machine_has_measured_meanwhile(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = answer(project, [1], [1], [1])
+
+    def fails_late(frame: Any, pipeline: Any, items: Any) -> Any:
+        Yardstick.objects.filter(pipeline=pipeline.name).update(computed_at=timezone.now())
+        raise RuntimeError("no model on this machine")
+
+    monkeypatch.setattr(yardsticks, "_floor", fails_late)
+    yardsticks.measure_release(release.pk)
+
+    assert not Yardstick.objects.exclude(failure=None).exists()
 
 
 def test_other_settings_are_measured_apart(project: Project) -> None:

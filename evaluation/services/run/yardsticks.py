@@ -204,7 +204,7 @@ def _takes_budget(layer: GoldLayer) -> bool:
 
 
 def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None:
-    """One after the other, each a chunk at a time: what a killed process did is kept.
+    """One after the other, each a chunk at a time: what was stored is kept, however it ended.
 
     People come first: floors are scored against the same gold as they are.
     """
@@ -231,7 +231,7 @@ def _ensure_one(frame: Frame, name: str, config: Mapping[str, Any]) -> None:
         row.refresh_from_db()
         if row.is_measured:
             return
-        row.failure = None
+        failure = None
         try:
             for items in people.in_chunks(frame.release.items.all(), after=_last_position(row)):
                 cases = _floor(frame, pipeline, items) if pipeline else _people(frame, items)
@@ -240,10 +240,11 @@ def _ensure_one(frame: Frame, name: str, config: Mapping[str, Any]) -> None:
             raise
         except Exception as error:  # no figure of a run depends on it
             logger.exception("%s of %s cannot be measured.", name or "People", frame.release)
-            row.cases.all().delete()
-            row.failure = Fact("yardstick.cannot_measure", text=f"{type(error).__name__}: {error}")
-        row.computed_at = timezone.now()
-        row.save(update_fields=["failure", "computed_at"])
+            failure = Fact("yardstick.cannot_measure", text=f"{type(error).__name__}: {error}")
+        open_one = Yardstick.objects.filter(pk=row.pk)
+        if failure:  # another machine may have measured it meanwhile, which has its own lock
+            open_one = open_one.exclude(pk__in=Yardstick.objects.measured().values("pk"))
+        open_one.update(failure=failure, computed_at=timezone.now())
 
 
 def _last_position(row: Yardstick) -> int:
