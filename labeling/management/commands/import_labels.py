@@ -11,7 +11,6 @@ from labeling.domain.formats.answers import Unnamed
 from labeling.management import refusals
 from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
-from labeling.services import acting
 from labeling.services.exchange import label_imports
 from labeling.words import in_english
 
@@ -63,7 +62,6 @@ class Command(ActingCommand):
                 dry_run=options["dry_run"],
                 create_annotators=options["create_annotators"],
                 reason=options["reason"],
-                by=acting.person(),
                 unnamed=Unnamed(options["conversation"], options["annotator"]),
             )
         self._say(report, dry_run=options["dry_run"])

@@ -20,7 +20,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, pending
+from labeling.services import acting, events, pending
 from labeling.services.work import locking, rounds
 
 BATCH = 500
@@ -75,6 +75,7 @@ class ImportedRounds:
         self._filling[number].rows.append(row)
 
     def _new_round(self, guideline: int, *, overlap: int = 1) -> Round:
+        self._by = self._by or acting.person()  # only now: refused labels leave no account behind
         last = self._project.rounds.labelling().aggregate(last=Max("number"))["last"] or 0
         return Round.objects.create(
             project=self._project,
