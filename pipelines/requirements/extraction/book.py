@@ -45,7 +45,7 @@ class Book:
             self.places[word].append(at)
         return at
 
-    def set(self, at: int, commitment: Commitment) -> None:
+    def put(self, at: int, commitment: Commitment) -> None:
         self.commitments[at] = commitment
         about = frozenset(content_words(commitment.text))
         for word in about - self.about[at]:
@@ -88,7 +88,7 @@ class Book:
             before = self.commitments[at]
             if before.wanted:
                 ending = Ending("withdrawn", each.message, each.text)
-                self.set(at, replace(before, state="withdrawn", ended_by=ending))
+                self.put(at, replace(before, state="withdrawn", ended_by=ending))
                 self.decisions.append(Decision(before.text, "withdrawn", each))
 
     def still_open(self) -> list[OpenQuestion]:

@@ -201,7 +201,7 @@ class Ledger:
             return False
         if quoted.place is not None and stance != "no":
             before = self.book.commitments[quoted.place]
-            self.book.set(quoted.place, replace(before, state="replaced"))
+            self.book.put(quoted.place, replace(before, state="replaced"))
         quoted.place = None
         self.outcomes.take_up(quoted, rest[0], Reply(stance, ""))
         return True

@@ -92,7 +92,7 @@ class Outcomes:
                 if recap
                 else (Source(own.message, "proposed"), Source(each.message, "accepted"))
             )
-            self.book.set(
+            self.book.put(
                 known,
                 replace(
                     before,
@@ -163,7 +163,7 @@ class Outcomes:
                     and share(about, self.book.about[at]) >= COVERED
                 ):
                     ending = Ending("replaced", each.message, each.text)
-                    self.book.set(at, replace(before, state="replaced", ended_by=ending))
+                    self.book.put(at, replace(before, state="replaced", ended_by=ending))
 
     def amend(self, at: int, each: Utterance, said: str) -> bool:
         """Put what is said in the place of what was said; False where nothing fits."""
@@ -171,7 +171,7 @@ class Outcomes:
         text = corrections.amended(before.text, said)
         if text is None:
             return False
-        self.book.set(
+        self.book.put(
             at,
             replace(
                 before,

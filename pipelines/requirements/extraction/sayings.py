@@ -78,7 +78,7 @@ class Sayings:
             if self.book.commitments[at].wanted and choosing.same(
                 commitment, self.book.commitments[at]
             ):
-                self.book.set(at, choosing.joined(self.book.commitments[at], commitment))
+                self.book.put(at, choosing.joined(self.book.commitments[at], commitment))
                 return
         self.book.add(commitment)
 
@@ -95,7 +95,7 @@ class Sayings:
         if len(own - asked) > max(1, len(own) // 2) and not weak:
             return False
         if own - asked:
-            self.book.set(
+            self.book.put(
                 pending.place, replace(before, details=(*before.details, commitment.text))
             )
         return True
