@@ -68,6 +68,9 @@ class Migration(migrations.Migration):
         ('labeling', '0048_unconfirmed_addresses'),
         ('labeling', '0049_project_of_draft'),
         ('labeling', '0050_plain_names'),
+        ('labeling', '0051_uploads'),
+        ('labeling', '0052_tokens_with_scopes'),
+        ('labeling', '0053_token_uses'),
     ]
 
     initial = True
@@ -162,7 +165,11 @@ class Migration(migrations.Migration):
                         ('digest', models.CharField(max_length=64, unique=True)),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
                         ('last_used_at', models.DateTimeField(null=True)),
+                        ('used_from', models.JSONField(default=dict, help_text='The day on which each address used it last')),
                         ('revoked_at', models.DateTimeField(null=True)),
+                        ('expires_at', models.DateTimeField(help_text='Empty: does not expire', null=True)),
+                        ('scopes', models.JSONField(help_text='Empty: everything, as tokens from before there were scopes', null=True)),
+                        ('project_ids', models.JSONField(help_text='Empty: all projects of its owner', null=True)),
                         ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
                     ],
                     options={
@@ -464,6 +471,19 @@ class Migration(migrations.Migration):
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('disagreement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='labeling.disagreement')),
                         ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reasons', to='labeling.guideline')),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name='KeyedRequest',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('digest', models.CharField(max_length=64, unique=True)),
+                        ('request', models.CharField(max_length=64)),
+                        ('started_at', models.DateTimeField()),
+                        ('status', models.PositiveSmallIntegerField(help_text='Empty: under way', null=True)),
+                        ('answer', models.TextField(blank=True)),
+                        ('is_kept', models.BooleanField(default=False, help_text='The answer is stored here')),
+                        ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ],
                 ),
                 migrations.CreateModel(
@@ -1029,6 +1049,32 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
+                    name='Upload',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                        ('purpose', models.CharField(max_length=20)),
+                        ('name', models.TextField()),
+                        ('size', models.BigIntegerField(default=0)),
+                        ('is_complete', models.BooleanField(default=False)),
+                        ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                        ('by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                        ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.project')),
+                    ],
+                    options={
+                        'ordering': ['-pk'],
+                    },
+                ),
+                migrations.CreateModel(
+                    name='UploadPart',
+                    fields=[
+                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                        ('number', models.PositiveIntegerField()),
+                        ('content', models.BinaryField(help_text='Compressed by zlib')),
+                        ('upload', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='labeling.upload')),
+                    ],
+                ),
+                migrations.CreateModel(
                     name='Webhook',
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1188,6 +1234,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='guidelinereason',
                     constraint=models.UniqueConstraint(fields=('guideline', 'disagreement'), name='guideline_reason_once'),
+                ),
+                migrations.AddIndex(
+                    model_name='keyedrequest',
+                    index=models.Index(fields=['started_at'], name='keyed_request_started'),
                 ),
                 migrations.AddIndex(
                     model_name='lintfinding',
@@ -1424,6 +1474,10 @@ class Migration(migrations.Migration):
                 migrations.AddConstraint(
                     model_name='suggestionrequest',
                     constraint=models.UniqueConstraint(condition=models.Q(('finished_at__isnull', True)), fields=('project', 'layer', 'pipeline'), name='suggestion_request_one_open', violation_error_message='These suggestions are being made already.'),
+                ),
+                migrations.AddConstraint(
+                    model_name='uploadpart',
+                    constraint=models.UniqueConstraint(fields=('upload', 'number'), name='upload_part_once'),
                 ),
                 migrations.AddIndex(
                     model_name='webhookdelivery',

@@ -40,13 +40,16 @@ class Migration(migrations.Migration):
         ('evaluation', '0026_trials'),
         ('evaluation', '0027_counted_cases'),
         ('evaluation', '0028_run_spending'),
+        ('evaluation', '0029_reply_sizes'),
+        ('evaluation', '0029_yardsticks_under_way'),
+        ('evaluation', '0030_doubted_counts'),
     ]
 
     initial = True
 
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ('labeling', '0001_squashed_0050_plain_names'),
+        ('labeling', '0001_squashed_0053_token_uses'),
     ]
 
     operations = [
@@ -124,6 +127,7 @@ class Migration(migrations.Migration):
                         ('key', models.CharField(max_length=64, unique=True)),
                         ('provider', models.CharField(max_length=50)),
                         ('model', models.CharField(max_length=200)),
+                        ('size', models.PositiveIntegerField(default=0, help_text='Bytes of the reply as it is stored')),
                         ('reply', models.JSONField(help_text='Text, model string as returned, usage')),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
                         ('last_used_at', models.DateTimeField(null=True)),
@@ -561,7 +565,7 @@ class Migration(migrations.Migration):
                         ('config', models.JSONField(default=dict)),
                         ('config_sha256', models.CharField(max_length=64)),
                         ('failure', models.TextField(blank=True, help_text='Why there are no figures', null=True)),
-                        ('computed_at', models.DateTimeField(auto_now_add=True)),
+                        ('computed_at', models.DateTimeField(help_text='NULL: cases are missing', null=True)),
                     ],
                     options={
                         'ordering': ['release', 'pk'],
@@ -634,6 +638,10 @@ class Migration(migrations.Migration):
                     model_name='builtlayer',
                     name='conversation',
                     field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='built_layers', to='labeling.conversation'),
+                ),
+                migrations.AddIndex(
+                    model_name='cachedreply',
+                    index=models.Index(models.F('size'), name='reply_size'),
                 ),
                 migrations.AddField(
                     model_name='caserun',
@@ -779,6 +787,8 @@ class Migration(migrations.Migration):
                         ('seconds', models.FloatField(default=0)),
                         ('unpriced', models.IntegerField(default=0, help_text='Pieces of work of which the cost is unknown')),
                         ('unsaved', models.IntegerField(default=0, help_text='Pieces of work of which nobody knows what the cache saved')),
+                        ('doubted', models.FloatField(default=0, help_text='Replies whose count of tokens cannot be true, and was estimated')),
+                        ('doubt', models.CharField(blank=True, help_text='What one of these counts said', max_length=100)),
                         ('served_by', models.JSONField(default=list, help_text='The models that replied, as the server named them')),
                     ],
                     options={
