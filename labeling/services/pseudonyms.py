@@ -23,7 +23,7 @@ from labeling.models import (
     Pseudonym,
     Review,
 )
-from labeling.services import projects
+from labeling.services import acting, projects
 
 Names = dict[str, str]
 
@@ -104,4 +104,5 @@ def _hands_in(project: Project) -> Iterable[User]:
         judged.order_by().values("judge"),
         outcomes.order_by().values("decided_by"),
     )
-    return User.objects.filter(reduce(or_, (Q(pk__in=rows) for rows in people)))
+    users = User.objects.filter(reduce(or_, (Q(pk__in=rows) for rows in people)))
+    return users.exclude(username__startswith=acting.CONSOLE_BEGINS)  # it is nobody in particular

@@ -31,7 +31,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
 from labeling.models import GoldRelease, Guideline, Project, Round
-from labeling.services import audit_chain, events, processing, projects, pseudonyms
+from labeling.services import acting, audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.alone import alone
 from labeling.services.gold import lint, publishing, releases
@@ -504,17 +504,18 @@ def _why_nothing(left_out: Mapping[str, Fact]) -> Fact:
 def _overrides(project: Project, names: Mapping[str, str]) -> list[Override]:
     """Every reason for opening full labeling past the gate."""
     overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
-    openers = [
-        round_.opened_by.get_username() if round_.opened_by else None for round_ in overridden
-    ]
     return [
-        {
-            "round": round_.number,
-            "reason": round_.override_reason,
-            "by": names.get(opener, opener) if opener else None,
-        }
-        for round_, opener in zip(overridden, openers, strict=True)
+        {"round": round_.number, "reason": round_.override_reason, "by": _opener(round_, names)}
+        for round_ in overridden
     ]
+
+
+def _opener(round_: Round, names: Mapping[str, str]) -> str | None:
+    """None where a command opened it in nobody's name."""
+    user = round_.opened_by
+    if user is None or acting.is_console(user):
+        return None
+    return names.get(user.get_username(), user.get_username())
 
 
 def _measured_rounds(project: Project) -> list[Round]:
