@@ -16,6 +16,12 @@ from config.env import ROOT
 APPS = ("labeling", "evaluation")
 
 
+@pytest.fixture(autouse=True)
+def set_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second set-up would close every handler of the logs, those of pytest too."""
+    monkeypatch.setattr("django.setup", lambda **options: None)
+
+
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Runs ``assay``, and returns the program that it becomes."""
