@@ -198,7 +198,11 @@ def worker(folder: str) -> Iterator[int]:
     log = log_of("worker", folder)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            worker_command(), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
+            worker_command(),
+            cwd=ROOT,
+            env={**os.environ, "ASSAY_LOG_LEVEL": "INFO"},  # or it does not say that it is ready
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     try:
         while "ready." not in log.read_text():
