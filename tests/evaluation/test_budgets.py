@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
@@ -91,7 +92,7 @@ def test_what_a_killed_worker_spent_is_spent(
         with pytest.raises(Killed):
             execution.work(run.pk, uuid4())
     assert budgets.spent(run.pk).tokens == 110
-    CaseRun.objects.filter(run=run).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(run=run).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
 
     run = work(run)
 

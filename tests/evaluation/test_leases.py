@@ -33,7 +33,9 @@ def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> N
     assert held.pk not in others
     assert leases.claim_case(run.pk, alive) is None
 
-    CaseRun.objects.filter(pk=held.pk).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(pk=held.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     taken = leases.claim_case(run.pk, alive)
 
     assert taken is not None
@@ -46,7 +48,9 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     slow, quick = uuid4(), uuid4()
     case = leases.claim_case(run.pk, slow)
     assert case is not None
-    CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(pk=case.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(
         state="failed", error=Fact("answer.called_off")
     )
@@ -248,7 +252,7 @@ def test_only_one_worker_scores_a_run(launch: Any) -> None:
     assert leases.claim_scoring(run.pk, first)
 
     assert not leases.claim_scoring(run.pk, second)
-    Run.objects.filter(pk=run.pk).update(scoring_expires_at=timezone.now())
+    Run.objects.filter(pk=run.pk).update(scoring_expires_at=timezone.now() - timedelta(seconds=1))
     assert leases.claim_scoring(run.pk, second)
     assert not leases.finish_scoring(run.pk, first)
 

@@ -179,7 +179,9 @@ def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(
     assert case is not None
     assert slots.take("one") is None  # the command is at it
 
-    CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(pk=case.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     assert runs_of(slots.take("one")) == [of_command.pk]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 from uuid import uuid4
@@ -85,7 +86,9 @@ def test_a_killed_worker_costs_one_conversation_at_most(project, full, script):
     asked = ask(project)
     with pytest.raises(SystemExit):
         suggestions.work(asked.pk, uuid4())
-    SuggestionRequest.objects.update(owner=uuid4(), lease_expires_at=timezone.now())
+    SuggestionRequest.objects.update(
+        owner=uuid4(), lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     pipeline = script(found)
     assert requests.unattended(woken_before=timezone.now()) == [asked.pk]
     suggestions.work(asked.pk, uuid4())
