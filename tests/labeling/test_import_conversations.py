@@ -314,8 +314,8 @@ def test_queries_grow_far_slower_than_conversations(write):
     run(write(talk("warm-up")))
     small, large = queries(10), queries(1000)
 
-    assert small < 35
-    assert large < 110, large  # two batches, and five transactions to store them
+    assert small < 37  # who does it is asked for, too
+    assert large < 112, large  # two batches, and five transactions to store them
 
 
 @pytest.mark.one_database
