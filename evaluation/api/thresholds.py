@@ -12,10 +12,10 @@ from evaluation.services.launch import thresholds
 from labeling.api.base import ApiView, reading_and
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.opening import led, readable
 from labeling.api.requests import sent, user_of
 from labeling.domain.scopes import Scope
 from labeling.models import Project
+from labeling.services import access
 
 
 class ThresholdsIn(serializers.Serializer[Any]):
@@ -51,7 +51,7 @@ class ThresholdsView(ApiView):
     @extend_schema(responses={200: ThresholdsOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """What the project's gate asks of runs that are launched from now on."""
-        return Response(_shown(readable(request, slug)))
+        return Response(_shown(access.readable(request.user, slug)))
 
     @extend_schema(
         request=ThresholdsIn,
@@ -59,7 +59,7 @@ class ThresholdsView(ApiView):
     )
     def put(self, request: Request, slug: str) -> Response:
         """Set them all (leads). Runs that were launched before keep their gate."""
-        project = led(request, slug)
+        project = access.led(request.user, slug)
         fields = sent(request, ThresholdsIn)
         thresholds.store(
             project,

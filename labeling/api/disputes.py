@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.opening import readable, require_lead
 from labeling.api.paging import OLDEST_FIRST, PageOut, part
 from labeling.api.requests import sent, user_of
 from labeling.domain.gold.disputes import blind
@@ -26,7 +25,7 @@ from labeling.models import (
     GoldRelease,
     Project,
 )
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.gold import disputes, looks
 from labeling.services.gold.disputes import Standing
 from labeling.services.settling.corrections import side_of
@@ -133,7 +132,7 @@ class DisputesView(ApiView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Disputes about the project's gold. Of what I may judge it shows no side and no reason."""
-        project = readable(request, slug)
+        project = access.readable(request.user, slug)
         rows = disputes.shown_to(Dispute.objects.of_project(project), user_of(request))
         if state := request.query_params.get("state"):
             rows = rows.filter(outcome__isnull=state == "open")
@@ -209,7 +208,7 @@ class DisputeDecideView(ApiView):
     def post(self, request: Request, pk: int) -> Response:
         """Decide where the judges do not agree (leads)."""
         opened = _open(request, pk)
-        require_lead(request, opened.project)
+        access.require_lead(request.user, opened.project)
         disputes.break_tie(opened.dispute, by=user_of(request), **sent(request, DecideIn))
         return Response(_detail(request, pk))
 

@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.opening import led, readable
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page, part
 from labeling.api.requests import sent, user_of
 from labeling.domain.gold.lint import KINDS
@@ -28,6 +27,7 @@ from labeling.models import (
     LintWaiver,
     Project,
 )
+from labeling.services import access
 from labeling.services.gold import gold_requests, lint, lint_requests
 from labeling.words import is_fact, words_of
 
@@ -86,7 +86,8 @@ class FreezesView(ApiView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Who asked for gold and what came of it, newest first."""
-        asked, following = part(request, _freezes(readable(request, slug)), newest_first=True)
+        project = access.readable(request.user, slug)
+        asked, following = part(request, _freezes(project), newest_first=True)
         return Response(FreezePageOut({"next": following, "results": _states(asked)}).data)
 
     @extend_schema(
@@ -96,7 +97,7 @@ class FreezesView(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a release (leads). A worker makes it; the address with its id says what came of
         it. What was asked for already and waits is the same request."""
-        project = led(request, slug)
+        project = access.led(request.user, slug)
         fields = sent(request, FreezeIn)
         asked = gold_requests.request_freeze(project=project, by=user_of(request), **fields)
         (state,) = _states([_freezes(project).get(pk=asked.request.pk)])
@@ -109,7 +110,7 @@ class FreezeView(ApiView):
     @extend_schema(responses={200: FreezeOut, 404: ErrorOut})
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Whether the release is there, or why not."""
-        asked = get_object_or_404(_freezes(readable(request, slug)), pk=pk)
+        asked = get_object_or_404(_freezes(access.readable(request.user, slug)), pk=pk)
         (state,) = _states([asked])
         return Response(FreezeOut(state).data)
 
@@ -236,7 +237,7 @@ class LintView(ApiView):
     @extend_schema(parameters=[LAYER], responses={200: LintOut, 400: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """What lint found the last time in labels that would be frozen, counted by kind."""
-        project = readable(request, slug)
+        project = access.readable(request.user, slug)
         return Response(_lint(project, _layer(request, project)))
 
     @extend_schema(
@@ -245,7 +246,7 @@ class LintView(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Have a worker look (leads)."""
-        project = led(request, slug)
+        project = access.led(request.user, slug)
         layer = sent(request, LayerIn)["layer"]
         lint_requests.request(project=project, layer=layer, by=user_of(request))
         return Response(_lint(project, layer), status=status.HTTP_202_ACCEPTED)
@@ -265,7 +266,7 @@ class LintFindingsView(ApiView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """The findings of the last report of a layer."""
-        project = readable(request, slug)
+        project = access.readable(request.user, slug)
         of_report = LintFinding.objects.filter(
             report__project=project, report__layer=_layer(request, project)
         )
@@ -289,7 +290,7 @@ class LintWaiversView(ApiView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """What was accepted, by whom and why, newest first."""
-        project = readable(request, slug)
+        project = access.readable(request.user, slug)
         rows = lint.waivers_of(project, _layer(request, project))
         return page(request, rows, WaiverOut, newest_first=True)
 
@@ -298,7 +299,7 @@ class LintWaiversView(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Accept what is open of a kind, or one finding (leads). Releases state it."""
-        project = led(request, slug)
+        project = access.led(request.user, slug)
         fields = sent(request, WaiveIn)
         layer, kind = fields.pop("layer"), fields.pop("kind")
         waiver = lint.waive(project, layer, kind, by=user_of(request), **fields)
@@ -314,7 +315,7 @@ class LintWithdrawView(ApiView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """End a waiver: what it covered is open again (leads)."""
-        project = led(request, slug)
+        project = access.led(request.user, slug)
         rows = LintWaiver.objects.select_related("project", "by")
         waiver = get_object_or_404(rows, pk=pk, project=project)
         lint.withdraw(waiver, by=user_of(request), **sent(request, WithdrawIn))

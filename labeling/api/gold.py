@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, prefetch_related_objects
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
@@ -24,7 +22,7 @@ from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, pag
 from labeling.api.requests import sent, user_of
 from labeling.domain.gold.statement import FORMAT_2, format_of
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
-from labeling.services import blindness, pseudonyms
+from labeling.services import access, blindness, pseudonyms
 from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import export, formats_for
 from labeling.services.exchange.native_files import export_lines, proof_text
@@ -369,8 +367,7 @@ class GoldCorrectionsView(ApiView):
     def post(self, request: Request, name: str, version: int) -> Response:
         """Freeze the next version of gold from elsewhere, with what disputes decided (leads)."""
         release = _release(request, name, version)
-        if Role.LEAD not in release.project.roles_of(request.user):
-            raise PermissionDenied(_("Only a lead of the project may change it."))
+        access.require_lead(request.user, release.project)
         message = sent(request, CorrectionsIn)["message"].strip()
         frozen = corrections.freeze_corrections(release, message=message, by=user_of(request))
         fresh = _release(request, frozen.name, frozen.version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -14,7 +14,9 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, OWN_WORK, READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.requests import user_of
 from labeling.models import Admission, Membership, Project, Qualification
+from labeling.services import access
 from labeling.services.quality import newcomers
 from labeling.services.quality.newcomers import LayerResult, Standing
 from labeling.services.work import assignments, check_turns
@@ -91,12 +93,12 @@ class OwnCalibrationView(ApiView):
     @extend_schema(responses={200: CalibrationOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """Where I am: what I may do full labeling of, and how my last try went."""
-        return self._answer(_user(request), _visible(request, slug))
+        return self._answer(user_of(request), access.any_role(request.user, slug))
 
     @extend_schema(request=None, responses={200: CalibrationOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, slug: str) -> Response:
         """Begin to calibrate, or try again; a try under way goes on."""
-        user, project = _user(request), _visible(request, slug)
+        user, project = user_of(request), access.any_role(request.user, slug)
         newcomers.begin(project, user)
         return self._answer(user, project)
 
@@ -114,7 +116,7 @@ class AdmissionsView(ApiView):
     @extend_schema(responses={200: AdmissionOut(many=True), 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """Where every annotator is; nobody while no calibration round has passed."""
-        project = _readable(request, slug)
+        project = access.readable(request.user, slug)
         tries = check_turns.plan_of(project).tries
         rows = [_shown(standing, tries) for standing in newcomers.by_person(project)]
         return Response(AdmissionOut(rows, many=True).data)
@@ -127,7 +129,7 @@ class AdmissionView(ApiView):
 
     @extend_schema(responses={200: AdmissionOut, 404: ErrorOut})
     def get(self, request: Request, slug: str, username: str) -> Response:
-        project = _readable(request, slug)
+        project = access.readable(request.user, slug)
         person = get_object_or_404(assignments.annotators(project), username=username)
         return Response(AdmissionOut(_admission(person, project)).data)
 
@@ -141,7 +143,7 @@ class AdmissionView(ApiView):
         fields = LetInIn(data=request.data)
         fields.is_valid(raise_exception=True)
         reason = fields.validated_data["reason"]
-        newcomers.let_in(project, person, by=_user(request), reason=reason)
+        newcomers.let_in(project, person, by=user_of(request), reason=reason)
         return Response(AdmissionOut(_admission(person, project)).data)
 
 
@@ -152,7 +154,7 @@ class AnotherTryView(ApiView):
     def post(self, request: Request, slug: str, username: str) -> Response:
         """Allow another try after the last one (leads); changes nothing where one is left."""
         project, person = _led(request, slug, username)
-        newcomers.allow_another_try(project, person, by=_user(request))
+        newcomers.allow_another_try(project, person, by=user_of(request))
         return Response(AdmissionOut(_admission(person, project)).data)
 
 
@@ -209,23 +211,8 @@ def _result(layer: str, said: LayerResult) -> dict[str, Any]:
     return {**said, "layer": layer, "reason": words_of(said["reason"])}
 
 
-def _visible(request: Request, slug: str) -> Project:
-    return get_object_or_404(Project.objects.visible_to(request.user), slug=slug)
-
-
-def _readable(request: Request, slug: str) -> Project:
-    readable: Any = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-    project: Project = get_object_or_404(readable, slug=slug)
-    return project
-
-
 def _led(request: Request, slug: str, username: str) -> tuple[Project, User]:
-    project = _readable(request, slug)
+    project = access.readable(request.user, slug)
     if Role.LEAD not in project.roles_of(request.user):
         raise PermissionDenied("Only a lead of the project decides who is let in.")
     return project, get_object_or_404(assignments.annotators(project), username=username)
-
-
-def _user(request: Request) -> User:
-    """The signed-in user: permissions have let nobody else through."""
-    return cast(User, request.user)

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import DateTimeField, Value
 from django.db.models.functions import Coalesce
 from rest_framework import serializers
@@ -14,6 +13,7 @@ from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import user_of
 from labeling.models import Assignment
 from labeling.services.work import assignments, ownership
 
@@ -54,7 +54,7 @@ class QueueView(ApiView):
     @extend_schema(parameters=ORDERED, responses={200: QueuePageOut, 400: ErrorOut})
     def get(self, request: Request) -> Response:
         """My work, in the order to work through; closed rounds last."""
-        rows = assignments.queue(_user(request))
+        rows = assignments.queue(user_of(request))
         rows = rows.annotate(closed_at=Coalesce("round__closed_at", STILL_OPEN))
         return ordered_page(request, rows, AssignmentOut, by=IN_ORDER)
 
@@ -65,7 +65,7 @@ class NextView(ApiView):
     @extend_schema(request=None, responses=NextOut)
     def post(self, request: Request) -> Response:
         """The next conversation to label, taken from a pool if nothing is planned."""
-        assignment = assignments.next_for(_user(request))
+        assignment = assignments.next_for(user_of(request))
         return Response({"assignment": assignment.pk if assignment else None})
 
 
@@ -91,9 +91,4 @@ class LeaseView(ApiView):
 
 
 def _mine(request: Request, pk: int) -> Assignment:
-    return ownership.own(_user(request), pk, "round", "conversation")
-
-
-def _user(request: Request) -> User:
-    """The signed-in user: permissions have let nobody else through."""
-    return cast(User, request.user)
+    return ownership.own(user_of(request), pk, "round", "conversation")

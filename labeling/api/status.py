@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +13,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
-from labeling.services import jobs
+from labeling.services import access, jobs
 from labeling.services import status as service
 from labeling.services.jobs import Scope
 from labeling.words import words
@@ -80,7 +77,7 @@ class ProjectStatusView(ApiView):
     @extend_schema(responses={200: StatusOut})
     def get(self, request: Request, slug: str) -> Response:
         """Background work of one project."""
-        project = _read(request.user, slug)
+        project = access.readable(request.user, slug)
         return Response(StatusOut(service.of([project.pk])).data)
 
 
@@ -90,17 +87,11 @@ class ProjectFreeView(ApiView):
     @extend_schema(request=FreeIn, responses={200: JobOut, 400: ErrorOut, 409: ErrorOut})
     def post(self, request: Request, slug: str) -> Response:
         """Take a job from whoever holds it, so that the next worker begins at once."""
-        project = _read(request.user, slug)
-        if Membership.Role.LEAD not in project.roles_of(request.user):
-            raise PermissionDenied(_("Only a lead of the project may change it."))
+        project = access.led(request.user, slug)
         fields = FreeIn(data=request.data)
         fields.is_valid(raise_exception=True)
         job = service.free(**fields.validated_data, scope=[project.pk], by=request.user)
         return Response(JobOut(job).data)
-
-
-def _read(user: Any, slug: str) -> Project:
-    return get_object_or_404(Project.objects.with_role(user, *READER), slug=slug)
 
 
 def _scope_of(user: Any) -> Scope:

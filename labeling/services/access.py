@@ -26,9 +26,13 @@ def readable(user: Any, slug: str) -> Project:
 def led(user: Any, slug: str) -> Project:
     """For leads; a researcher, who may read the same page, gets 403."""
     project = readable(user, slug)
+    require_lead(user, project)
+    return project
+
+
+def require_lead(user: Any, project: Project) -> None:
     if not leads(user, project):
         raise PermissionDenied(_("Only a lead of the project may change it."))
-    return project
 
 
 def leads(user: Any, project: Project) -> bool:
