@@ -1,6 +1,6 @@
 """How many requests were answered and how long they took, summed over all web processes.
 
-Each process counts in a file of its own, which it holds by a lock as long as it lives; whoever
+Each process counts in a separate file, which it holds by a lock as long as it lives; whoever
 reads sums them all, and adds the files of processes that have ended to one of the past. So a
 figure never falls, and counting costs a request a few microseconds.
 """
@@ -90,7 +90,7 @@ class Counts:
         struct.pack_into("d", memory, 8 * place, before + by)
 
     def _own(self) -> mmap.mmap:
-        """A fork begins a file of its own."""
+        """A fork begins a separate file."""
         if self._memory is None or self._process != os.getpid():
             self._process = os.getpid()
             self._memory = _begin(_folder() / f"web-{self._process}-{os.urandom(4).hex()}")

@@ -86,7 +86,7 @@ class ProjectFreeView(ApiView):
 
     @extend_schema(request=FreeIn, responses={200: JobOut, 400: ErrorOut, 409: ErrorOut})
     def post(self, request: Request, slug: str) -> Response:
-        """Take a job from whoever holds it, so that the next worker begins at once."""
+        """Take a job from its holder, so that the next worker begins at once."""
         project = access.led(request.user, slug)
         fields = FreeIn(data=request.data)
         fields.is_valid(raise_exception=True)

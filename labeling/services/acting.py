@@ -1,7 +1,8 @@
 """Who does what a command does: everything that it writes names a person.
 
-A request has a user. A command has whoever its ``--as`` names, or else the account of the command
-line, which is called after the user of the operating system and which nobody can sign in with.
+A request has a user. A command has the person that its ``--as`` names, or else the account of the
+command line, which is called after the user of the operating system and which nobody can sign in
+with.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Job:
     done: int | None = None
     total: int | None = None
     is_stuck: bool = False
-    """Whoever holds it is gone, or holds it longer than anybody may."""
+    """Its holder is gone, or has had it longer than anybody may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class NothingToFree(RuleError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``free`` takes the work from whoever holds it, so that another worker begins at once."""
+    """``free`` takes the work from its holder, so that another worker begins at once."""
 
     name: str
     jobs: Callable[[Scope], Iterable[Job]]
@@ -128,7 +128,7 @@ def failures(scope: Scope = None) -> list[Failure]:
 
 
 def free(kind: str, key: int, *, scope: Scope) -> Job:
-    """Take a job from whoever holds it. Only of these projects."""
+    """Take a job from its holder. Only of these projects."""
     found = _KINDS.get(kind)
     job = next((job for job in found.jobs(scope) if job.key == key), None) if found else None
     if found is None or job is None or found.free is None or not found.free(key):

@@ -79,7 +79,7 @@ def _workers(open_jobs: Iterable[Job]) -> list[Worker]:
 
 @transaction.atomic
 def free(kind: str, key: int, *, scope: Scope, by: Any) -> Job:
-    """Take a job from whoever holds it, on record. Whoever lives stores nothing more of it."""
+    """Take a job from its holder, on record. A holder that lives stores nothing more of it."""
     job = jobs.free(kind, key, scope=scope)
     subject: Project | Any = job.project or by
     events.record(

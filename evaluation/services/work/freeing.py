@@ -1,4 +1,4 @@
-"""Taking work from whoever holds it, because somebody says that it is stuck.
+"""Taking work from its holder, because somebody says that it is stuck.
 
 It is safe whether the holder lives or not: one that lives has lost its lease, so it stores nothing
 more, and what was not stored is made again. The attempt is not counted: nobody has proved a death.

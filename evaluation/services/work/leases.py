@@ -87,7 +87,7 @@ def _next_attempt() -> Case:
 def count_death(rows: QuerySet[Any]) -> int:
     """The process that held this work has died: others may take it, and the attempt counts.
 
-    Once, whoever notices it too: nobody holds it afterwards. Also if it is noticed late.
+    Once, however many notice it: nobody holds it afterwards. Also if it is noticed late.
     """
     held = rows.filter(state=State.RUNNING, owner__isnull=False)
     return held.update(owner=None, lease_expires_at=Now(), attempts=F("attempts") + 1)

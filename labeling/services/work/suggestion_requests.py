@@ -139,7 +139,7 @@ def give_back(request_id: int, owner: UUID) -> None:
 
 
 def free(request_id: int) -> bool:
-    """Take it from whoever is at it: they store nothing more, and another worker begins."""
+    """Take it from its holders: they store nothing more, and another worker begins."""
     held = SuggestionRequest.objects.filter(pk=request_id, finished_at=None, owner__isnull=False)
     return held.update(owner=None, lease_expires_at=None, woken_at=None) == 1
 
