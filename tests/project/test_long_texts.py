@@ -24,6 +24,7 @@ from tests.fakes import WordOverlap, requirement
 N = 2_500  # characters
 MOST = 3.0
 QUICK = 0.05  # seconds: below, a ratio says nothing
+TRIES = 5
 UNITS = (
     *(" ", "\n", "a", "1", "{", '[{"', "`", "*a ", "> ", "  - ", "|a"),
     *("\u0301", "1 ", "1,", "a@", "A. ", "a\n", "if ", "公司"),
@@ -111,11 +112,14 @@ def test_twice_the_text_takes_about_twice_as_long(name: str) -> None:
     for unit in UNITS:
         once, twice = (unit * (size // len(unit)) for size in (N, 2 * N))
         took = seconds(read, twice)
-        if took < QUICK:
-            continue
-        before = min(seconds(read, once) for _ in range(2))
-        took = min(took, seconds(read, twice))
-        assert took < max(QUICK, MOST * before), (unit, before, took)
+        before = seconds(read, once)
+        for _ in range(TRIES):  # the quickest of several: other processes slow some of them down
+            if took < max(QUICK, MOST * before):
+                break
+            before = min(before, seconds(read, once))
+            took = min(took, seconds(read, twice))
+        else:
+            pytest.fail(f"{unit!r}: {took:.3f} s for twice the text, {before:.3f} s for once")
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,11 @@ def restore(content: IO[bytes]) -> None:
 
 
 def count(cursor: Any) -> dict[str, int]:
-    """The rows of each table, through Django's connection."""
+    """The rows of each table, but for those in which SQLite keeps what it knows of the others."""
     counts = {}
     for table in sorted(connection.introspection.table_names(cursor)):
+        if table.startswith("sqlite_"):
+            continue
         cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(table)}")
         counts[table] = int(cursor.fetchone()[0])
     return counts
@@ -79,13 +81,7 @@ def _copied_sqlite(beside: Path) -> Iterator[Copy]:
         source.backup(copy)  # in one step: others go on writing into the log meanwhile
         copy.execute("PRAGMA journal_mode = DELETE")
         _require_whole(copy)
-        tables = copy.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        )
-        counts = {
-            name: int(copy.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0])
-            for (name,) in sorted(tables.fetchall())
-        }
+        counts = count(copy.cursor())
         rows = copy.execute("SELECT app, name FROM django_migrations")
         migrations = sorted(f"{app}.{name}" for app, name in rows)
         with open(file.name, "rb") as content:
