@@ -16,7 +16,6 @@ from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import experiments, lists
-from evaluation.services.run.experiments import ExperimentRow
 from evaluation.services.run.lists import Asked
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
@@ -95,9 +94,8 @@ class ExperimentsView(ApiView):
         asked = Asked(sort=sort, after=position(request, "before"))
         primary = lists.primaries(request.user)
         page = lists.page(_finished(request), asked, reader=request.user, primary=primary)
-        rows = _rows(request, Run.objects.filter(pk__in=page.numbers))
-        by_run = {row["experiment_id"]: row for row in rows}
-        shown = [by_run[number] for number in page.numbers if number in by_run]
+        sealed = partial(looks.sealed_among, request.user)
+        shown = experiments.rows_of(page.numbers, sealed=sealed)
         following = page.following and address(request, "before", str(page.following))
         return Response(ExperimentPageOut({"next": following, "results": shown}).data)
 
@@ -112,16 +110,13 @@ class ExperimentFileView(ApiView):
     def get(self, request: Request) -> HttpResponseBase:
         """The whole log as a table, oldest first."""
         require_reader(request.user)
-        lines = experiments.csv_lines(_rows(request, _finished(request)))
+        sealed = partial(looks.sealed_among, request.user)
+        lines = experiments.csv_lines(experiments.rows(_finished(request), sealed=sealed))
         return StreamingHttpResponse(
             lines,
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": 'attachment; filename="experiments.csv"'},
         )
-
-
-def _rows(request: Request, runs: RunQuerySet) -> list[ExperimentRow]:
-    return experiments.rows(runs, sealed=partial(looks.sealed_among, request.user))
 
 
 def _finished(request: Request) -> RunQuerySet:

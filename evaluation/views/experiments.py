@@ -48,14 +48,14 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     asked = _asked(request)
     primary = lists.primaries(request.user)
     page = lists.page(_runs(request), asked, reader=request.user, primary=primary)
-    log = _rows(page.numbers, request)
+    log = experiments.rows_of(page.numbers, sealed=partial(looks.sealed_among, request.user))
     splits, changed = _run_splits(log), _changed(log)
     deciding = _deciding(page.numbers, request.user)
     by_name = _all(request).order_by("release__name").values_list("release__name", flat=True)
     names = list(by_name.distinct())
     kept = runs.columns_of(request, COLUMNS, kept_as=CHOSEN)
     columns = [name for name in COLUMNS if name in kept] or list(COLUMNS)
-    chosen = request.GET.get("gold", "").replace("\x00", "")
+    chosen = request.GET.get("gold", "")
     drawn = names[0] if len(names) == 1 else chosen
     context: dict[str, Any] = {
         "rows": [_shown(row, splits, changed, deciding) for row in log],
@@ -79,14 +79,6 @@ def _asked(request: HttpRequest) -> Asked:
     sort = request.GET.get("sort", "")
     known = sort if sort.removeprefix("-") in SORTED_BY else ""
     return Asked(sort=known, after=whole_number(request.GET.get("before", "")))
-
-
-def _rows(numbers: Sequence[int], request: HttpRequest) -> list[ExperimentRow]:
-    """What was changed is asked for by itself: the run before may be on another page."""
-    shown = Run.objects.filter(pk__in=numbers)
-    log = experiments.rows(shown, sealed=partial(looks.sealed_among, request.user))
-    by_number = {row["experiment_id"]: row for row in log}
-    return [by_number[number] for number in numbers if number in by_number]
 
 
 @require_GET
@@ -115,7 +107,7 @@ def _all(request: HttpRequest) -> RunQuerySet:
 
 
 def _runs(request: HttpRequest) -> RunQuerySet:
-    name = request.GET.get("gold", "").replace("\x00", "")
+    name = request.GET.get("gold", "")
     return _all(request).filter(release__name=name) if name else _all(request)
 
 

@@ -137,10 +137,10 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
 
 def _asked(request: HttpRequest) -> Asked:
     names = ("pipeline", "release", "split", "status", "tag", "sort")
-    texts = {name: request.GET.get(name, "").replace("\x00", "") for name in names}
+    texts = {name: request.GET.get(name, "") for name in names}
     return Asked(
         **texts,
-        search=request.GET.get("q", "").replace("\x00", "").strip(),
+        search=request.GET.get("q", "").strip(),
         mine="mine" in request.GET,
         after=whole_number(request.GET.get("before", "")),
     )

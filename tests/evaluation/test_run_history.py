@@ -77,6 +77,20 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
     assert shown(f"?before={everything.pk}") == {nothing.pk}
 
 
+def test_filters_can_be_cleared_and_are_named_where_nothing_fits(
+    finished: Any, signed_in: Any
+) -> None:
+    finished()
+    noor = signed_in("noor")
+    every, fitting, none = (
+        text(noor.get(reverse("runs") + query))
+        for query in ("", "?status=finished", "?status=failed")
+    )
+
+    assert ("Clear" in every, "Clear" in fitting) == (False, True)
+    assert "No run fits these filters" in none
+
+
 def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     assert "You have launched no run yet" in text(noor.get(reverse("runs-mine")))

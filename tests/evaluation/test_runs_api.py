@@ -102,6 +102,7 @@ def test_experiments_come_sorted_page_by_page_and_as_a_table(
 
     shown = [row["experiment_id"] for row in (*first["results"], *second["results"])]
     assert (shown, second["next"]) == (runs, None)
+    assert [row["baseline"] for row in second["results"]] == [False]
     assert len(table.splitlines()) == 4
     assert noor.get("/api/experiments/?sort=x").status_code == 400
 

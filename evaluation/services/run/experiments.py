@@ -17,7 +17,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import OPEN, Aggregate, Run, Score
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.run import exposures
+from evaluation.services.run import exposures, lists
 from evaluation.services.run.comparisons import changed
 from evaluation.services.run.exposures import Exposures
 from labeling.domain.csv_cells import safe_row
@@ -95,13 +95,19 @@ def rows(
     loaded = list(runs_shown.with_synthetic().prefetch_related(figures))
     parts, kept = _parts(loaded, shown), sealed(loaded)
     counts = exposures.of_runs(run.pk for run in loaded)
-    before: dict[str, Run] = {}
-    described = []
-    for run in loaded:
-        row = _row(run, before.get(run.release.name), parts, counts[run.pk])
-        described.append(_without_test(row) if run.pk in kept else row)
-        before[run.release.name] = run
-    return described
+    before = lists.predecessors(loaded)
+    described = [_row(run, before.get(run.pk), parts, counts[run.pk]) for run in loaded]
+    return [_without_test(row) if row["experiment_id"] in kept else row for row in described]
+
+
+def rows_of(
+    numbers: Sequence[int], *, sealed: Callable[[Iterable[Run]], Collection[int]]
+) -> list[ExperimentRow]:
+    """Those of the runs on a page, in its order."""
+    by_number = {
+        row["experiment_id"]: row for row in rows(Run.objects.filter(pk__in=numbers), sealed=sealed)
+    }
+    return [by_number[number] for number in numbers if number in by_number]
 
 
 def _parts(runs: Sequence[Run], metrics: Sequence[str]) -> dict[Part, float]:

@@ -57,7 +57,7 @@ class Asked:
     """The last run of the page before."""
 
     @property
-    def isfiltered(self) -> bool:
+    def is_filtered(self) -> bool:
         words = (self.pipeline, self.release, self.split, self.status, self.tag, self.search)
         return any(words) or self.mine
 
@@ -217,7 +217,15 @@ SORTS: dict[str, Callable[[Any, Primaries], Any]] = {
 
 
 def changed(runs: Sequence[Run]) -> dict[int, list[Fact] | None]:
-    """What is different from the finished run before it on gold of the same name; None: the first.
+    """What is different from the finished run before; None: the first."""
+    earlier = predecessors(runs)
+    return {
+        run.pk: changes.between(earlier[run.pk], run) if run.pk in earlier else None for run in runs
+    }
+
+
+def predecessors(runs: Sequence[Run]) -> dict[int, Run]:
+    """The finished run before each, on gold of the same name, where there is one.
 
     Two queries for any number of runs.
     """
@@ -230,15 +238,11 @@ def changed(runs: Sequence[Run]) -> dict[int, list[Fact] | None]:
     pairs = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(
         before=Subquery(before.values("pk")[:1])
     )
-    predecessor = dict(pairs.order_by().values_list("pk", "before"))
+    numbers = dict(pairs.order_by().values_list("pk", "before"))
     fields = ("pipeline", "pipeline_version", "config", "seed", "repetitions", "release__version")
     loaded = Run.objects.select_related("release").only(*fields)
     earlier = {run.pk: run for run in loaded.filter(pk__in=pairs.order_by().values("before"))}
-    facts: dict[int, list[Fact] | None] = {}
-    for run in runs:
-        number = predecessor[run.pk]
-        facts[run.pk] = None if number is None else changes.between(earlier[number], run)
-    return facts
+    return {pk: earlier[number] for pk, number in numbers.items() if number is not None}
 
 
 def highest(
