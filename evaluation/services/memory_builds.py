@@ -26,7 +26,13 @@ from evaluation.services.language_models.endpoints import model_from_settings
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
-from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry, holder_is_gone
+from evaluation.services.work.leases import (
+    LONGEST_RETRY_SECONDS,
+    MAX_ATTEMPTS,
+    KeepAlive,
+    expiry,
+    holder_is_gone,
+)
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
@@ -44,7 +50,6 @@ BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
 RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
 RETRY_SECONDS = 20
-LONGEST_WAIT_SECONDS = 3600  # even if a server asks for more
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
 
 
@@ -282,7 +287,7 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
 def _failure(error: Exception, attempts: int) -> Mapping[str, Any]:
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
-        wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))
+        wait = timedelta(seconds=min(asked, LONGEST_RETRY_SECONDS))
         return {"lease_expires_at": Now() + wait}
     return {"failure": working.fact_of(error)}
 

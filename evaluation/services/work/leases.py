@@ -334,24 +334,32 @@ def expiry() -> CombinedExpression:
     return Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS)
 
 
+LONGEST_RETRY_SECONDS = 3600.0
+"""For so long a build of layers waits for its next attempt if a server asks for it."""
 MARGIN_SECONDS = 60
-"""Beyond a lease: what failed waits up to that long for its next attempt."""
+"""Beyond a lease: other work that failed waits up to that long for its next attempt."""
 
 
-def _held() -> tuple[tuple[QuerySet[Any], str], ...]:
-    """What may be leased, by the indexes of open work: all workers look every few seconds."""
+def _held() -> tuple[tuple[QuerySet[Any], str, float], ...]:
+    """What may be leased, and for how long, by the indexes of open work: all workers look often."""
+    lease = float(settings.CASE_LEASE_SECONDS)
     open_runs = Run.objects.filter(scored_at=None)
     judgings = Judging.objects.filter(run__in=open_runs)
+    builds = LayerBuild.objects.unfinished()
     work = (
         CaseRun.objects.unfinished().filter(run__in=open_runs),
         Answer.objects.unfinished(),
         Judgement.objects.unfinished().filter(judging__in=judgings),
         TrialCase.objects.unfinished(),
         Probing.objects.unfinished(),
-        LayerBuild.objects.unfinished(),
+        builds.exclude(owner=None),
         SuggestionRequest.objects.filter(finished_at=None),
     )
-    return (*((rows, "lease_expires_at") for rows in work), (open_runs, "scoring_expires_at"))
+    return (
+        *((rows, "lease_expires_at", lease) for rows in work),
+        (builds.filter(owner=None), "lease_expires_at", LONGEST_RETRY_SECONDS),
+        (open_runs, "scoring_expires_at", lease),
+    )
 
 
 def cap() -> int:
@@ -360,8 +368,9 @@ def cap() -> int:
     A clock that was wrong and is set right leaves leases in the future. Who lives renews them, and
     what a dead worker held is free after one lease.
     """
-    longest = Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS + MARGIN_SECONDS)
-    return sum(
-        rows.filter(**{f"{column}__gt": longest}).update(**{column: expiry()})
-        for rows, column in _held()
-    )
+    n_shortened = 0
+    for rows, column, seconds in _held():
+        too_late = {f"{column}__gt": Now() + timedelta(seconds=seconds + MARGIN_SECONDS)}
+        longest = {column: Now() + timedelta(seconds=seconds)}
+        n_shortened += rows.filter(**too_late).update(**longest)
+    return n_shortened
