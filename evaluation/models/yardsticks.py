@@ -7,8 +7,12 @@ from labeling.models.fields import FactField
 
 
 class YardstickQuerySet(models.QuerySet["Yardstick"]):
+    def tried(self) -> YardstickQuerySet:
+        """Measured, or known to fail; of the others, cases are missing."""
+        return self.filter(computed_at__isnull=False)
+
     def measured(self) -> YardstickQuerySet:
-        return self.filter(failure=None).exclude(computed_at=None)
+        return self.tried().filter(failure=None)
 
 
 class Yardstick(models.Model):

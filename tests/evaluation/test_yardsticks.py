@@ -302,6 +302,29 @@ def test_a_floor_that_breaks_is_reported_and_the_run_has_its_scores(
     assert of(run, "requirement_f1")["no_skill"] == NO_FLOOR.as_json()
 
 
+def test_nobody_waits_for_a_floor_that_breaks_on_a_large_release(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a worker would try it again every minute, and no other release would get its floors."""
+    release, floor, told = answer(project, [1, 2], [1, 2], [1]), yardsticks._floor, []
+
+    def broken(frame: Any, pipeline: Any, items: Any) -> Any:
+        if pipeline.name == "everything":
+            raise RuntimeError("no luck")
+        return floor(frame, pipeline, items)
+
+    monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
+    monkeypatch.setattr(yardsticks, "_floor", broken)
+    monkeypatch.setattr(yardsticks._messages, "send_again", told.append)
+    run = run_on(release)
+    assert of(run, "requirement_recall")["awaited"] == ["everything"]
+
+    tasks.measure_floors(release.pk)
+
+    assert "awaited" not in of(run, "requirement_recall")
+    assert told == []
+
+
 def test_every_layer_declares_floors_that_fit_it() -> None:
     for layer in GOLD_LAYERS.values():
         assert layer.floors, layer.name

@@ -76,8 +76,8 @@ class Standing:
         } | {PEOPLE: spec.sha256_of({})}
         newest = {
             row.pipeline: row
-            for row in self._frame.stored().filter(pipeline__in=names).order_by("pk")
-            if row.config_sha256 == hashes[row.pipeline] and row.failure is None
+            for row in self._frame.yardsticks().measured().filter(pipeline__in=names).order_by("pk")
+            if row.config_sha256 == hashes[row.pipeline]
         }
         self._by_pipeline = {name: newest[name] for name in names if name in newest}
         self._awaited = floors_awaited(self._frame, budget_of(run))

@@ -30,6 +30,7 @@ from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure
 from evaluation.models import Aggregate, CaseRun, Run, RunSpec, Yardstick, YardstickCase
+from evaluation.models.yardsticks import YardstickQuerySet
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
 from evaluation.services.stores import FileStore
@@ -94,9 +95,8 @@ class Frame:
     def settings_sha256(self) -> str:
         return _settings_sha256(self.context.spec, self.context.ruler.id, self.metrics)
 
-    def stored(self) -> QuerySet[Yardstick]:
-        measured = Yardstick.objects.measured()
-        return measured.filter(release=self.release, settings_sha256=self.settings_sha256)
+    def yardsticks(self) -> YardstickQuerySet:
+        return Yardstick.objects.filter(release=self.release, settings_sha256=self.settings_sha256)
 
 
 def _settings_sha256(measured: RunSpec, ruler: str, metrics: Sequence[Metric]) -> str:
@@ -129,13 +129,13 @@ def ensure(run: Run, ruler: Ruler) -> None:
 
 
 def floors_awaited(frame: Frame, budget: int) -> list[str]:
-    """The floors that are not measured yet, and that nobody has to wait for."""
+    """The floors that nobody has tried to measure yet, and that no run has to wait for."""
     layer = frame.layer
     if _takes_budget(layer) or frame.release.items.count() <= AT_ONCE:
         return []
     if frame.settings_sha256 != _usual(frame.release).settings_sha256:
         return []  # no worker would measure these by itself
-    known = set(frame.stored().values_list("pipeline", "config_sha256"))
+    known = set(frame.yardsticks().tried().values_list("pipeline", "config_sha256"))
     configs = configs_of(layer, budget)
     return [name for name in layer.floors[1:] if (name, spec.sha256_of(configs[name])) not in known]
 
@@ -162,9 +162,7 @@ def wake_unattended() -> None:
     without = [
         Q(layer=layer.name)
         & ~Exists(
-            Yardstick.objects.exclude(computed_at=None).filter(
-                release=OuterRef("pk"), pipeline=layer.floors[-1]
-            )
+            Yardstick.objects.tried().filter(release=OuterRef("pk"), pipeline=layer.floors[-1])
         )
         for layer in GOLD_LAYERS.values()
     ]
@@ -241,10 +239,10 @@ def _ensure_one(frame: Frame, name: str, config: Mapping[str, Any]) -> None:
         except Exception as error:  # no figure of a run depends on it
             logger.exception("%s of %s cannot be measured.", name or "People", frame.release)
             failure = Fact("yardstick.cannot_measure", text=f"{type(error).__name__}: {error}")
-        open_one = Yardstick.objects.filter(pk=row.pk)
-        if failure:  # another machine may have measured it meanwhile, which has its own lock
-            open_one = open_one.exclude(pk__in=Yardstick.objects.measured().values("pk"))
-        open_one.update(failure=failure, computed_at=timezone.now())
+        # another machine may have measured it meanwhile, which has its own lock
+        measured = Yardstick.objects.measured().values("pk")
+        unmeasured = Yardstick.objects.filter(pk=row.pk).exclude(pk__in=measured)
+        unmeasured.update(failure=failure, computed_at=timezone.now())
 
 
 def _last_position(row: Yardstick) -> int:
@@ -291,7 +289,7 @@ def _floor(frame: Frame, pipeline: Pipeline, items: Sequence[GoldItem]) -> Itera
 
 def _gold_without(frame: Frame, items: Sequence[GoldItem]) -> dict[CaseKey, dict[str, Any]]:
     """By case, the gold without each person; none where too few have labelled."""
-    of_people = frame.stored().filter(pipeline=PEOPLE)
+    of_people = frame.yardsticks().measured().filter(pipeline=PEOPLE)
     rows = YardstickCase.objects.filter(yardstick__in=of_people, item__in=items)
     return {(row.item_id, row.part): row.gold_without for row in rows}
 
