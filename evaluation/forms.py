@@ -503,6 +503,15 @@ def _choice(value: str) -> tuple[str, str]:
 # --- files of predictions -------------------------------------------------------------------------
 
 
+def small_enough(file: UploadedFile) -> UploadedFile:
+    """A file of predictions that a request may bring; Django's ValidationError otherwise."""
+    if (file.size or 0) > predictions.MAX_BYTES:
+        raise forms.ValidationError(
+            _("The file is larger than 100 MB: measure it with assay evaluate --predictions.")
+        )
+    return file
+
+
 class PredictionsForm(forms.Form):
     """``releases`` limits what can be chosen."""
 
@@ -552,12 +561,7 @@ class PredictionsForm(forms.Form):
         return has_tests and self["split"].value() in ("", Conversation.Split.TEST)
 
     def clean_file(self) -> UploadedFile:
-        file: UploadedFile = self.cleaned_data["file"]
-        if (file.size or 0) > predictions.MAX_BYTES:
-            raise forms.ValidationError(
-                _("The file is larger than 100 MB: measure it with assay evaluate --predictions.")
-            )
-        return file
+        return small_enough(self.cleaned_data["file"])
 
     def clean_metrics(self) -> dict[str, Any]:
         settings = self.cleaned_data["metrics"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
@@ -14,6 +15,7 @@ from rest_framework.response import Response
 from evaluation import judge
 from evaluation.access import require_reader
 from evaluation.api.primary_metrics import PrimaryOut
+from evaluation.forms import small_enough
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, Answer, CaseRun, Run, RunNote, RunTag, Score
 from evaluation.services import job_kinds, looks
@@ -467,6 +469,9 @@ class PredictionsIn(serializers.Serializer[Any]):
     name = serializers.CharField(default="", allow_blank=True)
     metrics = serializers.JSONField(default=dict, help_text="Settings of the metrics, an object")
 
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        return small_enough(file)
+
     def validate_metrics(self, settings: Any) -> dict[str, Any]:
         if not isinstance(settings, dict):
             raise serializers.ValidationError("Settings are an object with names.")
@@ -483,7 +488,7 @@ class RunPredictionsView(ApiView):
         responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
     def post(self, request: Request) -> Response:
-        """Launch a run on the predictions of a file, which may be too large for a request."""
+        """Launch a run on the predictions of a file, of at most 100 MB."""
         require_reader(request.user)
         fields = sent(request, PredictionsIn)
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")

@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 
 from evaluation.layers import gold_layer
@@ -14,6 +14,8 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
+from labeling.models import Conversation
+from labeling.services import blindness
 from labeling.translation import lazy as _
 
 PAGE_SIZE = 50
@@ -90,6 +92,8 @@ def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> 
     metrics = present.case_columns(gold_layer(run.release.layer), answered=run.spec.has_answers)
     cases = CaseRun.objects.filter(run=run).select_related("item")
     cases = cases.defer("output", "usage", "item__canonical")
+    if asked.text:
+        cases = _with_text(cases, asked.text, blindness.again(request.user))
     page = _page(_that_fit(cases, asked, primary), asked)
     return {
         "columns": [_column(metric, asked) for metric in metrics],
@@ -119,14 +123,14 @@ def failures(cases: Any, primary: Metric) -> Any:
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
 
 
+def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
+    """Gold that the reader must not see is not searched either: what fits would tell it."""
+    in_json = json.dumps(text, ensure_ascii=False)[1:-1]
+    in_gold = Q(item__canonical__icontains=in_json) & ~Q(item__conversation__in=blind)
+    return cases.filter(Q(item__item_id__icontains=text) | Q(part__icontains=text) | in_gold)
+
+
 def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:
-    if asked.text:
-        in_json = json.dumps(asked.text, ensure_ascii=False)[1:-1]
-        cases = cases.filter(
-            Q(item__item_id__icontains=asked.text)
-            | Q(part__icontains=asked.text)
-            | Q(item__canonical__icontains=in_json)
-        )
     if asked.error:
         cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
     if asked.outcome == FAILURE:

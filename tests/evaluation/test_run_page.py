@@ -19,8 +19,10 @@ from evaluation.models import CaseRun, GateResult, Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
+from labeling.models import Membership
 from labeling.services import health
 from pipelines.types import Case, Output
+from tests import factories
 from tests.evaluation.conftest import perfect
 from tests.evaluation.screens import queries, text
 
@@ -205,6 +207,30 @@ def test_cases_are_filtered_by_what_came_out(
     message = run.cases.get(item__item_id__endswith="3").item.content["conversation"][0]["content"]
     assert "3" in shown(urlencode({"text": message[-25:].upper()}))
     assert shown("text=CASE-004&outcome=best") == shown("text=no+such+word") == []
+
+
+def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(
+    finished: Any, signed_in: Any, people: Any
+) -> None:
+    run = finished()
+    case = run.cases.select_related("item__conversation").earliest("pk")
+    project, talk = run.release.project, case.item.conversation
+    label = case.item.content["gold"]["requirements"][0]["title"]
+    Membership.objects.create(project=project, user=people["noor"], role="annotator")
+    factories.rounds.open_round(
+        project=project,
+        kind="calibration",
+        by=None,
+        conversations=[talk],
+        annotators=[people["noor"], people["ana"]],
+    )
+
+    def shown(name: str, text: str) -> bool:
+        address = f"{run.get_absolute_url()}?{urlencode({'text': text})}"
+        return case.pk in [row.case.pk for row in signed_in(name).get(address).context["cases"]]
+
+    assert [shown(name, label) for name in ("rita", "noor")] == [True, False]
+    assert shown("noor", case.case_id)
 
 
 def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(

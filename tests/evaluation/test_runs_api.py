@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Run
+from evaluation.services.launch import predictions
 from labeling.models import Membership
 from tests import factories
 from tests.evaluation.conftest import perfect
@@ -123,7 +124,9 @@ def test_leads_set_thresholds_and_researchers_read_them(release: Any, signed_in:
     assert wrong.json()["code"] == "threshold_refused"
 
 
-def test_predictions_of_a_file_become_a_run(release: Any, signed_in: Any) -> None:
+def test_predictions_of_a_file_become_a_run(
+    release: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     items = release.items.order_by("position")
     lines = [{"case_id": item.item_id, "output": {"requirements": []}} for item in items]
     noor = signed_in("noor")
@@ -134,7 +137,10 @@ def test_predictions_of_a_file_become_a_run(release: Any, signed_in: Any) -> Non
 
     launched = send("\n".join(map(json.dumps, lines)))
     refused = send("{")
+    monkeypatch.setattr(predictions, "MAX_BYTES", 10)
+    too_large = send(" " * 11)
 
     assert launched.status_code == 201
     assert Run.objects.get().name == launched.json()["name"] == "Mine"
     assert (refused.status_code, refused.json()["code"]) == (400, "predictions_refused")
+    assert "larger than 100 MB" in too_large.json()["details"]["fields"]["file"][0]
