@@ -19,7 +19,7 @@ from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.requests import sent, user_of
 from labeling.domain.scopes import Scope
 from labeling.models import Invitation
-from labeling.models.projects import limit_of
+from labeling.models.projects import is_within_limit
 from labeling.services import access, invitations
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
 from labeling.services.links import absolute
@@ -162,8 +162,8 @@ class JoinView(ApiView):
     def post(self, request: Request) -> Response:
         """Join a project by an invitation link. Who has the role already uses nothing up."""
         secret = sent(request, SecretIn)["secret"].rstrip("/").rpartition("/")[2]
-        invitation, limit = invitations.find(secret), limit_of(request.user)
-        if invitation is None or (limit is not None and invitation.project_id not in limit):
+        invitation = invitations.find(secret)
+        if invitation is None or not is_within_limit(request.user, invitation.project_id):
             raise Http404
         membership = invitations.accept(invitation, user=user_of(request))
         return Response(JoinedOut(membership).data)

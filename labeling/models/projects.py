@@ -38,6 +38,11 @@ def limit_of(user: Any) -> frozenset[int] | None:
     return limit
 
 
+def is_within_limit(user: Any, project: int | None) -> bool:
+    limit = limit_of(user)
+    return limit is None or project in limit
+
+
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: Any) -> ProjectQuerySet:
         """Projects in which the user has any role; a superuser sees all."""
@@ -147,8 +152,7 @@ class Project(models.Model):
         return reverse("project", args=[self.slug])
 
     def roles_of(self, user: Any) -> set[str]:
-        limit = limit_of(user)
-        if limit is not None and self.pk not in limit:
+        if not is_within_limit(user, self.pk):
             return set()
         if user.is_superuser:
             return set(Membership.Role.values)

@@ -17,6 +17,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, Problem
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
+from labeling.models.projects import is_within_limit
 from labeling.services import events, pending, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import (
@@ -86,8 +87,9 @@ class _Changed(Exception):
 def opened(user: User, pk: int) -> Assignment | None:
     """The user's own assignment with all that a save looks at, in one statement."""
     assignment = _OPENED.first(pk, user.pk)
-    if assignment is not None:
-        assignment.annotator = user
+    if assignment is None or not is_within_limit(user, assignment.round.project_id):
+        return None
+    assignment.annotator = user
     return assignment
 
 

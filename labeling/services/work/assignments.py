@@ -24,7 +24,7 @@ from labeling.models import (
     counting,
 )
 from labeling.models.assignments import PUT_ASIDE
-from labeling.models.projects import limit_of
+from labeling.models.projects import is_within_limit
 from labeling.services import clock, standing, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
@@ -81,19 +81,17 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     for put_aside in work.values():
         if assignment := put_aside.first():
             return assignment
-    limit = limit_of(user)
     closed = [pk for pk in (*shut.whole, *shut.full) if project in (None, pk)]
-    if closed := [pk for pk in closed if limit is None or pk in limit]:
+    if closed := [pk for pk in closed if is_within_limit(user, pk)]:
         raise admission.why_shut(user, closed)
     return None
 
 
 def _rounds_with_work(user: User) -> list[Round]:
     """Open rounds in which the user has something left to do: the test first."""
-    limit = limit_of(user)
-    rounds = _WITH_WORK.rows(user.pk)
-    if limit is not None:
-        rounds = [round_ for round_ in rounds if round_.project_id in limit]
+    rounds = [
+        round_ for round_ in _WITH_WORK.rows(user.pk) if is_within_limit(user, round_.project_id)
+    ]
     return sorted(rounds, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
 
 
@@ -175,11 +173,10 @@ def take(
     ``shut``: the projects that give the user no work, where that is known already.
     """
     closed = (admission.shut_to(user) if shut is None else shut).of_pools()
-    limit = limit_of(user)
     for pool in _POOLS.rows(user.pk):
         if pool.project_id in closed or project not in (None, pool.project_id):
             continue
-        if limit is not None and pool.project_id not in limit:
+        if not is_within_limit(user, pool.project_id):
             continue
         if only not in (None, pool.pk):
             continue

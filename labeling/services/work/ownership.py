@@ -10,7 +10,7 @@ from django.http import Http404
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
-from labeling.models.projects import limit_of
+from labeling.models.projects import is_within_limit
 from labeling.services.statements import Prepared
 from labeling.services.work.admission import leads_of
 
@@ -24,8 +24,7 @@ class NotAnAnnotator(RuleError):
 def own(user: User, pk: int, *related: str) -> Assignment:
     """The user's assignment with its ``related`` rows; 404 where it never was theirs."""
     assignment = _own(related).first(pk, user.pk)
-    limit = limit_of(user)
-    if assignment is None or (limit is not None and assignment.round.project_id not in limit):
+    if assignment is None or not is_within_limit(user, assignment.round.project_id):
         refuse(user, pk)
     return assignment
 
