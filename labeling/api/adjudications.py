@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.requests import sent, user_of
 from labeling.domain.facts import Fact
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
 from labeling.services import blindness
@@ -125,15 +126,13 @@ class AdjudicationView(ApiView):
         conversation = self._conversation(request, pk, layer)
         if Role.LEAD not in conversation.project.roles_of(request.user):
             raise PermissionDenied("Only a lead of the project may decide.")
-        fields = DecisionIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        answers = fields.validated_data.pop("answers")
-        decision = adjudications.Decision(answers, **fields.validated_data)
+        fields = sent(request, DecisionIn)
+        decision = adjudications.Decision(fields.pop("answers"), **fields)
         decided = adjudications.decide_clusters(
             conversation=conversation,
             layer=layer,
             decision=decision,
-            by=request.user,  # type: ignore[arg-type]
+            by=user_of(request),
         )
         return Response(DecisionOut(decided).data, status=201)
 

@@ -1,9 +1,8 @@
 import re
 from collections.abc import Mapping
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -13,6 +12,7 @@ from labeling.api.base import OWN_WORK, ApiViewSet
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.api.requests import sent, user_of
 from labeling.domain.facts import Fact
 from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
@@ -223,10 +223,9 @@ class AnnotationViewSet(ApiViewSet):
     def skip(self, request: Request, pk: int) -> Response:
         """Put the conversation aside with a reason."""
         assignment = self._assignment(request, pk)
-        fields = SkipIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        reason = fields.validated_data.pop("reason")
-        save = annotations.Save(**fields.validated_data)
+        fields = sent(request, SkipIn)
+        reason = fields.pop("reason")
+        save = annotations.Save(**fields)
         return Response(SkippedOut(annotations.skip(assignment, save, reason=reason)).data)
 
     @extend_schema(request=None, responses={200: AnnotationOut, 404: ErrorOut, 409: ErrorOut})
@@ -239,10 +238,9 @@ class AnnotationViewSet(ApiViewSet):
     def restore(self, request: Request, pk: int) -> Response:
         """Make the labels of an earlier revision the newest draft."""
         assignment = self._assignment(request, pk)
-        fields = RestoreIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        version = fields.validated_data.pop("version")
-        save = annotations.Save(**fields.validated_data, payload={})
+        fields = sent(request, RestoreIn)
+        version = fields.pop("version")
+        save = annotations.Save(**fields, payload={})
         return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
 
     @extend_schema(parameters=NEWEST_FIRST, responses={200: RevisionPageOut, 404: ErrorOut})
@@ -261,45 +259,37 @@ class AnnotationViewSet(ApiViewSet):
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
 
     def _opened(self, request: Request, pk: int) -> Assignment:
-        user = cast(User, request.user)
+        user = user_of(request)
         return annotations.opened(user, pk) or ownership.refuse(user, pk)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
-        user = cast(User, request.user)
-        return ownership.own(user, pk, "round__project", "conversation", "annotator")
+        return ownership.own(user_of(request), pk, "round__project", "conversation", "annotator")
 
 
 def _save(request: Request) -> annotations.Save:
-    return _plain_save(request.data) or _checked_save(request.data)
+    return _plain_save(request.data) or annotations.Save(**sent(request, SaveIn))
 
 
-def _checked_save(sent: Any) -> annotations.Save:
-    """With a sentence for each field that is missing or wrong."""
-    fields = SaveIn(data=sent)
-    fields.is_valid(raise_exception=True)
-    return annotations.Save(**fields.validated_data)
-
-
-def _plain_save(sent: Any) -> annotations.Save | None:
+def _plain_save(body: Any) -> annotations.Save | None:
     """What our own page sends, all of it of the right kind; None for anything else.
 
     Building a serializer for it costs more than storing the save.
     """
-    if not isinstance(sent, dict) or type(sent.get("payload")) is not dict:
+    if not isinstance(body, dict) or type(body.get("payload")) is not dict:
         return None
-    empty, nothing = sent.get("empty", False), sent.get("nothing", [])
-    numbers = {name: sent.get(name, low - 1) for name, (low, _) in NUMBERS.items()}
-    numbers["active_seconds"] = sent.get("active_seconds", 0)
+    empty, nothing = body.get("empty", False), body.get("nothing", [])
+    numbers = {name: body.get(name, low - 1) for name, (low, _) in NUMBERS.items()}
+    numbers["active_seconds"] = body.get("active_seconds", 0)
     in_range = (
         type(numbers[name]) is int and low <= numbers[name] <= high
         for name, (low, high) in NUMBERS.items()
     )
-    client = sent.get("client")
+    client = body.get("client")
     is_list = type(nothing) is list and all(name in LAYERS for name in map(str, nothing))
     if type(empty) is not bool or not is_list or not all(in_range) or not _is_uuid(client):
         return None
     said: dict[str, Any] = {"empty": empty, "nothing": nothing}
-    return annotations.Save(**numbers, client=UUID(client), payload=sent["payload"], **said)
+    return annotations.Save(**numbers, client=UUID(client), payload=body["payload"], **said)
 
 
 NUMBERS = {

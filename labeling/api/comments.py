@@ -110,9 +110,7 @@ class CommentsView(ApiView):
         """Begin a thread, or answer in one. Sent twice within a minute, it is one comment."""
         assignment = _assignment(request, pk)
         _refuse_readers(request, assignment.round.project)
-        fields = CommentIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        posted = _post(request, assignment, **fields.validated_data)
+        posted = _post(request, assignment, **sent(request, CommentIn))
         return Response(CommentOut(posted).data, status=status.HTTP_201_CREATED)
 
 
@@ -155,9 +153,7 @@ class ResolveView(ApiView):
         """Settle the thread of a comment, or take it up again."""
         comment = get_object_or_404(_visible(request), pk=pk)
         _refuse_readers(request, comment.project)
-        fields = ResolveIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        thread = comments.resolve(comment, by=user_of(request), **fields.validated_data)
+        thread = comments.resolve(comment, by=user_of(request), **sent(request, ResolveIn))
         return Response(CommentOut(thread).data)
 
 

@@ -11,6 +11,7 @@ from labeling.api.base import ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.api.requests import sent
 from labeling.domain.scopes import Scope
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import gold, looks
@@ -70,9 +71,7 @@ class LooksView(ApiView):
     @extend_schema(request=LookIn, responses={201: StandingOut, 400: ErrorOut, 403: ErrorOut})
     def post(self, request: Request) -> Response:
         """Say why I look at the test items of a release; what answered 403 opens for me."""
-        fields = LookIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        asked = fields.validated_data
+        asked = sent(request, LookIn)
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")
         release = gold.find(asked["gold"], among=visible)
         looks.state(request.user, [release], Sight(asked["purpose"]), asked["reason"])

@@ -14,7 +14,8 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, OWN_WORK, READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.requests import user_of
+from labeling.api.paging import OLDEST_FIRST, PageOut, listed
+from labeling.api.requests import sent, user_of
 from labeling.models import Admission, Membership, Project, Qualification
 from labeling.services import access
 from labeling.services.quality import newcomers
@@ -69,6 +70,10 @@ class AdmissionOut(serializers.Serializer[Any]):
     results = LayerResultOut(many=True, help_text="What the gate said of the last try")
 
 
+class AdmissionPageOut(PageOut):
+    results = AdmissionOut(many=True)
+
+
 class CalibrationOut(AdmissionOut):
     assignments = serializers.ListField(
         child=serializers.IntegerField(), help_text="To answer now, in order"
@@ -113,13 +118,13 @@ class OwnCalibrationView(ApiView):
 class AdmissionsView(ApiView):
     scopes = READING
 
-    @extend_schema(responses={200: AdmissionOut(many=True), 404: ErrorOut})
+    @extend_schema(parameters=OLDEST_FIRST, responses={200: AdmissionPageOut, 404: ErrorOut})
     def get(self, request: Request, slug: str) -> Response:
         """Where every annotator is; nobody while no calibration round has passed."""
         project = access.readable(request.user, slug)
         tries = check_turns.plan_of(project).tries
         rows = [_shown(standing, tries) for standing in newcomers.by_person(project)]
-        return Response(AdmissionOut(rows, many=True).data)
+        return listed(request, rows, AdmissionOut)
 
 
 class AdmissionView(ApiView):
@@ -140,10 +145,7 @@ class AdmissionView(ApiView):
     def post(self, request: Request, slug: str, username: str) -> Response:
         """Let the person do full labeling without calibration, on all layers (leads)."""
         project, person = _led(request, slug, username)
-        fields = LetInIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        reason = fields.validated_data["reason"]
-        newcomers.let_in(project, person, by=user_of(request), reason=reason)
+        newcomers.let_in(project, person, by=user_of(request), **sent(request, LetInIn))
         return Response(AdmissionOut(_admission(person, project)).data)
 
 

@@ -1,7 +1,5 @@
 from typing import Any
 
-from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,10 +8,13 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import OLDEST_FIRST, PageOut, page
+from labeling.api.requests import person, sent, user_of
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.gold import looks
 from labeling.services.settling import reviews
+from labeling.services.work import assignments
 
 Role = Membership.Role
 
@@ -43,16 +44,20 @@ class ReviewOut(serializers.ModelSerializer[Review]):
         fields = ["version", "verdict", "comment", "payload", "reviewer", "reviewed_at"]
 
 
+class ReviewHistoryOut(PageOut):
+    results = ReviewOut(many=True)
+
+
 class ReviewView(ApiView):
     """Verdicts on one submitted answer, addressed by the answer's id."""
 
     scopes = LEADING
 
-    @extend_schema(responses={200: ReviewOut(many=True), 404: ErrorOut})
+    @extend_schema(parameters=OLDEST_FIRST, responses={200: ReviewHistoryOut, 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """Every verdict, oldest first."""
         verdicts = self._annotation(request, pk).reviews.select_related("reviewer")
-        return Response(ReviewOut(verdicts, many=True).data)
+        return page(request, verdicts, ReviewOut)
 
     @extend_schema(
         request=ReviewIn, responses={201: ReviewOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
@@ -60,13 +65,12 @@ class ReviewView(ApiView):
     def post(self, request: Request, pk: int) -> Response:
         """Accept, fix or return. The newest verdict about a version counts."""
         annotation = self._annotation(request, pk)
-        if Role.LEAD not in annotation.assignment.round.project.roles_of(request.user):
-            raise PermissionDenied("Only a lead of the project may review.")
-        fields = ReviewIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        to = fields.validated_data.pop("to")
-        opinion = reviews.Opinion(**fields.validated_data, to=_person(to) if to else None)
-        stored = reviews.review(annotation, opinion, by=request.user)  # type: ignore[arg-type]
+        project = annotation.assignment.round.project
+        access.require_lead(request.user, project)
+        fields = sent(request, ReviewIn)
+        name = fields.pop("to")
+        to = person("to", name, assignments.annotators(project)) if name else None
+        stored = reviews.review(annotation, reviews.Opinion(**fields, to=to), by=user_of(request))
         return Response(ReviewOut(stored).data, status=201)
 
     def _annotation(self, request: Request, pk: int) -> Annotation:
@@ -80,10 +84,3 @@ class ReviewView(ApiView):
         blindness.refuse(request.user, text)
         looks.require_answers(request.user, annotation.assignment.conversation)
         return annotation
-
-
-def _person(username: str) -> User:
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise serializers.ValidationError({"to": f"Nobody is called {username}."})
-    return user

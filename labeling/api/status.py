@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from labeling.api.base import LEADING, READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.requests import sent
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
 from labeling.services import access, jobs
@@ -27,7 +28,7 @@ class JobOut(serializers.Serializer[Any]):
     project = serializers.CharField(source="project.slug", allow_null=True, default=None)
     title = serializers.CharField()
     is_at_work = serializers.BooleanField(help_text="false: it waits for a worker")
-    is_stuck = serializers.BooleanField(help_text="Whoever holds it is gone, or holds it too long")
+    is_stuck = serializers.BooleanField(help_text="Its holder is gone, or holds it too long")
     since = serializers.DateTimeField(help_text="Since when it waits, or is in work")
     done = serializers.IntegerField(allow_null=True)
     total = serializers.IntegerField(allow_null=True)
@@ -88,9 +89,7 @@ class ProjectFreeView(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take a job from its holder, so that the next worker begins at once."""
         project = access.led(request.user, slug)
-        fields = FreeIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        job = service.free(**fields.validated_data, scope=[project.pk], by=request.user)
+        job = service.free(**sent(request, FreeIn), scope=[project.pk], by=request.user)
         return Response(JobOut(job).data)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
-from django.contrib.auth.models import User
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.requests import sent, user_of
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, FirstPass, Suggestion
@@ -60,8 +60,7 @@ class _OfAssignment(ApiView):
         return Response(SuggestionsOut(answer).data)
 
     def assignment(self, request: Request, pk: int) -> Assignment:
-        user = cast(User, request.user)
-        return ownership.own(user, pk, "round__project", "conversation", "annotator")
+        return ownership.own(user_of(request), pk, "round__project", "conversation", "annotator")
 
 
 class SuggestionsView(_OfAssignment):
@@ -74,9 +73,7 @@ class SuggestionsView(_OfAssignment):
     def put(self, request: Request, pk: int) -> Response:
         """Say which suggested labels are not wanted. The newest list counts."""
         assignment = self.assignment(request, pk)
-        fields = DismissIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        suggestions.dismiss(assignment, fields.validated_data["dismissed"])
+        suggestions.dismiss(assignment, sent(request, DismissIn)["dismissed"])
         return self.answer(assignment)
 
 

@@ -329,7 +329,8 @@ def test_a_program_calibrates_and_reads_where_it_is(
     assert (after["full_labeling"], after["state"], after["answered"]) == (True, "passed", 5)
     assert after["layers"][0]["how"] == "calibrated"
     assert after["results"][0]["outcome"] == "passed"
-    rows = {row.pop("user"): row for row in signed_in(rita).get(f"{API}admissions/").json()}
+    listed = signed_in(rita).get(f"{API}admissions/").json()["results"]
+    rows = {row.pop("user"): row for row in listed}
     assert rows["ana"]["layers"][0]["how"] == "round"
     assert rows["dan"] == {
         key: value for key, value in after.items() if key not in ("user", "assignments")

@@ -198,7 +198,7 @@ def test_researchers_read_verdicts_and_leads_give_them(
 
     assert say(signed_in(noor), answers[0], "accepted").status_code == 403
     assert say(signed_in(ben), answers[0], "accepted").status_code == 404
-    [verdict] = signed_in(noor).get(f"/api/reviews/{answers[0].pk}/").json()
+    [verdict] = signed_in(noor).get(f"/api/reviews/{answers[0].pk}/").json()["results"]
     assert verdict["comment"] == "Well done"
 
 

@@ -33,10 +33,6 @@ class Work(Model):
     submitted: int
     skipped: int
 
-    @property
-    def is_done(self) -> bool:
-        return self.pending == self.draft == 0
-
 
 class Round(Model):
     number: int
@@ -45,10 +41,20 @@ class Round(Model):
     guideline: int
     overlap: int
     pool: bool
+    skip_policy: str
     conversations: int
     work: Work
     opened_at: datetime
     closed_at: datetime | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to label: a calibration is closed, full labeling answered."""
+        if self.state != "open" or self.kind != "full":
+            return self.state != "open"
+        answers = self.work.submitted + (self.work.skipped if self.skip_policy == "never" else 0)
+        is_taken = not self.pool or answers >= self.conversations * self.overlap
+        return is_taken and self.work.pending == self.work.draft == 0
 
 
 class RoundPlan(Model):

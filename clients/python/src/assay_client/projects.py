@@ -274,10 +274,10 @@ class Rounds(Part):
         timeout: float | None = None,
         progress: Callable[[models.Round], object] | None = None,
     ) -> models.Round:
-        """Until nobody has open work in it, and if it is a calibration until it is closed."""
+        """Until a calibration is closed, or every place of full labeling has its answer."""
         return wait_until(
             lambda: self.get(number),
-            lambda round: round.state != "open" or (round.kind == "full" and round.work.is_done),
+            lambda round: round.is_over,
             what=f"Round {number}",
             timeout=timeout,
             progress=progress,
