@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from textwrap import shorten
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import TypedDict
 
@@ -28,7 +28,7 @@ from labeling.models import WorkerPulse
 from labeling.services import clock, jobs
 
 SECONDS = 3.0
-"""In all, for whoever asks."""
+"""In all, for one who asks."""
 LEAST_FREE = 100 * 1024 * 1024  # bytes
 SILENT_AFTER = timedelta(seconds=45)
 """A worker says every ten seconds that it is there."""
@@ -41,31 +41,23 @@ class Part(TypedDict):
     ms: int
 
 
-class _Probe:
-    """One part, asked by one thread at a time."""
+class _Asking(Thread):
+    """One part is asked, once."""
 
     def __init__(self, ask: Callable[[], str]) -> None:
+        super().__init__(name="health", daemon=True)
         self._ask = ask
-        self._thread: Thread | None = None
-        self._begun = 0.0
+        self._begun = monotonic()
         self._answer: Part | None = None
 
-    def begin(self) -> None:
-        if self._thread is not None and self._thread.is_alive():
-            return
-        self._begun, self._answer = monotonic(), None
-        self._thread = Thread(target=self._run, name="health", daemon=True)
-        self._thread.start()
-
     def answer(self, deadline: float) -> Part:
-        assert self._thread is not None
-        self._thread.join(max(0.0, deadline - monotonic()))
+        self.join(max(0.0, deadline - monotonic()))
         if self._answer is not None:
             return self._answer
         waited = monotonic() - self._begun
         return {"ok": False, "says": f"no answer for {waited:.0f} s", "ms": round(waited * 1000)}
 
-    def _run(self) -> None:
+    def run(self) -> None:
         ok = True
         try:
             says = self._ask()
@@ -102,25 +94,21 @@ def migrations_to_make() -> int:
 
 def _broker() -> str:
     url = str(current_app.conf.broker_url)
-    _found.messages = None
+    _COUNTED.clear()
     with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
         with broker.SimpleQueue("celery") as queue:
             # not its own count: in Redis a queue without messages does not exist
-            _found.messages = int(queue.queue.queue_declare().message_count)
-            return f"{url.partition(':')[0]}, {_found.messages} messages wait"
+            waiting = _COUNTED["messages"] = int(queue.queue.queue_declare().message_count)
+            return f"{url.partition(':')[0]}, {waiting} messages wait"
 
 
 def messages_waiting() -> int | None:
-    """In the broker, as it was found when it was last asked; None: it did not answer."""
-    return _found.messages
+    """In the broker when it was last asked; None: it did not answer."""
+    return _COUNTED.get("messages")
 
 
-class _Found:
-    messages: int | None = None
-
-
-_found = _Found()
+_COUNTED: dict[str, int] = {}
 
 
 def free_bytes(folder: Path) -> int:
@@ -162,22 +150,32 @@ def _queue() -> str:
 
 
 _PROBES = {
-    "database": _Probe(_database),
-    "migrations": _Probe(_migrations),
-    "broker": _Probe(_broker),
-    "workers": _Probe(_workers),
-    "queue": _Probe(_queue),
-    "disk": _Probe(_disk),
+    "database": _database,
+    "migrations": _migrations,
+    "broker": _broker,
+    "workers": _workers,
+    "queue": _queue,
+    "disk": _disk,
 }
 PARTS = tuple(_PROBES)
+_LAST: dict[str, _Asking] = {}
+_LOCK = Lock()
 
 
 def look(parts: Iterable[str] = PARTS, *, seconds: float = SECONDS) -> dict[str, Part]:
-    asked = {name: _PROBES[name] for name in parts}
     deadline = monotonic() + seconds
-    for probe in asked.values():
-        probe.begin()
-    return {name: probe.answer(deadline) for name, probe in asked.items()}
+    asked = {name: _asked(name) for name in parts}
+    return {name: asking.answer(deadline) for name, asking in asked.items()}
+
+
+def _asked(part: str) -> _Asking:
+    """By one thread at a time: somebody else may have asked just now."""
+    with _LOCK:
+        last = _LAST.get(part)
+        if last is None or not last.is_alive():
+            last = _LAST[part] = _Asking(_PROBES[part])
+            last.start()
+        return last
 
 
 def has_worker() -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
-from collections.abc import Iterator
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event
 from typing import Any
@@ -116,18 +117,6 @@ def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
 # --- readyz ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hanging() -> Iterator[health._Probe]:
-    ends = Event()
-
-    def hang() -> str:
-        ends.wait(20)
-        return "late"
-
-    yield health._Probe(hang)
-    ends.set()
-
-
 def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
     here, far = {"HTTP_HOST": "localhost"}, {"REMOTE_ADDR": "192.0.2.1"}
     answer = Client().get("/readyz?only=disk,broker", **here)
@@ -137,19 +126,41 @@ def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
 
 
 def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
-    monkeypatch: pytest.MonkeyPatch, hanging: health._Probe
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(health, "_PROBES", {"database": hanging})
-    part = health.look(["database"], seconds=0.1)["database"]
-    assert not part["ok"]
-    assert part["says"].startswith("no answer")
-    thread = hanging._thread
-    health.look(["database"], seconds=0.1)
-    assert hanging._thread is thread
+    ends, asked = Event(), []
+
+    def hang() -> str:
+        asked.append(1)
+        ends.wait(20)
+        return "late"
+
+    monkeypatch.setattr(health, "_PROBES", {"hanging": hang})
+    for _ in range(2):
+        part = health.look(["hanging"], seconds=0.1)["hanging"]
+        assert not part["ok"]
+        assert part["says"].startswith("no answer")
+    assert len(asked) == 1
+    ends.set()
+
+
+@pytest.mark.no_database
+def test_health_answers_everybody_who_asks_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(health, "_PROBES", {"prompt": lambda: "well"})
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            looks = list(pool.map(lambda _: health.look(["prompt"])["prompt"]["ok"], range(2000)))
+    finally:
+        sys.setswitchinterval(before)
+    assert all(looks)
 
 
 def test_health_with_a_part_that_fails_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = health._Probe(failing(OperationalError("gone away\nfor good")))
+    broken = failing(OperationalError("gone away\nfor good"))
     monkeypatch.setattr(health, "_PROBES", {"database": broken})
     far = Client().get("/readyz?only=database", REMOTE_ADDR="192.0.2.1")
     assert (far.status_code, far.content) == (503, b"not ok\n")
