@@ -54,7 +54,7 @@ def _broker() -> dict[str, Any]:
 
 @setup_logging.connect
 def as_everywhere(**kwargs: Any) -> None:
-    """Celery sets up no lines of its own: Django's settings say how they look."""
+    """Celery sets up no separate lines: Django's settings say how they look."""
 
 
 @celeryd_init.connect

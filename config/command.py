@@ -229,7 +229,7 @@ def require_known(name: str) -> None:
 def unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, sorted(known), n=1)
     meant = "".join(f" Did you mean {each.replace('_', '-')}?" for each in near)
-    return f"assay: there is no command {name!r}.{meant} “assay --help” lists them all."
+    return f"assay: unknown command {name!r}.{meant} “assay --help” lists them all."
 
 
 def lacks_migrations() -> bool:

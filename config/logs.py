@@ -48,7 +48,7 @@ class KeylessFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = CONTROL.sub(_escaped, record.message)
-        own = getattr(record, "request_id", "") or request_id.get()
+        own = _request_of(record)
         record.request = f" {own}" if own else ""
         return super().formatMessage(record)
 
@@ -67,7 +67,7 @@ class JsonFormatter(KeylessFormatter):
             "process": record.process,
             "message": self._keyless(record.getMessage()),
         }
-        if own := getattr(record, "request_id", "") or request_id.get():
+        if own := _request_of(record):
             line["request"] = own
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = self._keyless(self.formatException(record.exc_info))
@@ -101,5 +101,9 @@ def _zone() -> ZoneInfo:
         ) from None
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode("ascii")
+def _request_of(record: logging.LogRecord) -> str:
+    return getattr(record, "request_id", "") or request_id.get()
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return control[0].encode("unicode_escape").decode("ascii")

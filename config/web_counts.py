@@ -1,8 +1,8 @@
 """How many requests were answered and how long they took, summed over all web processes.
 
-Each process counts in a separate file, which it holds by a lock as long as it lives; whoever
-reads sums them all, and adds the files of processes that have ended to one of the past. So a
-figure never falls, and counting costs a request a few microseconds.
+Each process counts in a separate file, which it holds by a lock as long as it lives; a reader
+sums them all, and adds the files of processes that have ended to one of the past. So a figure
+never falls, and counting costs a request a few microseconds.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Counts:
     def _own(self) -> mmap.mmap:
         """A fork begins a separate file."""
         if self._memory is None or self._process != os.getpid():
+            self._memory = _begin(_folder() / f"web-{os.getpid()}-{os.urandom(4).hex()}")
             self._process = os.getpid()
-            self._memory = _begin(_folder() / f"web-{self._process}-{os.urandom(4).hex()}")
         return self._memory
 
 
@@ -101,7 +101,12 @@ def _begin(path: Path) -> mmap.mmap:
     """Nobody sees the file before it is held."""
     draft = path.with_name(f"draft-{path.name}")
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.posix_fallocate(descriptor, 0, SIZE)  # writing to a hole of a full disk ends a process
+    try:
+        os.posix_fallocate(descriptor, 0, SIZE)  # writing to a hole of a full disk ends a process
+    except OSError:
+        os.close(descriptor)
+        draft.unlink()
+        raise
     fcntl.flock(descriptor, fcntl.LOCK_EX)  # until the process ends: nothing closes it
     draft.replace(path)
     return mmap.mmap(descriptor, SIZE)
@@ -112,27 +117,29 @@ def read() -> list[Area]:
     with _alone() as folder:
         numbers = _numbers(folder / PAST)
         for path in folder.glob("web-*"):
-            own = _numbers(path)
-            numbers = [before + more for before, more in zip(numbers, own, strict=True)]
-            _move_if_ended(path, folder / PAST, own)
+            numbers = _sum(numbers, _numbers(path))
+            _move_if_ended(path, folder / PAST)
     return [_area(name, numbers) for name in AREAS]
 
 
 PAST = "past"
 
 
-def _move_if_ended(path: Path, past: Path, own: list[float]) -> None:
+def _move_if_ended(path: Path, past: Path) -> None:
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        own = _numbers(path)  # it may have counted until it ended
-        summed = [before + more for before, more in zip(_numbers(past), own, strict=True)]
+        summed = _sum(_numbers(past), _numbers(path))  # it may have counted until it ended
         draft = past.with_name(f"{PAST}.draft")
         draft.write_bytes(struct.pack(f"{len(summed)}d", *summed))
         draft.replace(past)
         path.unlink()
+
+
+def _sum(some: list[float], others: list[float]) -> list[float]:
+    return [a + b for a, b in zip(some, others, strict=True)]
 
 
 def _numbers(path: Path) -> list[float]:

@@ -22,7 +22,8 @@ class KeylessLogger(Logger):
             return
         atoms = self.atoms(resp, req, environ, request_time)
         seconds = round(request_time.total_seconds(), 3)
-        line = f'{atoms["h"]} "{atoms["r"]}" {atoms["s"]} {atoms["B"]} {seconds} s "{atoms["a"]}"'
+        safe = self.atoms_wrapper_class(atoms)  # a quote of the caller ends nothing
+        line = f'{safe["h"]} "{safe["r"]}" {safe["s"]} {safe["B"]} {seconds} s "{safe["a"]}"'
         own = dict(resp.headers).get(REQUEST_ID, "")
         access = {
             "address": atoms["h"],

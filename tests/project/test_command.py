@@ -74,7 +74,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(name: str, meant: str) 
 
     known = name.replace("-", "_")
     assert ended.value.code == (
-        f"assay: there is no command {known!r}.{meant} “assay --help” lists them all."
+        f"assay: unknown command {known!r}.{meant} “assay --help” lists them all."
     )
 
 

@@ -110,7 +110,7 @@ def test_the_line_of_a_request_has_the_form_of_all_others(
         "PATH_INFO": "/join/" + "s" * 30,
         "SERVER_PROTOCOL": "HTTP/1.1",
         "REMOTE_ADDR": "192.0.2.1",
-        "HTTP_USER_AGENT": "Browser\x0b",
+        "HTTP_USER_AGENT": 'Browser\x0b" 500',
     }
     answer = SimpleNamespace(
         status="200 OK", sent=5, headers=[("X-Request-ID", "abcdefgh")], response_length=5
@@ -126,6 +126,7 @@ def test_the_line_of_a_request_has_the_form_of_all_others(
     else:
         assert " INFO gunicorn.access " in line
         assert " abcdefgh: 192.0.2.1 " in line
+        assert line.endswith(' 200 5 0.25 s "Browser\\x0b\\" 500"\n')
 
 
 def test_the_supervisor_writes_json_too(

@@ -56,14 +56,18 @@ def test_processes_count_together_and_what_has_ended_stays_counted(
 
 
 def test_a_full_disk_costs_the_count_and_not_the_answer(
-    counting: web_counts.Counts, monkeypatch: pytest.MonkeyPatch
+    counting: web_counts.Counts, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def full(*arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    counting.add("page", 200, 0.1)
+    files = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        counting.add("page", 200, 0.1)
     assert area("page").by_status == {}
+    assert len(os.listdir("/proc/self/fd")) == files
+    assert list(tmp_path.glob("draft-*")) == []
 
 
 @pytest.mark.django_db
