@@ -266,8 +266,12 @@ def test_waiting_looks_more_seldom_and_says_how_far_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("skip_policy", "submitted", "skipped", "is_over"),
-    [("others", 0, 0, False), ("others", 3, 1, False), ("others", 4, 1, True)]
-    + [("never", 3, 1, True)],
+    [
+        ("others", 0, 0, False),
+        ("others", 3, 1, False),
+        ("others", 4, 1, True),
+        ("never", 3, 1, True),
+    ],
 )
 def test_a_round_with_a_pool_is_over_when_every_place_has_its_answer(
     skip_policy: str, submitted: int, skipped: int, is_over: bool

@@ -79,13 +79,15 @@ LAST = "manifest.json"
 @contextmanager
 def whole(path: Path) -> Iterator[IO[str]]:
     """A text file that is there when all of it is written, or as it was before."""
-    if path.exists() and not path.is_file():  # a terminal, a pipe
+    if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout, a pipe
         with path.open("w", encoding="utf-8", newline="") as file:
             yield file
         return
     draft = partial_of(path)
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
+            if path.exists():
+                shutil.copymode(path, draft)
             yield file
         draft.replace(path)
     finally:
