@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         place, keep = options["place"], options["keep"]
         if keep is not None and (keep < 1 or not place.is_dir()):
-            raise CommandError("--keep takes a number from 1 on, and a folder that is there.")
+            raise CommandError("--keep needs a number of at least 1, and an existing folder.")
         try:
             path, manifest = backup.take(place)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
-        except OSError as error:
-            raise CommandError(f"{place} could not be written: {error.strerror}.") from error
+        except (OSError, sqlite3.Error) as error:
+            raise CommandError(f"{place} could not be written: {error}.") from error
         counts = manifest["counts"]
         size = path.stat().st_size / 1024**2
         self.stdout.write(

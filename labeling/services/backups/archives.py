@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from labeling.domain.errors import RuleError
 FORMAT = 1
 MANIFEST = "manifest.json"
 PIECE = 1024 * 1024
+DRAFT = ".assay-backup-"
+"""How names of files begin that are not a backup yet."""
 
 
 class BackupRefused(RuleError):
@@ -58,14 +61,14 @@ class Draft:
             raise BackupRefused("backup.exists", path=str(path))
         self.path = path
         self.members: list[Member] = []
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}.part")
 
     def __enter__(self) -> Self:
         try:
-            descriptor = os.open(self._draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor, name = tempfile.mkstemp(prefix=DRAFT, dir=self.path.parent)
         except OSError as error:
             reason = error.strerror or str(error)
             raise BackupRefused("backup.unwritable", path=str(self.path), reason=reason) from None
+        self._draft = Path(name)
         self._file = os.fdopen(descriptor, "w+b")
         self._zip = zipfile.ZipFile(self._file, "w", allowZip64=True)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from config.version import VERSION
 from labeling.services.backups import copies
-from labeling.services.backups.archives import FORMAT, BackupRefused, Draft, Manifest
+from labeling.services.backups.archives import DRAFT, FORMAT, BackupRefused, Draft, Manifest
 from labeling.services.gold import signing
 
 NAME = "assay-{at:%Y%m%d-%H%M%S}.zip"
 NAMES = "assay-????????-??????.zip"
+LONGEST = 24 * 3600
+"""Seconds without a byte after which nobody is writing a draft any more."""
 
 
 def take(place: Path) -> tuple[Path, Manifest]:
@@ -25,6 +28,7 @@ def take(place: Path) -> tuple[Path, Manifest]:
         raise BackupRefused("backup.no_tables")
     at = datetime.now(UTC)
     path = place / NAME.format(at=at) if place.is_dir() else place
+    _remove_drafts(path.parent)
     with Draft(path) as draft:
         with copies.copied(path.parent) as copy:
             draft.add(copies.MEMBER[connection.vendor], copy.content, compressed=copy.compressed)
@@ -44,6 +48,13 @@ def take(place: Path) -> tuple[Path, Manifest]:
         )
         draft.publish(manifest)
     return path, manifest
+
+
+def _remove_drafts(folder: Path) -> None:
+    """What a killed backup left: as large as a backup, and with the keys in it."""
+    for draft in folder.glob(f"{DRAFT}*"):
+        if time.time() - draft.stat().st_mtime > LONGEST:
+            draft.unlink()
 
 
 def keep_newest(folder: Path, number: int) -> list[Path]:

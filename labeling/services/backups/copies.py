@@ -16,7 +16,7 @@ from urllib.parse import quote
 from django.db import connection, connections
 from psycopg.pq import Conninfo
 
-from labeling.services.backups.archives import PIECE, BackupRefused
+from labeling.services.backups.archives import DRAFT, PIECE, BackupRefused
 
 MEMBER = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 LOCK_SECONDS = 10
@@ -74,10 +74,11 @@ def require_programs() -> None:
 def _copied_sqlite(beside: Path) -> Iterator[Copy]:
     database = str(connection.settings_dict["NAME"])
     with (
-        tempfile.NamedTemporaryFile(dir=beside, prefix=".copy-") as file,
+        tempfile.NamedTemporaryFile(dir=beside, prefix=DRAFT) as file,
         closing(sqlite3.connect(f"file:{quote(database)}?mode=ro", uri=True)) as source,
         closing(sqlite3.connect(file.name)) as copy,
     ):
+        copy.execute("PRAGMA journal_mode = OFF")  # half of a copy is of no use to anybody
         source.backup(copy)  # in one step: others go on writing into the log meanwhile
         copy.execute("PRAGMA journal_mode = DELETE")
         _require_whole(copy)

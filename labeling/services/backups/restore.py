@@ -152,9 +152,9 @@ def _keys(archive: Archive) -> Findings:
     if key == settings.GOLD_KEY:
         yield Finding("gold_key", True, Fact("restore.key_same"))
     elif env_secret("ASSAY_GOLD_KEY"):
-        print_ = archive.manifest["gold_key"]
-        fact = Fact("restore.gold_key_set", fingerprint=print_)
-        yield Finding("gold_key", print_ in signing.trusted(), fact)
+        fingerprint = archive.manifest["gold_key"]
+        fact = Fact("restore.gold_key_set", fingerprint=fingerprint)
+        yield Finding("gold_key", fingerprint in signing.trusted(), fact)
     else:
         yield _replace("gold_key", key)
         settings.GOLD_KEY = key
