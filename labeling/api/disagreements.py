@@ -219,8 +219,9 @@ def _place(text: str) -> UnitPlace:
 
 
 def _fits(row: Disagreement | None, state: str, outcome: str) -> bool:
-    given = row.outcome if row else ""
-    return (not state or (state == "decided") == bool(given)) and (not outcome or outcome == given)
+    stored = row.outcome if row else ""
+    is_wanted = not state or (state == "decided") == bool(stored)
+    return is_wanted and outcome in ("", stored)
 
 
 def _line(

@@ -1,6 +1,6 @@
 """Background work of all kinds: what waits for a worker, what is under way, and what failed.
 
-Each part of the product tells of its own (``register``). Everything is read from the rows that hold
+Each part of the product registers its kinds. Everything is read from the rows that hold
 the work, so it is right whatever became of messages and workers; queries don't grow with projects.
 """
 
@@ -129,9 +129,9 @@ def failures(scope: Scope = None) -> list[Failure]:
 
 def free(kind: str, key: int, *, scope: Scope) -> Job:
     """Take a job from its holder. Only of these projects."""
-    found = _KINDS.get(kind)
-    job = next((job for job in found.jobs(scope) if job.key == key), None) if found else None
-    if found is None or job is None or found.free is None or not found.free(key):
+    known = _KINDS.get(kind)
+    job = next((job for job in known.jobs(scope) if job.key == key), None) if known else None
+    if known is None or job is None or known.free is None or not known.free(key):
         raise NothingToFree("job.nothing_to_free")
     return job
 

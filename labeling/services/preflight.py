@@ -12,12 +12,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core import checks
 from django.db import DatabaseError, connection
-from django.utils import timezone
 
 from config import private_files
 from config.env import env_file
 from config.version import VERSION
-from labeling.services import demo_accounts, health, jobs, plugins
+from labeling.services import clock, demo_accounts, health, jobs, plugins
 from labeling.services.exchange import uploads
 from labeling.words import in_english
 
@@ -144,7 +143,7 @@ def _database() -> Findings:
     if waiting := health.migrations_to_make():
         yield MISSING, f"{waiting} migrations wait: run assay migrate."
         return
-    lost = [found.msg for found in _of_database() if found.level >= checks.ERROR]
+    lost = [message.msg for message in _of_database() if message.level >= checks.ERROR]
     if lost:
         yield MISSING, f"gold is not guarded ({' '.join(lost)}): run assay migrate."
     else:
@@ -159,16 +158,11 @@ def _of_database() -> list[checks.CheckMessage]:
 
 
 def _clock() -> Findings:
-    """Of this process against the database's. SQLite has none of its own."""
+    """Of this process against the database's; SQLite has none."""
     if connection.vendor != "postgresql":
         yield FINE, "the database takes the time of this machine"
         return
-    with connection.cursor() as cursor:
-        before = timezone.now()
-        cursor.execute("SELECT clock_timestamp()")
-        (said,) = cursor.fetchone()
-        after = timezone.now()
-    apart = max((said - after).total_seconds(), (before - said).total_seconds(), 0)
+    apart = abs(clock.offset_of(connection)).total_seconds()
     if apart > MOST_APART:
         yield (
             MISSING,
@@ -251,9 +245,9 @@ def _backup() -> Findings:
 def _checks() -> Findings:
     """Django's own, for what is deployed."""
     silenced = {"security.W003"}  # the cookie of forms is read by scripts
-    for found in checks.run_checks(include_deployment_checks=True):
-        if found.id not in silenced and found.level >= checks.ERROR:
-            yield MISSING, f"{found.id}: {found.msg} {found.hint or ''}".strip()
+    for message in checks.run_checks(include_deployment_checks=True):
+        if message.id not in silenced and message.level >= checks.ERROR:
+            yield MISSING, f"{message.id}: {message.msg} {message.hint or ''}".strip()
 
 
 def _plugins() -> Findings:

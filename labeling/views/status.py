@@ -87,18 +87,18 @@ def project_status_free(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, scope: Scope, context: Mapping[str, Any]) -> HttpResponse:
-    found = service.of(scope)
-    shown = found.jobs[: jobs.MOST]
+    work = service.of(scope)
+    shown = work.jobs[: jobs.MOST]
     rows = [(TITLES[job.kind], job, jobs.can_be_freed(job)) for job in shown]
-    failures = [(TITLES[each.kind], each, ADVICE.get(each.kind, "")) for each in found.failures]
+    failures = [(TITLES[each.kind], each, ADVICE.get(each.kind, "")) for each in work.failures]
     return render(
         request,
         "labeling/status.html",
         {
             **context,
-            "status": found,
+            "status": work,
             "rows": rows,
-            "more": len(found.jobs) - len(shown),
+            "more": len(work.jobs) - len(shown),
             "failures": failures,
             "titles": TITLES,
         },

@@ -102,8 +102,8 @@ class Forgotten(NamedTuple):
 def forgotten() -> Forgotten:
     """What should be gone: an hour more than a sweep may leave it."""
     late = Upload.objects.filter(at__lt=Now() - KEPT - timedelta(hours=1))
-    found = late.aggregate(n=Count("pk"), size=Sum("size"))
-    return Forgotten(found["n"], (found["size"] or 0) // 1024**2)
+    total = late.aggregate(n=Count("pk"), size=Sum("size", default=0))
+    return Forgotten(total["n"], total["size"] // 1024**2)
 
 
 def _parts(file: UploadedFile) -> Iterator[bytes]:
