@@ -27,7 +27,6 @@ from pipelines.types import Case, Message, Output
 Ratings = dict[int, dict[int, dict[int, int]]]
 EventSchema = dict[str, list[str]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
-MEGABYTE = 1024 * 1024
 MOST_CHARACTERS = 100_000
 """Of a reply that is stored as it came; a longer one is cut."""
 MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
@@ -129,10 +128,10 @@ def checked_output(output: Any, layer: str, *, message_count: int) -> Output:
 
 
 def check_size(output: Output | str) -> None:
-    size = len(json.dumps(output, ensure_ascii=False))
+    megabytes = len(json.dumps(output, ensure_ascii=False).encode()) / 1024**2
     limit = settings.MAX_OUTPUT_MB
-    if size > limit * MEGABYTE:
-        raise OutputTooLarge("output.too_large", size=round(size / MEGABYTE, 1), limit=limit)
+    if megabytes > limit:
+        raise OutputTooLarge("output.too_large", size=round(megabytes, 1), limit=limit)
 
 
 def kept_text(text: str) -> str:

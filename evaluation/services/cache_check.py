@@ -8,8 +8,8 @@ from pathlib import Path
 from django.conf import settings
 
 from evaluation.services.language_models import replies
-from evaluation.services.language_models.replies import MEGABYTE
 from labeling.services import preflight
+from pipelines.chat.receiving import MEGABYTE
 
 NEARLY_FULL = 0.9
 LARGE_MB = 10 * 1024

@@ -11,9 +11,7 @@ from django.db.models import F, Func, OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
 from evaluation.models import (
-    Answer,
     CaseRun,
-    Judgement,
     LayerBuild,
     Probing,
     Run,
@@ -23,7 +21,7 @@ from evaluation.models import (
     Work,
 )
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.work import freeing, leases
+from evaluation.services.work import attendance, freeing, leases
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from labeling.services import clock, health, jobs
@@ -59,12 +57,7 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     now = clock.now()
     open_runs = runs.filter(scored_at=None, failure=None, cancelled=False, paused=False)
     rows: list[Any] = list(  # with columns that a run has only here
-        open_runs.with_progress()
-        .annotate(
-            case_until=_last_lease(CaseRun.objects.filter(run=OuterRef("pk"))),
-            answer_until=_last_lease(Answer.objects.filter(case__run=OuterRef("pk"))),
-            judgement_until=_last_lease(Judgement.objects.filter(judging__run=OuterRef("pk"))),
-        )
+        attendance.with_holds(open_runs.with_progress())
         .select_related("release__project")
         .defer("spec", "config", "release__header")
     )
@@ -74,14 +67,16 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     )
     at = _slots(rows)
     for run in rows:
-        until = _held_until(run)
+        until = attendance.held_until(run)
         is_held = bool(at[run.pk]) or (until is not None and until > now)
         silent = [seen for _, seen in at[run.pk] if now - seen > health.SILENT_AFTER]
-        since = run.turn_at if is_held else max(filter(None, (run.created_at, run.woken_at, until)))
+        since = max(filter(None, (run.created_at, run.woken_at, until)))
+        if is_held:
+            since = run.turn_at or run.woken_at or run.created_at
         yield Job(
             "run",
             run.pk,
-            since or run.woken_at or run.created_at,
+            since,
             is_held or run.pk not in startable,
             run.release.project,
             f"{run.pk}: {run.name or run.pipeline}",
@@ -91,16 +86,6 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
             run.n_cases,
             is_stuck=bool(silent) or is_held_too_long(until),
         )
-
-
-def _last_lease(rows: QuerySet[Any]) -> Subquery:
-    held = rows.filter(state=Work.State.RUNNING).order_by()
-    return Subquery(held.annotate(end=Func(F("lease_expires_at"), function="MAX")).values("end"))
-
-
-def _held_until(run: Any) -> datetime | None:
-    ends = (run.case_until, run.answer_until, run.judgement_until, run.scoring_expires_at)
-    return max(filter(None, ends), default=None)
 
 
 def _slots(runs: Sequence[Run]) -> dict[int, list[tuple[str, datetime]]]:
@@ -156,7 +141,9 @@ def _trials(scope: Scope) -> Iterator[Job]:
     with_work = TrialCase.objects.unfinished().order_by().values("trial")
     open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
     held = TrialCase.objects.filter(trial=OuterRef("pk"))
-    counted = of_projects(open_trials, scope).with_progress().annotate(until=_last_lease(held))
+    counted = (
+        of_projects(open_trials, scope).with_progress().annotate(until=attendance.last_lease(held))
+    )
     rows: QuerySet[Any] = counted.select_related("project")
     for trial in rows:
         yield Job(

@@ -48,7 +48,6 @@ logger = logging.getLogger(__name__)
 
 BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
-RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
 RETRY_SECONDS = 20
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
 
@@ -145,15 +144,11 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
 
 def wake(build_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
-    LayerBuild.objects.filter(pk=build_id).update(woken_at=timezone.now())
-    wakeups.wake("evaluation.tasks.build_layers", build_id)
+    wakeups.wake_about(LayerBuild, "evaluation.tasks.build_layers", build_id)
 
 
 def wake_unattended() -> None:
-    now = timezone.now()
-    waiting = LayerBuild.objects.claimable()
-    waiting = waiting.exclude(woken_at__gt=now - timedelta(seconds=RESEND_SECONDS))
-    for build_id in waiting.order_by("pk").values_list("pk", flat=True):
+    for build_id in wakeups.unwoken(LayerBuild.objects.claimable()):
         wake(build_id)
 
 

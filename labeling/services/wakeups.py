@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from time import monotonic
+from typing import Any
 
 from celery import current_app
+from django.db.models import Model, Q, QuerySet
+from django.db.models.functions import Now
 
 logger = logging.getLogger(__name__)
 
 RESEND_SECONDS = 60  # all workers may be busy with something long
+ON_ITS_WAY = timedelta(seconds=30)
+"""For so long a message about a row may be on its way before another is sent."""
 
 
 def wake(task: str, pk: int) -> bool:
@@ -20,6 +26,21 @@ def wake(task: str, pk: int) -> bool:
         logger.exception("%s of %s waits for the next sweep: no queue.", task, pk)
         return False
     return True
+
+
+def wake_about(model: type[Model], task: str, pk: int) -> None:
+    """Wake a worker, and note it in the row's ``woken_at``."""
+    model._default_manager.filter(pk=pk).update(woken_at=Now())
+    wake(task, pk)
+
+
+def unwoken(rows: QuerySet[Any]) -> list[int]:
+    """The keys of those about which no message is on its way, the oldest first.
+
+    By the database's clock: what a clock that was wrong has written may lie hours ahead.
+    """
+    lately = Q(woken_at__gt=Now() - ON_ITS_WAY, woken_at__lt=Now() + ON_ITS_WAY)
+    return list(rows.exclude(lately).order_by("pk").values_list("pk", flat=True))
 
 
 class Wakeups:

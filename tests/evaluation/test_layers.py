@@ -248,8 +248,11 @@ def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
     memory_builds.wake_unattended()
     LayerBuild.objects.update(woken_at=timezone.now())
     memory_builds.wake_unattended()
-
     assert woken == [build.pk]
+
+    LayerBuild.objects.update(woken_at=timezone.now() + timedelta(hours=2))  # by a wrong clock
+    memory_builds.wake_unattended()
+    assert woken == [build.pk] * 2
 
 
 @pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "magic"}])

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.services.launch import suggestions
+from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Event, Project, Suggestion, SuggestionRequest
@@ -90,7 +91,7 @@ def test_a_killed_worker_costs_one_conversation_at_most(project, full, script):
         owner=uuid4(), lease_expires_at=timezone.now() - timedelta(seconds=1)
     )
     pipeline = script(found)
-    assert requests.unattended(woken_before=timezone.now()) == [asked.pk]
+    assert requests.unattended() == [asked.pk]
     suggestions.work(asked.pk, uuid4())
 
     assert pipeline.seen == ["c-002", "c-003"]
@@ -100,7 +101,7 @@ def test_a_killed_worker_costs_one_conversation_at_most(project, full, script):
 
 def test_two_workers_never_work_on_the_same_request(project, full, script):
     asked = ask(project)
-    requests.claim(asked.pk, uuid4(), until=requests.soon(60))
+    requests.claim(asked.pk, uuid4(), until=leases.expiry())
     pipeline = script(found)
 
     suggestions.work(asked.pk, uuid4())

@@ -19,12 +19,12 @@ from evaluation.models import CachedReply
 from labeling.domain.canonical import canonical_json
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
+from pipelines.chat.receiving import MEGABYTE
 from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage
 from pipelines.types import JsonSchema
 
 logger = logging.getLogger(__name__)
 
-MEGABYTE = 1024 * 1024
 SWEPT_AFTER = 200  # replies
 PIECE = 500  # rows
 
@@ -146,10 +146,11 @@ def size() -> int:
 
 def sweep() -> int:
     """Forget what was not used for longest if there is more than the settings allow; how many."""
-    too_much = size() - settings.MAX_CACHE_MB * MEGABYTE
+    most = settings.MAX_CACHE_MB * MEGABYTE
+    too_much = size() - most
     if too_much <= 0:
         return 0
-    too_much += settings.MAX_CACHE_MB * MEGABYTE // 10  # or each further reply would sweep again
+    too_much += most // 10  # or each further reply would sweep again
     oldest = CachedReply.objects.order_by(Coalesce("last_used_at", "created_at"), "pk")
     keys: list[int] = []
     for pk, n_bytes in oldest.values_list("pk", "size").iterator(chunk_size=1000):

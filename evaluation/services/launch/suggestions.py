@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import OperationalError, transaction
 
 from evaluation import adapters
@@ -21,7 +20,7 @@ from evaluation.services.language_models import budgets
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import launch
 from evaluation.services.work import working
-from evaluation.services.work.leases import KeepAlive
+from evaluation.services.work.leases import KeepAlive, expiry
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
@@ -38,7 +37,6 @@ from pipelines.types import Case, Message, Pipeline
 
 logger = logging.getLogger(__name__)
 
-RESEND_SECONDS = 30
 
 Progress = Callable[[], None]
 
@@ -68,7 +66,7 @@ class RequestLease:
     conversation_id: int
 
     def renew(self) -> bool:
-        return requests.renew(self.request_id, self.owner, until=_lease())
+        return requests.renew(self.request_id, self.owner, until=expiry())
 
     def give_back(self) -> None:
         requests.give_back(self.request_id, self.owner)
@@ -168,18 +166,17 @@ def _unsuitable(entry: Entry, project: Project, layer: str) -> Fact:
 
 def wake(request_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
-    requests.woken(request_id)
-    wakeups.wake("evaluation.tasks.suggest", request_id)
+    wakeups.wake_about(SuggestionRequest, "evaluation.tasks.suggest", request_id)
 
 
 def wake_unattended() -> None:
-    for request_id in requests.unattended(woken_before=requests.soon(-RESEND_SECONDS)):
+    for request_id in requests.unattended():
         wake(request_id)
 
 
 def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
     """Make what is left to make, unless somebody else is at it."""
-    asked = requests.claim(request_id, owner, until=_lease())
+    asked = requests.claim(request_id, owner, until=expiry())
     if asked is None:
         return
     try:
@@ -227,7 +224,7 @@ def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
 def _make(
     asked: SuggestionRequest, pipeline: Pipeline, conversation: Conversation, owner: UUID
 ) -> None:
-    if not requests.renew(asked.pk, owner, until=_lease()):
+    if not requests.renew(asked.pk, owner, until=expiry()):
         raise _Lost
     if not requests.begin(asked, conversation.pk, owner):
         return
@@ -261,7 +258,3 @@ def _labels(output: Any, layer: str) -> list[Any]:
     if not isinstance(labels, list):
         raise adapters.MalformedOutput("output.no_list", key=key)
     return labels
-
-
-def _lease() -> Any:
-    return requests.soon(settings.CASE_LEASE_SECONDS)

@@ -47,7 +47,6 @@ MOST_CONVERSATIONS = 200
 MOST_MESSAGES = 20_000
 MOST_OPEN = 5
 """Trials of one person that wait or run; their other ones wait to be asked for."""
-RESEND_SECONDS = 30
 
 CANCELLED = Fact("trial.cancelled")
 
@@ -315,15 +314,11 @@ def forget() -> None:
 
 def wake(trial_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
-    Trial.objects.filter(pk=trial_id).update(woken_at=timezone.now())
-    wakeups.wake("evaluation.tasks.try_pipeline", trial_id)
+    wakeups.wake_about(Trial, "evaluation.tasks.try_pipeline", trial_id)
 
 
 def wake_unattended() -> None:
-    now = timezone.now()
-    waiting = Trial.objects.startable()
-    waiting = waiting.exclude(woken_at__gt=now - timedelta(seconds=RESEND_SECONDS))
-    for trial_id in waiting.order_by("pk").values_list("pk", flat=True):
+    for trial_id in wakeups.unwoken(Trial.objects.startable()):
         wake(trial_id)
 
 

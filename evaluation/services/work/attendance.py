@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import F, Func, OuterRef, QuerySet, Subquery
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
+from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import leases
 from labeling.services import clock
 
@@ -42,7 +43,7 @@ def silence(run: Run) -> Silence | None:
     if run.status not in OPEN:
         return None
     now = clock.now()
-    end = _end_of_hold(run)
+    end = held_until(with_holds(Run.objects.filter(pk=run.pk)).only("scoring_expires_at").get())
     if end is not None and end > now:
         lease = settings.CASE_LEASE_SECONDS
         left = (end - now).total_seconds()
@@ -61,18 +62,24 @@ def _in_tens(seconds: float, left: float) -> Silence:
     return Silence(int(seconds // 10) * 10, ceil(left / 10) * 10)
 
 
-def _end_of_hold(run: Run) -> datetime | None:
-    """When the last hold on any of its work ends or has ended."""
-    work_of_run = [
-        CaseRun.objects.filter(run=run),
-        Answer.objects.filter(case__run=run),
-        Judgement.objects.filter(judging__run=run),
-    ]
-    ends = [
-        rows.filter(state=Work.State.RUNNING).aggregate(end=Max("lease_expires_at"))["end"]
-        for rows in work_of_run
-    ]
-    return max((end for end in (*ends, run.scoring_expires_at) if end), default=None)
+def with_holds(runs: RunQuerySet) -> QuerySet[Any]:
+    """Adds what ``held_until`` needs."""
+    return runs.annotate(
+        case_until=last_lease(CaseRun.objects.filter(run=OuterRef("pk"))),
+        answer_until=last_lease(Answer.objects.filter(case__run=OuterRef("pk"))),
+        judgement_until=last_lease(Judgement.objects.filter(judging__run=OuterRef("pk"))),
+    )
+
+
+def last_lease(rows: QuerySet[Any]) -> Subquery:
+    held = rows.filter(state=Work.State.RUNNING).order_by()
+    return Subquery(held.annotate(end=Func(F("lease_expires_at"), function="MAX")).values("end"))
+
+
+def held_until(run: Any) -> datetime | None:
+    """When the last hold on any of its work ends or has ended. Needs ``with_holds()``."""
+    ends = (run.case_until, run.answer_until, run.judgement_until, run.scoring_expires_at)
+    return max(filter(None, ends), default=None)
 
 
 def _is_startable(run: Run) -> bool:

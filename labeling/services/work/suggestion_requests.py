@@ -8,7 +8,6 @@ again anywhere, and a repeated result changes nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
-from labeling.services import events
+from labeling.services import events, wakeups
 from labeling.services.work.checking import problems_of
 from labeling.services.work.suggestions import allowed
 
@@ -144,10 +143,10 @@ def free(request_id: int) -> bool:
     return held.update(owner=None, lease_expires_at=None, woken_at=None) == 1
 
 
-def unattended(*, woken_before: CombinedExpression) -> list[int]:
+def unattended() -> list[int]:
     """Requests that nobody works on and for which no worker was woken lately."""
     idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=Now())
-    return list(idle.exclude(woken_at__gt=woken_before).values_list("pk", flat=True))
+    return wakeups.unwoken(idle)
 
 
 def begin(asked: SuggestionRequest, conversation: int, owner: UUID) -> bool:
@@ -253,12 +252,3 @@ def _record(verb: str, asked: SuggestionRequest, **data: Any) -> None:
         layer=asked.layer,
         **data,
     )
-
-
-def woken(request_id: int) -> None:
-    SuggestionRequest.objects.filter(pk=request_id).update(woken_at=timezone.now())
-
-
-def soon(seconds: float) -> CombinedExpression:
-    """By the database's clock, which all workers share."""
-    return Now() + timedelta(seconds=seconds)
