@@ -84,7 +84,7 @@ def served(folder: str, demo: bool) -> Iterator[tuple[psutil.Process, str, float
     started = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "config.serve"],
+            [sys.executable, "-m", "config.command", "serve"],
             cwd=ROOT,
             env={**os.environ, **own},
             stdout=output,

@@ -178,6 +178,7 @@ def load() -> None:
     say("Loading ...")
     save_memory()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
     import django
     from django.conf import settings
     from django.urls import get_resolver

@@ -28,7 +28,7 @@ class Assay(system.System):
         """It runs in the environment that runs this."""
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "config.serve"]
+        command = [sys.executable, "-m", "config.command", "serve"]
         self.launch("web", command, **self.settings(), cwd=str(ROOT))
         self.wait_for("/readyz?only=database")
 
@@ -142,7 +142,8 @@ class Annotator:
 
     def own(self) -> list[str]:
         """What a planned round has handed out."""
-        return [str(row["id"]) for row in self._client.json("GET", "/api/queue/")]
+        page = self._client.json("GET", "/api/queue/?limit=200")
+        return [str(row["id"]) for row in page["results"]]
 
 
 def _answer(talk: int, annotator: int) -> dict[str, object]:

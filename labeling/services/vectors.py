@@ -20,7 +20,7 @@ def ruler() -> Ruler:
 
 
 class _LoadedWhenNeeded:
-    """The packaged encoder. Most texts are encoded already; loading it takes 500 MB."""
+    """The packaged encoder. Most texts are encoded already; loading it takes 90 MB."""
 
     id = MINILM_ID
 

@@ -30,6 +30,7 @@ from typing import cast
 import numpy as np
 
 from labeling.domain.encoding import wire
+from labeling.domain.encoding.light import LightNetwork
 from labeling.domain.encoding.network import Changes, Encoded, Network
 from labeling.domain.encoding.place import Place
 from labeling.domain.encoding.shared import CHARACTERS, ChangesMissing, Networks
@@ -46,7 +47,9 @@ class Job:
     """One request, and its result."""
 
     request: wire.Request
-    network: Network  # held from the start: others may push it out while the job waits
+    network: (
+        Network | LightNetwork
+    )  # held from the start: others may push it out while the job waits
     result: list[Encoded] = field(default_factory=list)
     error: str = ""
     done: Event = field(default_factory=Event)
@@ -152,10 +155,8 @@ class Service:
     def _answer(self, request: wire.Request, raw: bytes) -> tuple[wire.Answer, bytes]:
         if request["what"] == "alive":
             return {"silent": self._jobs.silent()}, b""
-        changes = _changes(request, raw) if request["changes"] else None
         try:
-            name = (request["folder"], request["key"], request["short"])
-            network = self._networks.get(name, changes)
+            network = self._network(request, raw)
         except ChangesMissing:
             return {"unknown": True}, b""
         except Exception as error:  # the caller says it; the next request may be sound
@@ -171,6 +172,13 @@ class Service:
         rows += [text.tokens for text in job.result]
         pieces = [list(text.pieces) for text in job.result]
         return {"pieces": pieces}, np.concatenate(rows).astype("<f4", copy=False).tobytes()
+
+    def _network(self, request: wire.Request, raw: bytes) -> Network | LightNetwork:
+        if request.get("light"):
+            return LightNetwork.kept(Path(request["folder"]))
+        changes = _changes(request, raw) if request["changes"] else None
+        name = (request["folder"], request["key"], request["short"])
+        return self._networks.get(name, changes)
 
     def _compute(self) -> None:
         while True:

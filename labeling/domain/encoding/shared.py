@@ -23,6 +23,7 @@ from time import sleep
 import numpy as np
 
 from labeling.domain.encoding import network, place, wire
+from labeling.domain.encoding.light import LightNetwork
 from labeling.domain.encoding.network import DIMENSIONS, Changes, Encoded, Network, Vectors
 from labeling.domain.encoding.place import Place
 
@@ -47,6 +48,12 @@ def get(
     if at is None:
         return _here.get((str(folder), key, short), changes)
     return Remote(at, folder, key, changes, short)
+
+
+def light(folder: Path) -> LightNetwork | Remote:
+    """The network in ``folder`` without torch."""
+    at = place.current()
+    return LightNetwork.kept(folder) if at is None else Remote(at, folder, light=True)
 
 
 class ChangesMissing(LookupError):
@@ -85,6 +92,7 @@ class Remote:
     key: str = ""
     changes: Changes | None = None
     short: bool = False
+    light: bool = False
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
@@ -112,6 +120,7 @@ class Remote:
                 folder=str(self.folder),
                 key=self.key,
                 short=self.short,
+                light=self.light,
                 texts=wanted,
                 changes=[],
             )

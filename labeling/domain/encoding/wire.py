@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import struct
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Request(TypedDict):
     key: str
     short: bool
     """Whether the network multiplies in bfloat16."""
+    light: NotRequired[bool]
+    """Whether it is the one without torch."""
     texts: list[str]
     changes: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
     """Name and the two shapes of each change whose numbers follow."""

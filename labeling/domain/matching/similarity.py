@@ -175,7 +175,7 @@ class MiniLM:
         self._folder = folder
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return shared.get(self._folder).sentences(texts)
+        return shared.light(self._folder).sentences(texts)
 
 
 @cache

@@ -1,0 +1,67 @@
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+from labeling.domain.encoding import light, network, service, shared, wire
+from labeling.domain.encoding.light import LightNetwork
+from labeling.domain.encoding.place import Place
+
+TEXTS = ["a short text", "", "Grüße, 你好 🙂", "\ud800", "word " * 300, "a short text too"]
+
+
+def test_its_vectors_are_those_of_the_network_except_for_the_last_bits() -> None:
+    folder = network.packaged_folder()
+    expected = network.Network(folder).both(TEXTS)
+
+    result = LightNetwork(folder).both(TEXTS)
+
+    for own, other in zip(result, expected, strict=True):
+        assert own.sentence == pytest.approx(other.sentence, abs=1e-6)
+        assert own.tokens == pytest.approx(other.tokens, abs=1e-5)
+        assert own.pieces == other.pieces
+    assert LightNetwork(folder).sentences([]).shape == (0, network.DIMENSIONS)
+
+
+def test_a_text_has_the_same_vector_in_any_company() -> None:
+    model = LightNetwork(network.packaged_folder())
+    alone = np.concatenate([model.sentences([text]) for text in TEXTS])
+
+    assert model.sentences(TEXTS) == pytest.approx(alone, abs=1e-6)
+
+
+def test_its_gelu_is_exact_to_the_sixth_decimal() -> None:
+    rows = np.linspace(-9, 9, 3000, dtype=np.float32).reshape(50, 60)
+    expected = 0.5 * rows.astype(float) * (1 + erf(rows.astype(float) / np.sqrt(2)))
+
+    assert light._gelu(rows.copy()) == pytest.approx(expected, abs=1e-6)
+
+
+def test_it_answers_without_torch() -> None:
+    asked = "from labeling.domain.encoding import light, network, service\n"
+    asked += "light.LightNetwork(network.packaged_folder()).sentences(['a'])\n"
+    asked += "import sys; sys.exit('torch' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_the_process_of_the_encoder_answers_the_ruler_by_it(tmp_path: Path) -> None:
+    folder = network.packaged_folder()
+    asked = wire.Request(
+        what="sentences",
+        folder=str(folder),
+        key="",
+        short=False,
+        light=True,
+        texts=[],
+        changes=[],
+    )
+    with closing(socket.socket()) as unused:
+        answering = service.Service(unused, Place(tmp_path), 0)._network(asked, b"")
+
+    assert answering is shared.light(folder)
