@@ -52,6 +52,7 @@ class LocalAnalyst:
         self._deps = nodes.Deps(
             encoder=encoder if config.merge_duplicates else None,
             min_keep=config.min_keep,
+            min_keep_quoted=config.min_keep_quoted,
             merge_above=config.merge_above,
         )
 

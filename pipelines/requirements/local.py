@@ -24,6 +24,12 @@ class LocalConfig(BaseModel):
         le=1,
         description="A clause is extracted when it is at least this likely to be a requirement.",
     )
+    min_keep_quoted: float = Field(
+        default=0.45,
+        ge=0,
+        le=1,
+        description="The same for a clause that can only be quoted.",
+    )
     merge_duplicates: bool = Field(
         default=True,
         description="Merge requirements that say the same; needs the encoder, so it is slower.",
@@ -41,6 +47,7 @@ class RequirementsLocal:
         self._deps = nodes.Deps(
             encoder=encoder if config.merge_duplicates else None,
             min_keep=config.min_keep,
+            min_keep_quoted=config.min_keep_quoted,
             merge_above=config.merge_above,
         )
 
@@ -61,6 +68,6 @@ def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
     state.update(nodes.read_talk(state))
     state.update(nodes.settle(state))
     state.update(nodes.select(state, deps))
-    state.update(nodes.word(state))
+    state.update(nodes.word(state, deps))
     state.update(nodes.finish(state, deps))
     return state

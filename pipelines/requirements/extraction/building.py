@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pipelines.requirements.extraction.built import POLITE_END, SPEAKERS, Built, Said
+from pipelines.requirements.extraction.built import MODAL_AT, POLITE_END, SPEAKERS, Built, Said
 from pipelines.requirements.extraction.peeling import (
     condition_first,
     condition_last,
@@ -43,7 +43,7 @@ from pipelines.requirements.extraction.wishes import (
     wish_to,
     would_help,
 )
-from pipelines.requirements.text import plain
+from pipelines.requirements.text import lower_first, plain
 
 _NEGATED_MATRIX = re.compile(
     rf"\b{SPEAKERS} (?:do not|don't|did not|didn't|would not|wouldn't|never|no longer|cannot|"
@@ -57,7 +57,18 @@ _NEGATED_MATRIX = re.compile(
     re.I,
 )
 
-
+_RULES = re.compile(
+    r"(?:always |only )?(?:must|should|shall|can|cannot|may|has to|have to|needs? to|"
+    r"(?:can't|mustn't|shouldn't)|(?:is|are) (?:not )?(?:allowed|permitted|supposed) to)",
+    re.I,
+)
+_SPLICED = re.compile(
+    r",\s+(?:(?:the|our|my|your|an?|these|those) [\w-]+|it|they|we|i|you|there|he|she)(?: also)?"
+    r"(?:'s|'re|'m| is| are| was| were| has| have| do| does| don't| doesn't| can| will)\b",
+    re.I,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|us|our)\b", re.I)
+_SECOND_PERSON = re.compile(r"\byou(?:r|rs)?\b", re.I)
 _FOR_THOSE = re.compile(
     r"^for (?P<what>[^,]{3,80}), (?P<modal>should|must|can|will|shall) "
     r"(?P<they>they|these|those|it) (?P<rest>(?!not\b).+)$",
@@ -90,6 +101,23 @@ def built_clause(said: Said) -> Built | None:
     when = ", ".join(filter(None, (first, last, built.condition)))
     action = f"{built.action} {place}".strip() if place else built.action
     return _finished(replace(built, action=action, condition=when), said)
+
+
+def in_own_words(text: str) -> Built | None:
+    """A rule as it was said, where it cannot be turned into an order: "ensure that …"."""
+    rule = POLITE_END.sub("", without_matrix(text)[0].rstrip(" .!?,;:…")).rstrip(" .!?,;:")
+    found = MODAL_AT.match(rule)
+    if found is None or not _RULES.fullmatch(found["modal"]):
+        return None
+    if _NEGATED_MATRIX.search(rule) or _SPLICED.search(rule):
+        return None
+    if not (re.fullmatch(SPEAKERS, found["who"], re.I) or is_noun_phrase(found["who"])):
+        return None
+    if _FIRST_PERSON.search(rule) and _SECOND_PERSON.search(rule):
+        return None  # two people, and only one of them would be the user
+    if found["rest"].startswith("have ") and re.fullmatch("i|we", found["who"], re.I):
+        return Built(f"Provide {neutral(found['rest'].removeprefix('have '), of_person=False)}")
+    return Built(f"Ensure that {neutral(lower_first(rule), of_person=False)}")
 
 
 def _of_those_named(text: str) -> str:

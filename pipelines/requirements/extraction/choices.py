@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
+from pipelines.requirements.extraction.acts import options_of
 from pipelines.requirements.extraction.state import Criterion, Utterance
-from pipelines.requirements.lexicon import criteria_patterns
+from pipelines.requirements.lexicon import criteria_patterns, words
 from pipelines.requirements.text import singular
 
 _ARTICLE = re.compile(r"\b(?:a|an|the|this|that|each|any|of) (?P<noun>[a-z]{3,})\b", re.I)
@@ -18,14 +21,39 @@ _SOMEBODY = re.compile(
 )
 
 
-def asked_after(text: str, known: str = "one") -> str:
+_I = re.compile(r"\b(?:i|we|my|our)\b", re.I)
+_CHOICE_OF = re.compile(r"\b(?P<noun>[a-z]+) (?:finding|search|searching|selection|choice)$", re.I)
+UNNAMED = "option"
+"""What is chosen, where nobody says what."""
+
+
+def chosen_in(spoken: Sequence[Utterance], domain: str = "") -> str:
+    """What is chosen, by the questions of a talk, its answers, or the name of its domain."""
+    for asked in (True, False):
+        named_there = Counter(
+            _noun(found)
+            for each in spoken
+            if each.asked == asked and (_YOU if asked else _I).search(each.text)
+            for found in criteria_patterns("choosing").finditer(each.text)
+        )
+        if named_there:
+            return named_there.most_common(1)[0][0]
+    in_name = _CHOICE_OF.search(domain)
+    return singular(in_name["noun"].lower()) if in_name else UNNAMED
+
+
+def _noun(found: re.Match[str]) -> str:
+    return singular(named(found, "noun").lower())
+
+
+def asked_after(text: str, known: str = UNNAMED, *, goes_on: bool = False) -> str:
     """What is chosen, where a question asks how somebody chooses it; empty where it does not."""
     found = criteria_patterns("choosing").search(text) if _YOU.search(text) else None
     if found:
-        return singular(named(found, "noun").lower())
+        return _noun(found)
     weighs = criteria_patterns("weighs").search(text)
     unnamed = weighs or (_YOU.search(text) and criteria_patterns("choosing_unnamed").search(text))
-    return known if unnamed else ""
+    return known if unnamed and (goes_on or not options_of(text)) else ""
 
 
 def stays_with(question: Utterance, noun: str) -> bool:
@@ -55,7 +83,8 @@ def asks_experience(question: Utterance | None) -> bool:
 def topic_of(question: Utterance | None) -> str:
     """What a question names as perhaps of weight ("How important is the price?")."""
     found = criteria_patterns("about").search(question.text) if question else None
-    return named(found, "what") if found else ""
+    topic = named(found, "what") if found else ""
+    return "" if {*topic.lower().split()[:1]} & words("prepositions") else topic
 
 
 def with_person(one: Criterion, question: Utterance | None) -> Criterion:

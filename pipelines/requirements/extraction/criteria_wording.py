@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipelines.requirements.extraction.choices import UNNAMED
+from pipelines.requirements.extraction.phrases import is_plural
 from pipelines.requirements.extraction.state import Criterion
 from pipelines.requirements.lexicon import criteria_map, criteria_words, mapping, quality_of, words
 from pipelines.requirements.text import base, lower_first, plain, singular, tokens, upper_first
@@ -38,8 +40,9 @@ _VERBS_AFTER = re.compile(
 
 
 def title_of(criterion: Criterion) -> str:
-    named = _TITLES.get(criterion.form, _thing_title)
-    return _capitals(_whole(tokens(named(criterion))[:TITLE_WORDS])) or _capitals([criterion.noun])
+    name = tokens(_TITLES.get(criterion.form, _thing_title)(criterion))
+    name = name[1:] if name[0] == UNNAMED and len(name) > 1 else name
+    return _capitals(_whole(name[:TITLE_WORDS])) or _capitals([criterion.noun])
 
 
 def _whole(spoken: list[str]) -> list[str]:
@@ -51,7 +54,7 @@ def _whole(spoken: list[str]) -> list[str]:
 
 
 def _thing_title(criterion: Criterion) -> str:
-    spoken = tokens(re.split(r"\b(?:that|which|who|where)\b", criterion.what)[0])
+    spoken = tokens(_OWNED.sub("", re.split(r"\b(?:that|which|who|where)\b", criterion.what)[0]))
     spoken = spoken[1:] if spoken[:1] and spoken[0].lower() in {"a", "an", "the", "to"} else spoken
     if len(spoken) == 1 and spoken[0].lower() == criterion.noun:
         spoken = [word for word in tokens(criterion.what)[1:] if _names(word)][:2]
@@ -163,7 +166,8 @@ def _own(criterion: Criterion) -> str:
         r"\b(?:place|one)(s?)\b", rf"{criterion.noun}\1", lower_first(criterion.what), count=1
     )
     verb = "avoid" if criterion.negative else "find"
-    return f"{verb} {what if what.split()[0] in {'a', 'an'} else article(what)}"
+    bare = what.split()[0] in {"a", "an"} or is_plural(what)
+    return f"{verb} {what if bare else article(what)}"
 
 
 def _doing(criterion: Criterion) -> str:
@@ -220,24 +224,6 @@ def _named(found: re.Match[str], noun: str) -> str:
 
 def article(phrase: str) -> str:
     return f"{'an' if phrase[:1].lower() in 'aeiou' else 'a'} {phrase}"
-
-
-def checks_of(criterion: Criterion) -> list[str]:
-    """What a search must do for somebody who chooses by this."""
-    name = title_of(criterion).lower().removeprefix(f"{criterion.noun} ").removeprefix("no ")
-    many = plural(criterion.noun)
-    one = article(criterion.noun)
-    if criterion.negative and criterion.form == "person" and _WHO_IS.match(criterion.what):
-        return [f"Show whether {one} has {article(name)}", f"Offer {many} with {article(name)}"]
-    if criterion.negative:
-        return [f"Leave out {many} with {name}", f"Show whether {one} has {name}"]
-    return [f"Show the {name} of each {criterion.noun}", f"Filter {many} by {name}"]
-
-
-def plural(noun: str) -> str:
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    return f"{noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
 
 
 def _capitals(spoken: list[str]) -> str:

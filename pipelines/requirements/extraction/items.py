@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pipelines.requirements.lexicon import criteria_map, criteria_patterns
-from pipelines.requirements.text import plain, tokens
+from pipelines.requirements.text import is_base_verb, plain, tokens
 
 MOST_WORDS = 12
 STOP = re.compile(
@@ -43,6 +43,8 @@ _NO_THING = re.compile(
     r"would|could|should|it's|that's|they're|there's)\b",
     re.I,
 )
+_DOING = re.compile(r"[a-z]+ (?:the|a|an|my|our|your|it|them)\b", re.I)
+_AS_MUCH = re.compile(r"\bas (?:much|many|little|few)\b", re.I)
 
 
 def items(text: str, *, noun: str) -> list[str]:
@@ -102,5 +104,7 @@ def usable(text: str) -> bool:
         return False
     if re.match(_ASKED, text, re.I):
         return len(spoken) > 2
+    if _AS_MUCH.search(text) or (_DOING.match(text) and is_base_verb(spoken[0])):
+        return False
     head = re.split(r"\b(?:that|which|who|where|with)\b", text)[0]
     return (bool(head.strip()) and not _NO_THING.search(head)) or text.startswith("with ")

@@ -35,8 +35,8 @@ class Settled:
     """How many pairs were compared; grows with the length of the talk and no faster."""
 
 
-def settled(spoken: Sequence[Utterance]) -> Settled:
-    ledger = Ledger()
+def settled(spoken: Sequence[Utterance], domain: str = "") -> Settled:
+    ledger = Ledger(choices.chosen_in(spoken, domain))
     for turn in discourse.turns(spoken):
         if turn[0].asked:
             ledger.hear_analyst(turn)
@@ -46,7 +46,8 @@ def settled(spoken: Sequence[Utterance]) -> Settled:
 
 
 class Ledger:
-    def __init__(self) -> None:
+    def __init__(self, chosen: str) -> None:
+        """``chosen``: what the talk says is being chosen, for questions that do not say it."""
         self.book = Book()
         self.outcomes = Outcomes(self.book)
         self.sayings = Sayings(self.book, self.outcomes)
@@ -57,6 +58,7 @@ class Ledger:
         self._puzzled = False
         self._asked: dict[str, Pending] = {}
         self._choosing: Utterance | None = None
+        self._chosen = chosen
         self._noun = ""
         self._question: Utterance | None = None
         self._echoed: set[str] = set()
@@ -90,10 +92,9 @@ class Ledger:
         """How somebody chooses is asked here, or once more after an answer to that."""
         texts = [each.text for each in turn if each.question] or [each.text for each in turn]
         whole = replace(turn[-1], text=" ".join(texts))
-        noun = choices.asked_after(whole.text, self._noun or "one")
-        goes_on = self._choosing is not None and (
-            choices.asks_criteria(whole) or choices.topic_of(whole)
-        )
+        begun = self._choosing is not None
+        noun = choices.asked_after(whole.text, self._noun or self._chosen, goes_on=begun)
+        goes_on = begun and (choices.asks_criteria(whole) or choices.topic_of(whole))
         goes_on = goes_on or choices.stays_with(whole, self._noun)
         self._noun = noun or self._noun
         self._choosing = whole if noun or goes_on else None

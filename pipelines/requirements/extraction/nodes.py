@@ -31,6 +31,7 @@ class Deps:
 
     encoder: Encoder | None
     min_keep: float
+    min_keep_quoted: float
     merge_above: float
 
 
@@ -40,7 +41,7 @@ def read_talk(state: ExtractionState) -> ExtractionState:
 
 def settle(state: ExtractionState) -> ExtractionState:
     """What was put forward, how each of it stands at the end, and what was left open."""
-    book = ledger.settled(state["sentences"])
+    book = ledger.settled(state["sentences"], state["case"].domain)
     return {
         "commitments": book.commitments,
         "open_questions": book.open_questions,
@@ -71,8 +72,8 @@ def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     return same and weak and not signal("only").search(candidate.text)
 
 
-def word(state: ExtractionState) -> ExtractionState:
-    """Give each commitment its fields."""
+def word(state: ExtractionState, deps: Deps) -> ExtractionState:
+    """Give each commitment its fields; one that can only be quoted has to be likelier."""
     drafts: list[Requirement] = []
     unworded: Counter[str] = Counter()
     said = tuple(state["sentences"])
@@ -81,8 +82,12 @@ def word(state: ExtractionState) -> ExtractionState:
         worded = wording.worded(commitment, context)
         if isinstance(worded, Unworded):
             unworded[worded.reason] += 1
-        else:
-            drafts.extend(worded)
+            continue
+        for draft in worded:
+            if draft["quoted"] and draft["wanted"] < deps.min_keep_quoted:
+                unworded["too_unlikely_to_quote"] += 1
+            else:
+                drafts.append(draft)
     return {"drafts": drafts, "unworded": unworded}
 
 

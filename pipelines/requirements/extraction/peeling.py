@@ -72,6 +72,7 @@ _IF_FIRST_OPEN = re.compile(
     r"(?=(?:(?:i|we|you)(?:'d| would| want| need| must| should| have to| can)\b"
     r"|(?:the )?(?:system|app|application|software|program|tool) (?:should|must|will|shall|"
     r"has to|needs to|can|is|sends?|shows?)\b"
+    r"|(?:it|they) (?:should|must|can|cannot|can't|has to|have to|needs? to)\b"
     r"|there (?:should|must|has to|needs to)\b))",
     re.I,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipelines.requirements.extraction import quoting, titles
 from pipelines.requirements.extraction.answers import answered
-from pipelines.requirements.extraction.building import built_clause
+from pipelines.requirements.extraction.building import built_clause, in_own_words
 from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
 from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
@@ -66,6 +66,8 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
             part = inner
             built = built_clause(Said(opened_text(inner), said.question, before))
             wrong = flaw(built.action) if built else "not_understood"
+        if wrong and (own := in_own_words(part)) and flaw(own.action) is None:
+            built, wrong = own, None
         if built and wrong is None:
             phrases.append(_phrase(built))
         else:

@@ -17,7 +17,8 @@ from pipelines.requirements.lexicon import actors, words
 from pipelines.requirements.text import plain, singular, tokens
 
 _OWN_CLAUSE = re.compile(
-    r"\b(?P<who>i|we|you)(?P<modal>'d|'ll|'ve|'re|'m| would| will| can| could| should| must|"
+    r"(?<!let )(?<!lets )(?<!help )(?<!helps )(?<!makes )\b(?P<who>i|we|you)"
+    r"(?P<modal>'d|'ll|'ve|'re|'m| would| will| can| could| should| must|"
     r" may| might| have to| need to| want to)?"
     r"(?P<adverb>(?: (?:also|always|only|just|really|[a-z]+ly))*) (?P<verb>[a-z]+)\b",
     re.I,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pipelines.requirements.lexicon import load
+from pipelines.requirements.lexicon import load, words
 from pipelines.requirements.text import plain
 
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\([^)\s]{1,300}\)")
@@ -27,6 +27,7 @@ _ASIDES = re.compile(
     r"|(?<=\b(?:is|be|or) )like,",
     re.I,
 )
+_SHOUTED = re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,})+\b")
 _TWICE = re.compile(r"\b(?!(?:that|had|very|really|no)\b)([a-z']+)(?: \1\b)+", re.I)
 _TAG_QUESTION = re.compile(
     r"[,.;:–—-]*\s*(?:,\s*|\b)(?:(?:is|does|did|would|do)(?: that| this| it| you)* (?:all )?"
@@ -75,7 +76,13 @@ _KEPT_FIRST = re.compile(
 
 def clean(text: str) -> str:
     """The sentence in plain words: no markup, no hums, nothing said twice, sure typos put right."""
-    return respelled(unmarked(spoken_clean(text)))
+    return respelled(_SHOUTED.sub(_spoken, unmarked(spoken_clean(text))))
+
+
+def _spoken(shouted: re.Match[str]) -> str:
+    """In small letters, unless it is a row of abbreviations."""
+    said = shouted[0].lower()
+    return said if {*said.split()} & words("auxiliaries") else shouted[0]
 
 
 def unmarked(text: str) -> str:

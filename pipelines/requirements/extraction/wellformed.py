@@ -38,10 +38,11 @@ _LEAD = re.compile(
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am"})
 _LINKS = frozenset({"remain", "remains", "stay", "stays", "become", "becomes", "seem", "seems"})
 _DISCOURSE_PAIRS = re.compile(
-    r"\b(?:you know|i mean|sort of|kind of|or something|and stuff|and so on|or whatever|of course|"
-    r"to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
+    r"\b(?:you know|i mean|(?<!what )(?:sort|kind) of|or something|and stuff|and so on|"
+    r"or whatever|of course|to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
     re.I,
 )
+_WELL = re.compile(r"\b(?:how|as) well\b|[^\w' ]")
 _RELATIVE_BEFORE_THAT = re.compile(
     r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
 )
@@ -54,7 +55,8 @@ _ASKS_INSIDE = re.compile(
 )
 _ONE_OF_WHAT = re.compile(
     r"\b(?:the|an?|this|that|another|other|[a-z]+er|[a-z]+est|new|old|same|right|wrong|good|bad|"
-    r"big|small) ones?\b(?! (?:of|day|time))|\bboth\b(?= (?:down|up|in|on|at|to|for|with)\b|$)",
+    r"big|small) ones?\b(?! (?:of|day|time))|\bhow (?:many|much) (?:and|or|if)\b|"
+    r"\bboth\b(?= (?:down|up|in|on|at|to|for|with)\b|$)",
     re.I,
 )
 _BARE_NUMBER = re.compile(
@@ -87,7 +89,9 @@ def flaw(action: str) -> Flaw | None:
         r"\bthat that\b", text.lower()
     ):
         return "said_twice"
-    if set(low) & grammar("discourse") or _DISCOURSE_PAIRS.search(text):
+    if set(_WELL.sub("", text.lower()).split()) & grammar("discourse") or _DISCOURSE_PAIRS.search(
+        text
+    ):
         return "discourse_word"
     if any(re.split(r"'", word)[0] in grammar("people_pronouns") for word in low):
         return "first_or_second_person"

@@ -9,7 +9,14 @@ from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.built import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
-from pipelines.requirements.extraction.state import Commitment, Context, Reading, Unworded
+from pipelines.requirements.extraction.pronouns import neutral
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Context,
+    Criterion,
+    Reading,
+    Unworded,
+)
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import signal, type_words
@@ -40,23 +47,21 @@ def worded(commitment: Commitment, context: Context) -> tuple[Requirement, ...] 
 
 
 def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
-    """What is chosen by, where that reads well; else what the sentence says."""
-    named = _criterion_phrase(commitment) if commitment.criterion else None
-    if named and flaw(named.action) is None:
-        return [named]
+    """What is chosen by, or what the sentence says."""
+    if commitment.criterion:
+        named = _criterion_phrase(commitment.criterion, commitment.reading.condition)
+        return Unworded("criterion") if flaw(named.action) else [named]
     said = said_of(commitment, context)
     phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
     return Unworded(phrases) if isinstance(phrases, str) else phrases
 
 
-def _criterion_phrase(commitment: Commitment) -> Phrase | None:
-    if commitment.criterion is None:
-        return None
-    action = criteria_wording.action_of(commitment.criterion)[:ACTION_CHARACTERS]
+def _criterion_phrase(criterion: Criterion, condition: str | None) -> Phrase:
+    action = criteria_wording.action_of(criterion)[:ACTION_CHARACTERS]
     return Phrase(
         action=upper_first(plain(action)).rstrip(" ,.;:"),
-        title=criteria_wording.title_of(commitment.criterion),
-        condition=commitment.reading.condition or "",
+        title=criteria_wording.title_of(criterion),
+        condition=neutral(condition or "", of_person=False),
         criterion=True,
     )
 
@@ -129,9 +134,7 @@ def criteria_of(commitment: Commitment, phrase: Phrase) -> list[str]:
     """Checks from the amounts, times and formats that were said, if any."""
     said = " ".join([commitment.text, *commitment.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details if _measures(one)]
-    if commitment.criterion and phrase.criterion:
-        drafted += criteria_wording.checks_of(commitment.criterion)
-    else:
+    if not phrase.criterion:
         drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]
     return list(dict.fromkeys(drafted))[:MOST_CRITERIA]
 

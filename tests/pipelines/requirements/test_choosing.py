@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.extraction.criteria_wording import checks_of
-from pipelines.requirements.extraction.state import Criterion
 from pipelines.types import Case, Message, Pipeline
 from tests.pipelines.requirements.talks import lacking, likely
 
@@ -146,17 +144,6 @@ def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> N
     assert not [check for check in checks if "The limit" in check]
 
 
-def test_who_is_avoided_for_a_lack_is_not_left_out_for_the_contrary() -> None:
-    avoided = Criterion(
-        "flatmate who's not very clean", "person", "apartment", "find", "avoid", 0.9, negative=True
-    )
-
-    assert checks_of(avoided) == [
-        "Show whether an apartment has a clean flatmate",
-        "Offer apartments with a clean flatmate",
-    ]
-
-
 def test_a_case_that_was_named_is_the_condition(pipeline: Pipeline) -> None:
     (found,) = listen(
         pipeline, "How do you choose?", "When my knee hurts, I look for a gym with a pool."
@@ -204,3 +191,53 @@ def test_odd_answers_give_complete_labels(pipeline: Pipeline, said: str) -> None
     received = listen(pipeline, "What do you look for in a gym?", said)
 
     assert lacking(received, message_count=2) <= {"schema.few_criteria"}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "domain", "action"),
+    [
+        ("What kind of things do you look for in a tutor?", "", "Find a tutor that is close"),
+        ("How was your week?", "tutor finding", "Find a tutor that is close"),
+        ("How was your week?", "", "Find an option that is close"),
+    ],
+)
+def test_what_is_chosen_has_a_name(
+    pipeline: Pipeline, earlier: str, domain: str, action: str
+) -> None:
+    asked = "OK, you also did mention proximity. How big of a factor is proximity?"
+    said = (earlier, "It was long.", asked, "I believe proximity is a major factor.")
+
+    (found,) = listen(pipeline, *said, domain=domain)
+
+    assert found["action"] == action
+    assert found["title"] == ("Proximity" if "option" in action else "Tutor Proximity")
+    assert found["acceptance_criteria"] == []  # nobody said any
+
+
+def test_a_choice_of_the_product_is_not_one_of_the_client(pipeline: Pipeline) -> None:
+    """What staff choose in the app does not turn the talk into one about choosing."""
+    received = listen(
+        pipeline,
+        "Should staff choose a room by hand?",
+        "Yes.",
+        "How would you prefer to sign in: by e-mail and password, or by a code?",
+        "E-mail and password.",
+        domain="hotel",
+    )
+
+    assert not any("Find a" in found["action"] for found in received)
+
+
+def test_what_names_nothing_is_not_chosen_by(pipeline: Pipeline) -> None:
+    received = listen(
+        pipeline,
+        "What factors do you consider important when choosing a dentist?",
+        "The first thing when it comes to choosing a dentist is whether the ratings are good. "
+        "Based on that, I'll make my decision. "
+        "Maybe the way there, but that is the least important.",
+        domain="",
+    )
+
+    assert [found["action"] for found in received][:1] == ["See whether the ratings are good"]
+    assert not any("important" in found["title"].lower() for found in received)
+    assert not any("decision" in found["action"] for found in received)

@@ -223,3 +223,14 @@ def test_a_higher_bar_lets_less_through() -> None:
     strict = build("requirements-local", {"min_keep": 0.99, "merge_duplicates": False})
 
     assert extract(strict, user("Add a map.")) == []
+
+
+def test_what_can_only_be_quoted_has_to_be_likelier() -> None:
+    said = user("All records must remain.")
+
+    kept = build("requirements-local", {"min_keep_quoted": 0.0, "merge_duplicates": False})
+    assert [one["quoted"] for one in extract(kept, said)] == [True]
+    (quotation,) = extract(kept, said)
+    bar = quotation["wanted"] + 0.01
+    strict = build("requirements-local", {"min_keep_quoted": bar, "merge_duplicates": False})
+    assert extract(strict, said) == []

@@ -56,7 +56,7 @@ def said(one: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("names", "recall", "precision"), [(MENDED_ON, 0.8, 0.7), (UNSEEN, 0.7, 0.6)]
+    ("names", "recall", "precision"), [(MENDED_ON, 0.8, 0.7), (UNSEEN, 0.65, 0.65)]
 )
 def test_spoken_talks_are_read(
     pipeline: Pipeline, names: tuple[str, ...], recall: float, precision: float

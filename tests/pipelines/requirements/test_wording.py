@@ -24,13 +24,19 @@ from tests.pipelines.requirements.wordings import (
     ACCEPTED_OR_RUN_TOGETHER,
     AFTER_THE_RULES,
     BEFORE_THE_RULES,
+    IN_THEIR_OWN_WORDS,
     NOTHING,
     QUOTED,
     Said,
 )
 
 pytestmark = pytest.mark.one_database
-PAIRS = (*BEFORE_THE_RULES, *AFTER_THE_RULES, *ACCEPTED_OR_RUN_TOGETHER)
+PAIRS = (
+    *BEFORE_THE_RULES,
+    *AFTER_THE_RULES,
+    *ACCEPTED_OR_RUN_TOGETHER,
+    *IN_THEIR_OWN_WORDS,
+)
 
 
 def phrases_of(said: Said) -> list[phrasing.Phrase]:

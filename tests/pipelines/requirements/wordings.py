@@ -611,3 +611,27 @@ ACCEPTED_OR_RUN_TOGETHER = (
         "See every crate at the end of the season",
     ),
 )
+
+# Rules that fit no order keep their own words; what two people are in, or two sentences, is quoted.
+IN_THEIR_OWN_WORDS = (
+    Said(
+        "Closed tickets can't be reopened but can be copied.",
+        "Ensure that closed tickets can't be reopened but can be copied",
+    ),
+    Said(
+        "I can scan as much as I want until I log out.",
+        "Ensure that the user can scan as much as the user wants until the user logs out",
+    ),
+    Said(
+        "We should have only one list and a map, also called the plan.",
+        "Provide only one list and a map, also called the plan",
+    ),
+    Said(
+        "When a loan is returned and checked it can't be edited.",
+        "Never edit the loan",
+        condition="When a loan is returned and checked",
+    ),
+    Said("ALL LOANS MUST BE checked first", "Check all loans first"),
+    Said("You can suggest me one if I need anything.", QUOTED),
+    Said("They let you sit outside the hall.", "Let the user sit outside the hall"),
+)
