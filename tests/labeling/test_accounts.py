@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
 from labeling.models import ApiToken, Event, Project
@@ -45,6 +47,21 @@ def test_an_account_gets_its_role_and_its_password_from_a_file_or_stdin(
     assert (emil.is_superuser, emil.is_staff) == (True, True)
     created = Event.objects.filter(verb="account.created").order_by("pk")
     assert [event.data["user"] for event in created] == ["dora", "emil"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_the_database_while_a_password_is_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def typed(prompt: str) -> str:
+        assert not connection.in_atomic_block
+        return NEW
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("getpass.getpass", typed)
+    call_command("create_user", "dora", stderr=io.StringIO())
+
+    assert Client().login(username="dora", password=NEW)
 
 
 def test_a_link_lets_the_person_choose_a_password_once(assay: Any, settings: Any) -> None:

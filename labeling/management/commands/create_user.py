@@ -49,11 +49,12 @@ class Command(ActingCommand):
         if bool(options["project"]) != bool(options["role"]):
             raise CommandError("--project and --role belong together: give both, or neither.")
         project = project_named(options["project"]) if options["project"] else None
+        password = _password(options)
         with transaction.atomic():
             try:
                 user = accounts.create_at_console(
                     username=options["username"],
-                    password=_password(options),
+                    password=password,
                     full_name=options["name"],
                     email=options["email"],
                     is_staff=options["staff"],
