@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import OLDEST_FIRST, PageOut, part
-from labeling.api.requests import sent, user_of
+from labeling.api.requests import asked, sent, user_of
 from labeling.domain.gold.disputes import blind
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import (
@@ -33,6 +32,12 @@ from labeling.words import words
 
 LONGEST_REASON = 5000
 STATES = ("open", "tied", "kept", "corrected", "withdrawn")
+
+
+class DisputeListIn(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        ["open", "settled"], default="", allow_blank=True, help_text="Default: all"
+    )
 
 
 class DisputeIn(serializers.Serializer[Any]):
@@ -126,7 +131,7 @@ class DisputesView(ApiView):
     @extend_schema(
         parameters=[
             *OLDEST_FIRST,
-            OpenApiParameter("state", str, enum=["open", "settled"], description="Default: all"),
+            DisputeListIn,
         ],
         responses={200: DisputePageOut, 400: ErrorOut, 404: ErrorOut},
     )
@@ -134,7 +139,7 @@ class DisputesView(ApiView):
         """Disputes about the project's gold. Of what I may judge it shows no side and no reason."""
         project = access.readable(request.user, slug)
         rows = disputes.shown_to(Dispute.objects.of_project(project), user_of(request))
-        if state := request.query_params.get("state"):
+        if state := asked(request, DisputeListIn)["state"]:
             rows = rows.filter(outcome__isnull=state == "open")
         shown, following = part(request, disputes.with_verdicts(rows).defer("item__canonical"))
         standings = disputes.standings(project, shown, user_of(request))

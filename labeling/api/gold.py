@@ -328,23 +328,16 @@ class GoldDiffView(ApiView):
         before, after = sorted((release, other), key=lambda each: each.pk)
         looks.require(request.user, [after, before], Sight(Look.Purpose.LABELS))
         diff = gold_diffs.compare(before, after)
-        response = listed(
+        return listed(
             request,
             diff.names,
-            NamesOut,
+            ChangeOut,
+            prepared=lambda names: [change.as_json() for change in diff.changes(names)],
             before=str(before),
             after=str(after),
             n_differing=len(diff.names),
             n_same=diff.same,
         )
-        changes = diff.changes(response.data["results"])
-        response.data["results"] = [change.as_json() for change in changes]
-        return response
-
-
-class NamesOut(serializers.BaseSerializer[str]):
-    def to_representation(self, instance: str) -> str:
-        return instance
 
 
 # --- corrections ----------------------------------------------------------------------------------

@@ -108,13 +108,18 @@ def ordered_page(
 
 
 def listed(
-    request: Request, rows: Sequence[Any], shape: Shape, *, context: Any = None, **extra: Any
+    request: Request,
+    rows: Sequence[Any],
+    shape: Shape,
+    *,
+    prepared: Callable[[Sequence[Any]], Sequence[Any]] = list,
+    **extra: Any,
 ) -> Response:
     """A page of what is not in the database, or is computed as a whole; ``after`` counts rows."""
     start = position(request, "after") or 0
     end = start + limit(request)
     following = address(request, "after", str(end)) if end < len(rows) else None
-    shown = shape(rows[start:end], many=True, context=context or {}).data
+    shown = shape(prepared(rows[start:end]), many=True).data
     return Response({"next": following, "results": shown, **extra})
 
 
