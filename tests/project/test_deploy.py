@@ -129,6 +129,13 @@ def test_containers_refer_to_what_is_there() -> None:
     assert services["web"]["env_file"] == "compose.env"
 
 
+def test_secrets_are_neither_in_the_repository_nor_in_the_image() -> None:
+    compose = yaml.safe_load(text_of(DEPLOY / "compose.yaml"))
+    assert {secret["file"].split("/")[0] for secret in compose["secrets"].values()} == {"secrets"}
+    assert "deploy/secrets/" in text_of(ROOT / ".gitignore").splitlines()
+    assert "deploy/secrets" in text_of(DEPLOY / "Containerfile.dockerignore").splitlines()
+
+
 def test_the_image_holds_the_wheel_and_runs_as_nobody_in_particular(settings: Any) -> None:
     lines = text_of(DEPLOY / "Containerfile").splitlines()
     stages = [line for line in lines if line.startswith("FROM ")]
