@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -186,6 +189,25 @@ def test_no_page_leads_to_another_address() -> None:
     list(server.client().projects.list())
     assert {request.url.host for request in server.asked} == {"assay.example.org"}
     assert server.asked[1].url.path == "/api/projects/"
+
+
+def test_saves_at_the_same_time_are_numbered_apart() -> None:
+    """The server takes two saves of one number for one that was sent twice."""
+    draft = {"status": "draft", "version": 1, "saved_at": None, "payload": {}, "empty": False}
+    draft |= {"skip_reason": "", "active_seconds": 0, "locked_at": None}
+    barrier, numbers = Barrier(2), []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            barrier.wait(5)
+        else:
+            numbers.append(json.loads(request.content)["seq"])
+        return httpx.Response(200, json=draft)
+
+    work = Server(answer).client().work
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: work.save(7, {}), range(2)))
+    assert sorted(numbers) == [1, 2]
 
 
 def test_names_of_people_lead_nowhere_else() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ class OwnWork(Part):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self._page = str(uuid4())
-        self._saves = 0
+        self._saves = count(1)
 
     def queue(self) -> Rows[models.Assignment]:
         """In the order in which it is to be done."""
@@ -121,13 +122,12 @@ class OwnWork(Part):
         **answer: Any,
     ) -> dict[str, Any]:
         """``client`` and ``seq`` let the server tell a repeated save from a new one."""
-        self._saves += 1
         if base_version is None:
             base_version = self.get(assignment).version
         return {
             "base_version": base_version,
             "client": self._page,
-            "seq": self._saves,
+            "seq": next(self._saves),
             "payload": payload,
             **answer,
         }
