@@ -33,7 +33,7 @@ from pipelines.requirements.labels import (
     text_of,
 )
 from pipelines.requirements.language import is_foreign
-from pipelines.requirements.text import content_words, upper_first
+from pipelines.requirements.text import content_words, lower_first, upper_first
 from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
 
@@ -45,6 +45,7 @@ MOST_LINKS = 8
 MOST_MENTIONS = 8
 SYSTEM = "system"
 UNSURE_BELOW = 0.5
+JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
 PLACES = {
     "functional": "functional",
     "non-functional": "non_functional",
@@ -111,10 +112,10 @@ class Findings:
         number = self.number_of(name)
         return number_link(number) if name in self.by_name else number
 
-    def placed(self, section: str) -> Iterator[Requirement]:
-        for requirement in self.requirements:
-            if _place(requirement) == section:
-                yield requirement
+    def placed(self, section: str) -> list[Requirement]:
+        """Those of a section; what is only quoted follows what is worded."""
+        here = [label for label in self.requirements if _place(label) == section]
+        return sorted(here, key=lambda label: bool(label.get("quoted")))
 
 
 class Section(NamedTuple):
@@ -210,7 +211,7 @@ def _scope(findings: Findings) -> str:
     inside = [
         "\n".join([f"**{priority}**", *(f"  - {each}" for each in listed)])
         for priority in PRIORITIES
-        if (listed := [_listed(one, findings) for one in _of_priority(priority, findings)])
+        if (listed := list(_inside(priority, findings)))
     ]
     outside = [f"{_text(one)} ({_ending(one)})" for one in findings.talk.ended if one.text.strip()]
     parts = [
@@ -221,12 +222,23 @@ def _scope(findings: Findings) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _of_priority(priority: str, findings: Findings) -> Iterator[Requirement]:
-    return (label for label in findings.requirements if label.get("priority") == priority)
+def _inside(priority: str, findings: Findings) -> Iterator[str]:
+    """What is worded by its title, and how much has still to be worded."""
+    labels = [label for label in findings.requirements if label.get("priority") == priority]
+    quoted = [label for label in labels if label.get("quoted")]
+    yield from (_listed(label, findings) for label in labels if not label.get("quoted"))
+    if quoted:
+        said = counted(len(quoted), "statement", "statements")
+        links = ", ".join(_link(label, findings) for label in quoted)
+        yield f"{said} in the words of the talk: {links}"
+
+
+def _link(label: Requirement, findings: Findings) -> str:
+    return findings.link_to(name_of(label))
 
 
 def _listed(label: Requirement, findings: Findings) -> str:
-    return f"{findings.link_to(name_of(label))} {plain(label.get('title'))}"
+    return f"{_link(label, findings)} {plain(label.get('title'))}"
 
 
 def _use_cases(findings: Findings) -> str:
@@ -426,12 +438,19 @@ def _entry(label: Requirement, findings: Findings) -> str:
     why = findings.unusable.get(name_of(label))
     parts = [
         f"### {_number(label)}",
-        f"**{plain(label.get('title'))}** ({_rank(label)})",
+        _headline(label),
         _does(label),
         said_in,
         f"**Not usable as it is worded:** {plain(why)}." if why else "",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _headline(label: Requirement) -> str:
+    """The title, unless it is only the beginning of the quotation below it."""
+    title = plain(label.get("title"))
+    rank = f"({_rank(label)})"
+    return rank if label.get("quoted") and title.startswith("“") else f"**{title}** {rank}"
 
 
 def _rank(label: Requirement) -> str:
@@ -447,10 +466,11 @@ def _does(label: Requirement) -> str:
     if label.get("quoted"):
         return f"In the words of the talk: {action}"
     condition = str(label.get("condition") or "").strip()
-    is_new = condition and condition.lower() not in str(label.get("action")).lower()
-    when = f" {plain(condition)}." if is_new else ""
+    if condition and condition.lower() not in action.lower():
+        joins = condition.split()[0].lower() in JOINING and not action.endswith((".", "!", "?"))
+        action += f" {plain(lower_first(condition))}" if joins else f". {plain(condition)}"
     end = "" if action.endswith((".", "!", "?")) else "."
-    return f"{plain(label.get('actor'))}: {action}{end}{when}"
+    return f"{plain(label.get('actor'))}: {action}{end}"
 
 
 def _triggers(label: Requirement, findings: Findings) -> list[str]:

@@ -123,7 +123,8 @@ def _made(found: re.Match[str]) -> str:
 def _ensured(found: re.Match[str]) -> str:
     text = _ARTICLE.sub("", found["rest"])
     state = re.match(
-        r"(?P<who>.+?) (?:can |must |should )?(?:(?:only )?be|is|are)(?P<not> not)? (?P<how>.+)$",
+        r"(?P<who>.+?) (?:can |must |should |(?P<no>cannot |can't |mustn't ))?"
+        r"(?:(?:only )?be|is|are)(?P<not> not)? (?P<how>.+?)(?: but .+)?$",
         text,
     )
     can = re.match(
@@ -137,7 +138,8 @@ def _ensured(found: re.Match[str]) -> str:
             if only
             else state["how"]
         )
-        return plain(f"{state['who']}{' not' if state['not'] else ''} {how}")
+        is_not = state["not"] or state["no"]
+        return plain(f"{state['who']}{' not' if is_not else ''} {how}")
     if can and is_noun_phrase(can["who"]):
         negative = "" if can["not"] == "can" else " not"
         return f"{can['who']}{negative} {gerund(can['verb'])}{can['how']}"

@@ -464,6 +464,22 @@ def test_who_is_named_in_the_talk_is_a_stakeholder_with_messages():
     assert "| Customer | [2](#message-2) |  |" in told()["stakeholders"]
 
 
+def test_what_is_only_quoted_follows_what_is_worded():
+    quotation = stated(1, action="“It must stay”", title="“It must stay”", quoted=True)
+
+    sections = bodies([quotation, stated(2, title="Login")], [], [])
+
+    assert sections["functional"].index("### REQ-002") < sections["functional"].index("### REQ-001")
+    assert "**“It must stay”**" not in sections["functional"]  # the quotation itself is below
+    assert "1 statement in the words of the talk: [REQ-001](#req-001)" in sections["scope"]
+
+
+def test_a_condition_goes_on_with_what_is_done():
+    saved = stated(1, action="Save the draft", condition="When the page is closed")
+
+    assert "Save the draft when the page is closed." in bodies([saved], [], [])["functional"]
+
+
 def test_a_quotation_says_that_it_is_one():
     assert "In the words of the talk: Log in by e-mail" in told()["functional"]
 

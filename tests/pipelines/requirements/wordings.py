@@ -617,6 +617,7 @@ IN_THEIR_OWN_WORDS = (
     Said(
         "Closed tickets can't be reopened but can be copied.",
         "Ensure that closed tickets can't be reopened but can be copied",
+        title="Closed Tickets Not Reopened",
     ),
     Said(
         "I can scan as much as I want until I log out.",
