@@ -554,7 +554,7 @@ WORDS: dict[str, Text] = {
     "file.not_native": _(
         "{why}: write a conversation a line, as {example}, or name the format of the file"
     ),
-    "file.not_utf8_at": _("the file is not UTF-8 (byte {byte:d})"),
+    "file.not_utf8_at": _("the file is not UTF-8 (byte {byte:d}); save it as UTF-8"),
     "file.nul_character": _("{path} contains a NUL character (\\u0000), which cannot be stored"),
     "file.number_too_large": _("{path} must be a whole number up to {most}, either side of 0"),
     "file.offset_outside": _("offset {offset:d} lies outside of the text"),

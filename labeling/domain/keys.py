@@ -25,6 +25,8 @@ KEYS = (
     Key("ArrowUp", "message-previous", "Previous message", "Read"),
     Key("Alt+ArrowDown", "message-next", "Next message", "Read", typing=True),
     Key("Alt+ArrowUp", "message-previous", "Previous message", "Read", typing=True),
+    Key("Home", "message-first", "First message", "Read"),
+    Key("End", "message-last", "Last message", "Read"),
     Key("/", "search", "Search in the conversation", "Read"),
     Key("Alt+N", "search-next", "Next hit", "Read", typing=True),
     Key("Alt+P", "search-previous", "Previous hit", "Read", typing=True),

@@ -44,7 +44,7 @@ class ConversationFilter(forms.Form):
 
 
 TITLES = {
-    AUTO: _("Guess it"),
+    AUTO: _("Detect automatically"),
     "native": _("Native"),
     "sample": _("Samples (JSON, YAML)"),
     "openai": _("OpenAI chat (JSON, JSONL)"),
@@ -68,10 +68,10 @@ class ReadingForm(forms.Form):
         label=_("Format"), choices=list(TITLES.items()), initial=AUTO, required=False
     )
     split = forms.ChoiceField(
-        label=_("Split of the conversations that name none"),
+        label=_("Default split"),
         required=False,
         choices=[("", "–"), *Conversation.Split.choices],
-        help_text=_("A conversation that names another one is refused."),
+        help_text=_("For conversations that name none; one that names another split is refused."),
     )
 
     def clean_format(self) -> str:

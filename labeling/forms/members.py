@@ -154,7 +154,7 @@ class TokenForm(forms.Form):
         queryset=Project.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: in all of yours, also in later ones."),
+        help_text=_("If you choose none: all your projects, including future ones."),
     )
     days = forms.TypedChoiceField(
         label=_("Valid for"), choices=TOKEN_DAYS, coerce=int, initial=tokens.DAYS

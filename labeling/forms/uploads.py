@@ -20,7 +20,7 @@ class SeveralFilesField(forms.FileField):
     widget = SeveralFilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
-        listed = data if isinstance(data, list | tuple) else [data]
+        listed = data if data and isinstance(data, list | tuple) else [data or None]
         return [super(SeveralFilesField, self).clean(file, initial) for file in listed]
 
 

@@ -81,14 +81,16 @@ WORDS = {
         "checked {conversation} by {annotator} against version {version}: {found}"
     ),
     "invitation.accepted": _("joined as {role} by an invitation"),
-    "invitation.created": _("made an invitation as {role} for {uses}, valid for {days} days"),
+    "invitation.created": _(
+        "created an invitation as {role} (people: {uses}, valid for {days} days)"
+    ),
     "invitation.revoked": _("revoked an invitation as {role}"),
     "layer.stated_empty": _("stated for round {round} that nothing was to be found on {layer}"),
     "layer.statement_withdrawn": _("took back that nothing was to be found on {layer}"),
     "layer.taken_off": _("took {layer} off after round {round}"),
     "layers.requested": _("asked for the layers of {conversations} conversations"),
-    "member.added": _("made {user} {role}"),
-    "member.changed": _("made {user} {role} instead of {before}"),
+    "member.added": _("gave {user} the role of {role}"),
+    "member.changed": _("changed the role of {user} from {before} to {role}"),
     "member.removed": _("took the role of {role} from {user}"),
     "annotator.paused": _(
         "{user} is paused: gold agreement {value} over the last {checks} hidden checks"

@@ -31,13 +31,13 @@ ROLES = {
     "user": lazy("user, client"),
     "analyst": lazy("analyst, interviewer"),
     "assistant": lazy("assistant"),
-    "participant": lazy("somebody else"),
-    LEFT_OUT: lazy("leave the messages out"),
+    "participant": lazy("someone else"),
+    LEFT_OUT: lazy("skip these messages"),
     NOT_A_SPEAKER: lazy("not a speaker: part of the text"),
 }
 USES = {
     "conversation": lazy("Conversation"),
-    "speaker": lazy("Who speaks"),
+    "speaker": lazy("Speaker"),
     "role": lazy("Role"),
     "text": lazy("Text"),
     "time": lazy("Time"),

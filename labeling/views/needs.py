@@ -73,8 +73,8 @@ COUNTED = (
         lambda standing: standing.not_in_gold,
         60,
         ngettext_lazy(
-            "{n} settled conversation is in no gold",
-            "{n} settled conversations are in no gold",
+            "{n} settled conversation is not in gold yet",
+            "{n} settled conversations are not in gold yet",
             "n",
         ),
         lazy("Freeze them"),
@@ -83,7 +83,11 @@ COUNTED = (
     Counted(
         lambda standing: standing.unplanned if standing.has_rounds else 0,
         70,
-        ngettext_lazy("{n} conversation is in no round", "{n} conversations are in no round", "n"),
+        ngettext_lazy(
+            "{n} conversation is not in a round yet",
+            "{n} conversations are not in a round yet",
+            "n",
+        ),
         lazy("Open a round"),
         "round-new",
     ),

@@ -75,9 +75,17 @@ export class Ending {
 
   // What the server found wrong: at the fields, and the rest in the notice.
   showProblems(problems, error) {
-    const general = this.markProblems(problems);
-    this.status.notice("problems", { kind: "bad", text: [error.message, ...general, ...this.whatIsMissing(), ...this.whereWrong()].join(" ") });
+    const details = this.listProblems(problems);
+    // Where there is no label at all, that is said at “nothing here” alone.
+    if (details.length || !problems.length) {
+      this.status.notice("problems", { kind: "bad", text: [error.message, ...details].join(" ") });
+    }
     this.goToFirstProblem();
+  }
+
+  // Marks what is wrong, and returns it in words.
+  listProblems(problems) {
+    return [...this.markProblems(problems), ...this.whatIsMissing(), ...this.whereWrong()];
   }
 
   // Returns what concerns no field.

@@ -29,6 +29,13 @@ export class Problems {
     });
   }
 
+  // A label that is gone, deleted or undone, has nothing wrong any more.
+  forgetMissing() {
+    for (const uid of Object.keys(this.byUid)) {
+      if (!this.store.label(uid)) for (const field of Object.keys(this.byUid[uid])) this.forget(uid, field);
+    }
+  }
+
   // What is written now may be right. Says whether anything was wrong there.
   forget(uid, field) {
     const problems = this.byUid[uid];

@@ -101,8 +101,9 @@ export class Saving {
   }
 
   sayRefused(error) {
-    this.status.notice("refused", { kind: "bad", text: error.message || t("The server refused this.") });
-    this.showProblems(error.details?.problems ?? []);
+    const details = this.showProblems(error.details?.problems ?? []);
+    const text = [error.message || t("The server refused this."), ...details].join(" ");
+    this.status.notice("refused", { kind: "bad", text });
   }
 
   // The place is gone, but the draft is stored all the same.

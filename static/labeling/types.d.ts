@@ -27,7 +27,7 @@ export interface Parts {
   /** Shows what the server says of the wording. */
   showHints(hints: Hint[]): void;
   /** Marks what the server refused. */
-  showProblems(problems: Problem[]): void;
+  showProblems(problems: Problem[]): string[];
   /** Shows the next conversation. */
   goOn(): unknown;
   /** Is aborted when another conversation takes the place of this one. */

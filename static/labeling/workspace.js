@@ -58,7 +58,7 @@ class Workspace {
     this.words = new Words({ view, messages, status, start: (values) => this.labelling.begin(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     this.search = new Search({ messages, status });
-    const showProblems = (refused) => this.ending.markProblems(refused);
+    const showProblems = (refused) => this.ending.listProblems(refused);
     const showHints = (sent) => {
       hints.replace(sent);
       this.render();
@@ -69,6 +69,7 @@ class Workspace {
     this.keys = new Keys(readJson("keys"), this.actions(), annotation.user, signal);
     const { autosave } = saving;
     this.suggestions = new Suggestions({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty });
+    this.store.onChange(() => problems.forgetMissing());
     this.store.onChange(() => this.render());
     this.store.onChange(() => this.withdrawUndo());
     this.panels = this.makePanels();
@@ -152,6 +153,8 @@ class Workspace {
     const reading = {
       "message-next": () => this.move(1),
       "message-previous": () => this.move(-1),
+      "message-first": () => this.messages.goTo(0),
+      "message-last": () => this.messages.goTo(this.messages.items.length - 1),
       search: () => this.search.open(),
       "search-next": () => this.search.go(1),
       "search-previous": () => this.search.go(-1),

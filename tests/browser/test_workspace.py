@@ -238,6 +238,56 @@ def test_an_incomplete_submission_leads_to_the_first_open_field(
     assert workspace.stored is None or workspace.stored.status == "draft"
 
 
+def test_where_there_is_no_label_the_page_speaks_of_nothing_here_and_of_no_label(
+    workspace: Workspace, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("400")
+
+    workspace.open().press("Control+Enter")
+
+    expect(workspace.page.locator("#empty-error")).to_contain_text("There is no label.")
+    expect(workspace.page.locator("#empty")).to_be_focused()
+    expect(workspace.notices).to_be_empty()
+
+
+def test_what_was_wrong_with_a_label_goes_with_it(
+    workspace: Workspace, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("400")
+    workspace.open().start_label("Order Tracking").press("Control+Enter")
+    expect(workspace.notices).to_contain_text("REQ-001: Type")
+
+    workspace.press("Escape", "Escape", "Delete")
+
+    expect(workspace.labels).to_have_count(0)
+    expect(workspace.notices).not_to_contain_text("not complete")
+
+
+def test_a_title_that_is_too_long_is_named_and_stays_in_sight(
+    workspace: Workspace, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("400")
+
+    workspace.open().press("n").page.keyboard.insert_text("x" * 3000)
+
+    expect(workspace.notices).to_have_text("These labels cannot be stored. REQ-001: Title.")
+    height = "element => element.getBoundingClientRect().height"
+    assert workspace.labels.first.locator(".label-title").evaluate(height) < 100
+    workspace.press("Control+a").page.keyboard.insert_text("Order Tracking")
+    workspace.expect_saved(1)
+    expect(workspace.notices).to_be_empty()
+
+
+def test_home_and_end_go_to_the_first_and_the_last_message(workspace: Workspace) -> None:
+    workspace.open().press("End")
+    expect(workspace.message(3)).to_be_focused()
+    workspace.press("Home")
+    expect(workspace.message(0)).to_be_focused()
+
+    workspace.press("n", "End").type("!")  # in a field the keys are the field's
+    expect(workspace.field("Title")).to_have_value("!")
+
+
 def test_a_field_left_open_says_so_and_the_draft_is_saved(workspace: Workspace) -> None:
     workspace.open().start_label("Order Tracking")
 

@@ -66,14 +66,16 @@ def test_a_day_that_is_none_narrows_nothing_and_says_so(lead, day):
 
 
 def test_an_event_is_told_in_words(lead):
-    assert "rita made olga researcher member.added membership" in page(lead, URL)
+    assert "rita gave olga the role of researcher member.added membership" in page(lead, URL)
 
 
 def test_the_file_holds_what_the_page_shows(lead):
     response = lead.get(f"{CSV}?actor=rita")
 
     rows = list(csv.DictReader(response.getvalue().decode().splitlines()))
-    assert [(row["actor"], row["words"]) for row in rows] == [("rita", "made olga researcher")]
+    assert [(row["actor"], row["words"]) for row in rows] == [
+        ("rita", "gave olga the role of researcher")
+    ]
 
 
 def test_a_long_log_goes_on_page_by_page(signed_in, project, rita):

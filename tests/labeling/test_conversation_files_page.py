@@ -54,11 +54,18 @@ def test_a_preview_says_what_the_file_holds_and_stores_nothing(lead):
 
     shown = text_of(preview)
     assert "Nothing is stored yet" in shown
-    assert "Conversations read 3 New 2, with 4 messages Known already 1" in shown
+    assert "Conversations read 3 New 2, with 4 messages Already stored 1" in shown
     assert "Default split train" in shown
     assert "Preview of &lt;b&gt;talks.jsonl" in preview.content.decode()
     assert not Conversation.objects.exists()
     assert not Event.objects.filter(verb="conversations.imported").exists()
+
+
+def test_a_preview_without_a_file_asks_for_one(lead):
+    answer = lead.post(f"{URL}preview/", {"format": "native"})
+
+    assert answer.status_code == 400
+    assert "This field is required" in text_of(answer)
 
 
 def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
@@ -71,7 +78,7 @@ def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
     splits = Conversation.objects.filter(project__slug="orders").values_list("external_id", "split")
     assert dict(splits) == {"a": "train", "b": "train"}
     assert Event.objects.get(verb="conversations.imported").actor.username == "rita"
-    assert "There is nothing new in it" in text_of(upload(lead, native(talk("a", split="train"))))
+    assert "Nothing new to store" in text_of(upload(lead, native(talk("a", split="train"))))
 
 
 SAID = [{"author": "user", "text": "a"}, {"author": "analyst", "text": "b"}]
@@ -281,7 +288,7 @@ def test_what_machines_say_is_left_out_and_counted(lead):
     shown = text_of(several(lead, ("chat.jsonl", native({"messages": messages}))))
 
     assert "New 1, with 2 messages" in shown
-    assert "Messages left out 3: without text, of system and tools" in shown
+    assert "Messages left out 3: empty, from the system or a tool" in shown
 
 
 @pytest.mark.parametrize("how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}'])

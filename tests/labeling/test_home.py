@@ -76,6 +76,7 @@ def test_who_was_never_given_anything_is_not_told_that_all_is_done(signed_in, pr
     shown = page(signed_in(ana), "/")
 
     assert "No work yet When a lead gives you conversations, they appear here." in shown
+    assert "Nothing needs you now" not in shown  # said once is enough
     assert "All done" not in shown
 
 
@@ -136,8 +137,15 @@ def test_an_annotator_sees_no_gate_and_no_figures(signed_in, ana, round_):
 def test_who_is_in_no_project_is_told_what_to_do(signed_in, olga):
     shown = page(signed_in(olga), "/")
 
-    assert "You are in no project yet" in shown
+    assert "You are not in a project yet" in shown
     assert "Ask a lead to add the user name olga" in shown
+
+
+def test_who_has_no_project_yet_is_asked_for_one_and_for_nothing_else(signed_in, people):
+    html = signed_in(people["admin"]).get("/").content.decode()
+
+    assert "Create your first project" in html
+    assert "My runs" not in html
 
 
 def test_only_who_reads_results_is_shown_the_runs(signed_in, project, noor, ana):

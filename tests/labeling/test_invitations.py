@@ -125,7 +125,7 @@ def test_an_invitation_that_is_too_much_is_refused(signed_in, project, rita, wro
 def test_a_signed_in_person_joins_by_a_button(signed_in, project, rita, olga):
     link = address(invite(project, rita))
     client = signed_in(olga)
-    assert "rita invites you as annotator" in page(client, link)
+    assert "rita invites you to join. Your role: annotator" in page(client, link)
     assert not olga.memberships.exists()
 
     response = client.post(link, follow=True)

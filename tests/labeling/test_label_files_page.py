@@ -112,7 +112,7 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere,
     assert of_it.count() == 6
     assert Event.objects.get(verb="labels.imported").actor.username == "rita"
     again = upload(lead, download(lead, "native"))
-    assert "There is nothing new in it" in text_of(again)
+    assert "Nothing new to store" in text_of(again)
 
 
 def test_decisions_about_answers_that_are_known_are_stored_too(labelled, elsewhere, lead, rita):

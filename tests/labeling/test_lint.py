@@ -421,7 +421,7 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
 ) -> None:
     monkeypatch.setattr("labeling.services.vectors.ruler", lambda: RULER)
     address = reverse("gold-lint", args=[superseded.slug])
-    assert "Nothing was checked yet" in page(lead, address)
+    assert "Nothing has been checked yet" in page(lead, address)
 
     lead.post(reverse("gold-lint-run", args=[superseded.slug]), {"layer": "extraction"})
     assert "A worker is checking" in page(lead, address)

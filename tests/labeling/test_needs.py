@@ -100,7 +100,7 @@ def test_a_round_that_passed_leads_on_to_full_labeling_and_to_gold(project, rita
     assert lines(project)[0] == "Everybody has answered round 2"
     rounds.close(Round.objects.get(pk=full.pk), by=rita)
     factories.work(project)
-    assert "settled conversations are in no gold" in " ".join(lines(project))
+    assert "settled conversations are not in gold yet" in " ".join(lines(project))
 
 
 def test_work_that_nobody_touches_and_people_who_have_not_joined_are_named(project, rita):

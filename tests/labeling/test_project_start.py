@@ -69,6 +69,25 @@ def test_each_step_leads_to_the_next_and_the_first_answer_ends_them(signed_in, e
     assert client.get(f"{URL}start/").headers["HX-Refresh"] == "true"
 
 
+def test_the_step_of_the_people_is_done_when_two_have_joined(signed_in, empty, rita, people):
+    """The page looks by itself, and takes the count and the mark from the answer, too."""
+    client = signed_in(rita)
+    factories.make_conversations(empty, 2)
+    client.post(f"{URL}guidelines/start/")
+    client.post(f"{URL}invitations/people/", {"people": "ana, new", "role": "annotator"})
+    before = client.get(f"{URL}start/").content.decode()
+    assert 'hx-select-oob="#start-done,#step-people"' in before
+    assert ("2 of 4 steps done" in before, 'id="step-people" class="done"' in before) == (
+        True,
+        False,
+    )
+
+    members.add_member(project=empty, username="ben", role="annotator", by=rita)
+
+    after = client.get(f"{URL}start/").content.decode()
+    assert ("3 of 4 steps done" in after, 'id="step-people" class="done"' in after) == (True, True)
+
+
 def test_a_round_is_never_the_main_thing_where_nothing_can_be_handed_out(signed_in, project, rita):
     factories.answer_all(factories.open_full(project, project.conversations.count() or 4))
 

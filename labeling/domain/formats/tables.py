@@ -168,10 +168,13 @@ def _rows(stream: BinaryIO, delimiter: str | None) -> Iterator[tuple[int, list[s
     FileFault
         A row, or what a quote that is never closed makes one, is too long or cannot be read.
     """
-    if delimiter is None:
-        first = head_of(stream).split(b"\n", 1)[0].decode(errors="ignore")
-        delimiter = max(DELIMITERS, key=first.count)
+    first = head_of(stream).split(b"\n", 1)[0].decode("utf-8-sig", errors="ignore").strip()
     lines = _Lines(stream)
+    if first[:4].casefold() == "sep=" and first[4:] in DELIMITERS:  # a line for Excel alone
+        delimiter = first[4:]
+        next(lines)
+    elif delimiter is None:
+        delimiter = max(DELIMITERS, key=first.count)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         for row in reader:
@@ -442,11 +445,11 @@ def _grouped(
     try:
         database.executescript(_TABLE)
         database.execute("BEGIN")
-        has_rows, size = False, 0
+        is_empty, size = True, 0
         for some in batches(rows, ROWS):
+            is_empty = False
             yield from (row for row in some if isinstance(row, Problem))
             cells = [row for row in some if isinstance(row, _Cells)]
-            has_rows = has_rows or bool(cells)
             size += sum(len(row.text) for row in cells)
             if size > TABLE_CHARACTERS:
                 yield Problem(None, Fact("file.too_long", limit=TABLE_CHARACTERS))
@@ -458,7 +461,7 @@ def _grouped(
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 cells,
             )
-        if not has_rows:
+        if is_empty:
             yield Problem(None, Fact("file.empty"))
         in_order = database.execute(_IN_ORDER)
         for conversation, group in groupby(in_order, key=lambda row: str(row[0])):

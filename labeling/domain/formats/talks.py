@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from labeling.domain.errors import FileFault
@@ -254,11 +255,32 @@ HEAD_BYTES = 64 * 1024
 
 
 def seekable(stream: BinaryIO) -> BinaryIO:
-    """The stream, or a copy of it on disk: some formats are read from their end."""
-    if stream.seekable():
+    """The stream, or a copy of it on disk: some formats are read from their end.
+
+    What Windows and Excel save as “Unicode”, UTF-16 with its mark at the beginning, becomes UTF-8.
+    """
+    if not stream.seekable():
+        copy = TemporaryFile()  # noqa: SIM115 - closed when nobody reads it any more
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        stream = cast(BinaryIO, copy)
+    mark = stream.read(2)
+    stream.seek(0)
+    return _in_utf8(stream) if mark in (BOM_UTF16_LE, BOM_UTF16_BE) else stream
+
+
+def _in_utf8(stream: BinaryIO) -> BinaryIO:
+    """A copy of a file in UTF-16; what is none is left for its reader to refuse."""
+    copy = NamedTemporaryFile()  # noqa: SIM115 - closes itself when nobody reads it any more
+    decoder = getincrementaldecoder("utf-16")()
+    try:
+        while part := stream.read(HEAD_BYTES):
+            copy.write(decoder.decode(part).encode())
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        copy.close()
+        stream.seek(0)
         return stream
-    copy = TemporaryFile()  # noqa: SIM115 - closed when nobody reads it any more
-    shutil.copyfileobj(stream, copy)
     copy.seek(0)
     return cast(BinaryIO, copy)
 

@@ -97,15 +97,11 @@ class _RequirementText(Label):
     """The fields that stated and inferred requirements share."""
 
     id: str
-    title: Line = asked(
-        "Title", help="A clear noun phrase: User Authentication, not Users", widget="text"
-    )
+    title: Line = asked("Title", help="A noun phrase: User Authentication", widget="text")
     type: Literal["functional", "non-functional", "security", "data", "interface", "constraint"] = (
         asked("Type", help="What kind of requirement it is", widget="choice", choices=TYPES)
     )
-    actor: Line = asked(
-        "Actor", help="Who or what acts, one and specific: Customer, System", widget="text"
-    )
+    actor: Line = asked("Actor", help="One, and specific: Customer, System", widget="text")
     action: Prose = asked(
         "Action",
         help="An active verb and its object: Log in with email and password. No should, could",
@@ -113,7 +109,7 @@ class _RequirementText(Label):
     )
     condition: OpenProse = asked(
         "Condition",
-        help="When or if it applies; empty when it always does",
+        help="When it applies; empty if always",
         widget="text",
         default=None,
     )

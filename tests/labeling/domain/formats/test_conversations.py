@@ -319,11 +319,38 @@ def test_digits_that_make_no_likely_time_are_refused(written):
         ("vtt", "00:01.000 --> 00:02.000\nHi", None, "file.not_webvtt"),
         ("vtt", "WEBVTT\n\nsoon --> later\nHi", None, "file.bad_cue_time"),
         ("srt", "1\nHello", None, "file.no_cues"),
-        ("srt", b"\xff\xfe1\x00", None, "file.not_utf8_at"),
+        ("srt", b"\xff1", None, "file.not_utf8_at"),
+        ("csv", b"\xff\xfe\x00\xd8", 1, "file.line_no_utf8"),  # marked as UTF-16, and breaks off
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_line(format, data, line, code):
     assert (line, code) in problems(data, format)
+
+
+@pytest.mark.parametrize("format", ["csv", "transcript", "openai", "native"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_what_windows_calls_unicode_is_read_like_utf_8(format, encoding):
+    said = [{"role": "user", "content": "Grüß dich 😀"}, {"role": "analyst", "content": "Hi"}]
+    text = {
+        "csv": "conversation;speaker;text\r\nc;Jörg;Grüß dich 😀\r\nc;Ben;Hi\r\n",
+        "transcript": "Jörg: Grüß dich 😀\r\nBen: Hi\r\n",
+        "openai": json.dumps([{"messages": said}], ensure_ascii=False),
+        "native": json.dumps({"id": "c", "messages": said}, ensure_ascii=False),
+    }[format]
+
+    (record,) = records(("\ufeff" + text).encode(encoding), format)
+
+    assert [turn.content for turn in record.turns] == ["Grüß dich 😀", "Hi"]
+
+
+def test_the_line_that_tells_excel_the_separator_is_no_header():
+    (record,) = records("\ufeffsep=;\r\nid;speaker;text\r\n1;Ana;One, two\r\n1;Ben;Hi\r\n", "csv")
+
+    assert [turn.content for turn in record.turns] == ["One, two", "Hi"]
+
+
+def test_a_table_that_breaks_off_is_not_called_empty_as_well():
+    assert problems(b"speaker,text\nA,\xff", "csv") == [(None, "file.line_no_utf8")]
 
 
 def test_a_column_that_is_not_there_is_refused():
