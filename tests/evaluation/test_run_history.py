@@ -93,7 +93,7 @@ def test_filters_can_be_cleared_and_are_named_where_nothing_fits(
 
 def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
-    assert "You have launched no run yet" in text(noor.get(reverse("runs-mine")))
+    assert "You have not launched any runs yet" in text(noor.get(reverse("runs-mine")))
 
     for name in ("rita", *["noor"] * 6):
         launch(pipeline="nothing", requested_by=people[name])
