@@ -149,6 +149,7 @@ def test_a_place_is_kept_by_the_databases_clock_and_never_for_longer_than_one_ta
     assert mine.lease_expires_at <= right() + timedelta(minutes=31)
 
 
+@pytest.mark.django_db
 @pytest.mark.postgres
 def test_each_connection_measures_how_far_the_database_s_clock_is(
     monkeypatch: pytest.MonkeyPatch,

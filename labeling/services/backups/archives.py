@@ -74,9 +74,9 @@ class Draft:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # of a full disk; what was written goes anyway
-            self._zip.close()
-            self._file.close()
+        for file in (self._zip, self._file):
+            with suppress(OSError):  # of a full disk; what was written goes anyway
+                file.close()
         self._draft.unlink(missing_ok=True)
 
     def add(self, name: str, content: IO[bytes], *, compressed: bool = False) -> None:
