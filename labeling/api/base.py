@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, ClassVar, cast
 
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse, QueryDict
@@ -18,6 +17,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api.requests import user_of
 from labeling.domain.errors import RuleError
 from labeling.domain.scopes import Scope
 from labeling.models import ApiToken
@@ -78,7 +78,7 @@ class ApiView(views.APIView):
     ) -> Callable[..., HttpResponseBase]:
         idempotency.check_key(key)
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        user = cast(User, request.user)
+        user = user_of(request)
         owner = f"{user.pk} {token.pk if token else ''} {key}"
         reserved = idempotency.reserve(
             user=user,
@@ -129,10 +129,8 @@ def _digest_of(request: Request) -> str:
     if not (request.content_type or "").startswith("multipart/"):
         digest.update(request.body)
         return digest.hexdigest()
-    fields, files = (
-        cast(QueryDict, request.data),
-        request.FILES,
-    )  # the body's boundary differs each time
+    # the boundary in the body differs each time
+    fields, files = cast(QueryDict, request.data), request.FILES
     sent = {name: fields.getlist(name) for name in sorted(fields) if name not in files}
     digest.update(json.dumps(sent).encode())
     for name in sorted(files):

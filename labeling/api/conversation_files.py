@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api.requests import checked_by
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import AUTO, FORMATS
 from labeling.domain.formats.talks import HowToRead
-from labeling.forms.uploads import MAX_BYTES
+from labeling.forms.uploads import check_size
 from labeling.models import Project
 from labeling.services.exchange import conversations
 from labeling.words import in_english, words
@@ -31,12 +32,8 @@ class ConversationsIn(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False)
 
     def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        if sum(file.size or 0 for file in files) > MAX_BYTES:
-            raise serializers.ValidationError(
-                _("The file is larger than 100 MB: import it with assay {command}.").format(
-                    command="import_conversations"
-                )
-            )
+        check = partial(check_size, command="import_conversations")
+        checked_by(check, sum(file.size or 0 for file in files))
         return files
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from labeling.api.requests import asked
 from labeling.models import Conversation, ConversationState, Round
 from labeling.services import access, blindness
 from labeling.services.gold import looks
-from labeling.services.work import finished
-from labeling.services.work.listing import narrowed, with_answers
+from labeling.services.work.listing import answers_on, narrowed, with_answers
 
 STAGES = ConversationState.Stage.values
 BY_ROUND = ("-round__number", "annotator__username")
@@ -167,7 +166,7 @@ class AnswersView(ApiView):
         blindness.refuse(request.user, project.conversations.filter(pk=pk))
         rounds = list(conversation.rounds.labelling())
         shown = [round_.pk for round_ in rounds if not round_.is_blind]
-        answers = list(finished.answers_on(conversation, shown).order_by(*BY_ROUND))
+        answers = list(answers_on(conversation, shown).order_by(*BY_ROUND))
         if answers:
             looks.require_answers(request.user, conversation)
         blind = sorted(round_.number for round_ in rounds if round_.is_blind)

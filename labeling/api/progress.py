@@ -59,9 +59,12 @@ class PersonOut(serializers.Serializer[Any]):
     )
     group = AgreesOut(allow_null=True, help_text="Against the others of that round")
     gold = AgreesOut(allow_null=True, help_text="Against the newest release")
-    still_held = serializers.IntegerField(
-        help_text="Open work of somebody who no longer annotates: move it"
-    )
+    still_held = serializers.SerializerMethodField()
+
+    def get_still_held(self, person: progress.Person) -> int:
+        """Open work of somebody who no longer annotates: move it"""
+        held: dict[int, int] = self.context["held"]
+        return held.get(person.pk, 0)
 
 
 class ProjectProgressOut(serializers.Serializer[Any]):
@@ -97,15 +100,9 @@ class ProgressView(ApiView):
         """Conversations by state, and who has done what (leads and researchers)."""
         project = access.readable(request.user, slug)
         held = {user.pk: n for user, n in handovers.still_held(project).items()}
-        people = [_shown(person, held) for person in progress.people(project)]
         shown = {
             "blind": progress.is_blind(project),
             "conversations": progress.by_state(project),
-            "people": people,
+            "people": progress.people(project),
         }
-        return Response(ProjectProgressOut(shown).data)
-
-
-def _shown(person: progress.Person, held: dict[int, int]) -> dict[str, Any]:
-    names = [str(name) for name in PersonOut().fields if name != "still_held"]
-    return {**{name: getattr(person, name) for name in names}, "still_held": held.get(person.pk, 0)}
+        return Response(ProjectProgressOut(shown, context={"held": held}).data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import ValidationError as FormError
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +12,7 @@ from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.projects import LayersField
-from labeling.api.requests import sent, user_of
+from labeling.api.requests import checked_by, sent, user_of
 from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import BY_DIFFICULTY, MOST, target_layers, wanted
@@ -56,10 +55,10 @@ class SettingsOut(serializers.Serializer[Any]):
     publish_names = serializers.BooleanField()
 
     def validate_match_threshold(self, threshold: float) -> float:
-        return float(_as_field(below_one, threshold))
+        return float(checked_by(below_one, threshold))
 
     def validate_event_schema(self, schema: dict[str, list[str]]) -> dict[str, list[str]]:
-        _as_field(check_event_schema, schema)
+        checked_by(check_event_schema, schema)
         return schema
 
     def validate_open_fields(self, fields: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -174,11 +173,3 @@ def _settings(project: Project) -> Any:
 
 def _targets(project: Project) -> Any:
     return TargetsOut(progress.targets(project)).data
-
-
-def _as_field(check: Any, value: Any) -> Any:
-    """The checks of forms, as errors of a field here."""
-    try:
-        return check(value)
-    except FormError as error:
-        raise serializers.ValidationError(error.messages) from None

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.exceptions import ValidationError as FormError
 from django.core.validators import validate_slug
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -16,7 +15,7 @@ from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
-from labeling.api.requests import sent, user_of
+from labeling.api.requests import checked_by, sent, user_of
 from labeling.api.round_shapes import RoundOut, WorkCountsOut
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.forms.projects import with_what_they_refer_to
@@ -38,10 +37,7 @@ class LayersField(serializers.ListField):
 
     def to_internal_value(self, data: Any) -> list[str]:
         names = list(dict.fromkeys(super().to_internal_value(data)))
-        try:
-            return with_what_they_refer_to(names)
-        except FormError as error:
-            raise serializers.ValidationError(error.messages) from None
+        return checked_by(with_what_they_refer_to, names)
 
 
 class ProjectIn(serializers.Serializer[Any]):

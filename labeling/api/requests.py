@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError as FormError
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 
 Shape = type[serializers.Serializer[Any]]
+Given = TypeVar("Given")
+Value = TypeVar("Value")
 
 
 def user_of(request: Request) -> User:
@@ -32,6 +35,14 @@ def asked(request: Request, shape: Shape, **options: Any) -> dict[str, Any]:
 def _checked(fields: serializers.Serializer[Any]) -> dict[str, Any]:
     fields.is_valid(raise_exception=True)
     return dict(fields.validated_data)
+
+
+def checked_by(check: Callable[[Given], Value], value: Given) -> Value:
+    """What a check of forms makes of a value; what it refuses is wrong with a field here."""
+    try:
+        return check(value)
+    except FormError as error:
+        raise serializers.ValidationError(error.messages) from None
 
 
 def person(field: str, username: str, among: QuerySet[User]) -> User:

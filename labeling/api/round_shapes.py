@@ -11,7 +11,6 @@ from labeling.models import Round
 
 SOURCES = ("conversations", "number", "same_as")
 KINDS = [Round.Kind.CALIBRATION.value, Round.Kind.FULL.value]
-NUMBERS = serializers.DictField(child=serializers.IntegerField(min_value=0, max_value=100_000))
 
 
 class WorkCountsOut(serializers.Serializer[Any]):

@@ -18,8 +18,7 @@ from labeling.forms.conversations import ConversationFilter
 from labeling.models import Assignment, Conversation, Project, Round
 from labeling.services import blindness, comments
 from labeling.services.gold import looks
-from labeling.services.work import finished
-from labeling.services.work.listing import with_answers
+from labeling.services.work.listing import answers_on, with_answers
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.comments import threads_on
@@ -154,7 +153,7 @@ def _chosen(rounds: list[RoundTab], asked: str) -> RoundTab | None:
 
 
 def _answers(project: Project, conversation: Conversation, round_pk: int) -> list[Answer]:
-    rows = finished.answers_on(conversation, [round_pk])
+    rows = answers_on(conversation, [round_pk])
     return [
         Answer(
             annotation=row.annotation.pk,

@@ -61,12 +61,6 @@ def count(cursor: Any) -> dict[str, int]:
     return counts
 
 
-def require_programs() -> None:
-    if connection.vendor == "postgresql":
-        for name in ("pg_restore", "psql"):
-            _program(name)
-
-
 # --- SQLite -----------------------------------------------------------------------------------
 
 

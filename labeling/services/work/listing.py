@@ -1,7 +1,8 @@
-"""Conversations of a project for a list."""
+"""What lists and pages of conversations show."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -9,6 +10,8 @@ from django.db.models.functions import Coalesce
 
 from labeling.models import Annotation, Assignment, Conversation
 from labeling.services.searching import containing
+
+FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
 
 def narrowed(
@@ -30,3 +33,14 @@ def with_answers(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, An
     here = submitted.filter(conversation=OuterRef("pk")).order_by().values("conversation")
     counted = Subquery(here.annotate(n=Count("pk")).values("n"))
     return rows.annotate(n_answers=Coalesce(counted, 0))
+
+
+def answers_on(conversation: Conversation, rounds: Collection[int]) -> QuerySet[Assignment]:
+    """Submitted or skipped in these rounds, by annotator, with everything that is shown of each."""
+    return (
+        Assignment.objects.labelling()
+        .filter(round__in=rounds, conversation=conversation, annotation__status__in=FINISHED)
+        .select_related("annotation__guideline", "annotator", "round")
+        .defer("annotation__guideline__body", "round__agreement")
+        .order_by("annotator__username")
+    )
