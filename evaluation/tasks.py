@@ -83,7 +83,7 @@ _dispatchers: list[Dispatcher] = []
 
 @worker_ready.connect
 def is_there(sender: Any, **kwargs: Any) -> None:
-    """Runs are taken up by threads of their own, so that they wait for no other job."""
+    """Runs are taken up by separate threads, so that they wait for no other job."""
     turns.limit(sender.controller.concurrency)
     if settings.CASE_PROCESSES:
         work_apart_by(processes.run)

@@ -271,23 +271,23 @@ PREDICTIONS = "predictions"
 """What a run is called whose outputs were made elsewhere: no pipeline may have this name."""
 
 
-def _check_installed(name: str, found: object) -> Entry:
+def _check_installed(name: str, candidate: object) -> Entry:
     """What an entry point of the group ``assay.pipelines`` must lead to."""
-    if not isinstance(found, Entry):
-        raise PluginRefused("plugin.wrong_type", wanted="Entry", type=type(found).__name__)
-    if found.name != name or not NAME.fullmatch(name) or name == PREDICTIONS:
-        raise PluginRefused("plugin.wrong_name", name=str(found.name))
-    if not (isinstance(found.title, str) and found.title.strip()):
+    if not isinstance(candidate, Entry):
+        raise PluginRefused("plugin.wrong_type", wanted="Entry", type=type(candidate).__name__)
+    if candidate.name != name or not NAME.fullmatch(name) or name == PREDICTIONS:
+        raise PluginRefused("plugin.wrong_name", name=str(candidate.name))
+    if not (isinstance(candidate.title, str) and candidate.title.strip()):
         raise PluginRefused("plugin.no_title")
-    if not (isinstance(found.summary, str) and found.summary.strip()):
+    if not (isinstance(candidate.summary, str) and candidate.summary.strip()):
         raise PluginRefused("plugin.no_summary")
-    layers = found.layers if isinstance(found.layers, tuple) else ()
+    layers = candidate.layers if isinstance(candidate.layers, tuple) else ()
     if not layers or not LAYERS.issuperset(layers):
-        raise PluginRefused("plugin.layers", layers=repr(found.layers))
-    if not callable(found.make):
+        raise PluginRefused("plugin.layers", layers=repr(candidate.layers))
+    if not callable(candidate.make):
         raise PluginRefused("plugin.not_callable", field="make")
-    _check_settings(found.config)
-    return found
+    _check_settings(candidate.config)
+    return candidate
 
 
 def _check_settings(config: object) -> None:

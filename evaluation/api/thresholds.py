@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
-from evaluation.models import GateThresholds
 from evaluation.services.launch import thresholds
 from labeling.api.base import ApiView, reading_and
 from labeling.api.described import extend_schema
@@ -72,14 +71,11 @@ class ThresholdsView(ApiView):
 
 
 def _shown(project: Project) -> dict[str, Any]:
-    own = GateThresholds.objects.filter(project=project).select_related("changed_by").first()
-    drop = own.max_drop if own else None
-    said = {
-        "thresholds": thresholds.effective(own.thresholds if own else {}),
+    own = thresholds.own_of(project)
+    shown = {
+        **thresholds.in_force(own),
         "defaults": DEFAULTS,
-        "max_drop": MAX_DROP if drop is None else drop,
-        "min_coverage": own.min_coverage if own else None,
         "changed_by": own.changed_by.get_username() if own and own.changed_by else None,
         "changed_at": own.changed_at if own else None,
     }
-    return dict(ThresholdsOut(said).data)
+    return dict(ThresholdsOut(shown).data)

@@ -23,24 +23,24 @@ MOST_COUNTED = 2**53
 def checker(layers: Collection[str]) -> Callable[[str, object], Metric]:
     """What an entry point of the group ``assay.metrics`` must lead to, where these are measured."""
 
-    def check(name: str, found: object) -> Metric:
-        if not isinstance(found, Metric):
-            raise PluginRefused("plugin.wrong_type", wanted="Metric", type=type(found).__name__)
-        if found.id != name or not ID.fullmatch(name):
-            raise PluginRefused("plugin.wrong_name", name=str(found.id))
-        if not (isinstance(found.title, str) and found.title.strip()):
+    def check(name: str, candidate: object) -> Metric:
+        if not isinstance(candidate, Metric):
+            raise PluginRefused("plugin.wrong_type", wanted="Metric", type=type(candidate).__name__)
+        if candidate.id != name or not ID.fullmatch(name):
+            raise PluginRefused("plugin.wrong_name", name=str(candidate.id))
+        if not (isinstance(candidate.title, str) and candidate.title.strip()):
             raise PluginRefused("plugin.no_title")
-        if not (isinstance(found.summary, str) and found.summary.strip()):
+        if not (isinstance(candidate.summary, str) and candidate.summary.strip()):
             raise PluginRefused("plugin.no_summary")
-        if not callable(found.compute):
+        if not callable(candidate.compute):
             raise PluginRefused("plugin.not_callable", field="compute")
-        if not isinstance(found.layers, frozenset) or not found.layers:
-            raise PluginRefused("plugin.layers", layers=repr(found.layers))
-        if unknown := sorted(map(str, found.layers - set(layers))):
+        if not isinstance(candidate.layers, frozenset) or not candidate.layers:
+            raise PluginRefused("plugin.layers", layers=repr(candidate.layers))
+        if unknown := sorted(map(str, candidate.layers - set(layers))):
             raise PluginRefused("plugin.layers", layers=", ".join(unknown))
-        if fault := _fault_of_values(found):
+        if fault := _fault_of_values(candidate):
             raise PluginRefused("plugin.metric_definition", fault=fault)
-        return found
+        return candidate
 
     return check
 
@@ -91,16 +91,16 @@ def _value(metric: Metric, compute: Callable[..., object], case: MeasuredCase) -
         return Value(None, Fact("metric.raised", metric=metric.id, text=said(error)))
 
 
-def _read(metric: Metric, found: object) -> Value:
-    if isinstance(found, Undefined):
-        return Value(None, Fact("metric.undefined_says", text=str(found.reason) or "–"))
-    share = found if isinstance(found, Share) else None
+def _read(metric: Metric, returned: object) -> Value:
+    if isinstance(returned, Undefined):
+        return Value(None, Fact("metric.undefined_says", text=str(returned.reason) or "–"))
+    share = returned if isinstance(returned, Share) else None
     wanted = (metric.scope == "micro") == (share is not None)
     if wanted and share == (0, 0):  # any other share without a ratio would go into the sums
         return Value(None, Fact("metric.nothing_counted"), share=share)
-    number = _divided(share) if share else found
+    number = _divided(share) if share else returned
     if not wanted or not _is_number(number) or not metric.lower <= number <= metric.upper:
-        refused = Fact("metric.not_a_score", metric=metric.id, value=f"{found!r:.100}")
+        refused = Fact("metric.not_a_score", metric=metric.id, value=f"{returned!r:.100}")
         return Value(None, refused)
     return Value(float(number), share=share)
 

@@ -15,7 +15,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.comparison import MARGIN
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import Metric
-from evaluation.models import GateThresholds, Run
+from evaluation.models import Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import chosen_baselines, gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
@@ -175,18 +175,17 @@ def _names(project: Project) -> list[str]:
 
 
 def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) -> dict[str, Any]:
-    own = GateThresholds.objects.filter(project=project).select_related("changed_by").first()
-    now = thresholds.effective(own.thresholds if own else {})
-    drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
+    own = thresholds.own_of(project)
+    gate = thresholds.in_force(own)
     return {
         "project": project,
         "own": own,
         "primaries": _primaries(project, entered.get("primary", {})),
         "default_margin": MARGIN,
-        "groups": list(_groups(_layers(project), now, entered)),
-        "max_drop": entered.get("max_drop") or f"{drop:g}",
+        "groups": list(_groups(_layers(project), gate["thresholds"], entered)),
+        "max_drop": entered.get("max_drop") or _exact(gate["max_drop"]),
         "default_drop": MAX_DROP,
-        "min_coverage": entered.get("min_coverage") or _exact(own.min_coverage if own else None),
+        "min_coverage": entered.get("min_coverage") or _exact(gate["min_coverage"]),
         "may_write": access.leads(request.user, project),
     }
 

@@ -123,8 +123,8 @@ def _as_in(request: HttpRequest) -> dict[str, Any]:
 def _named(releases: Any, text: str) -> int | None:
     """The release that an address calls by its name and version."""
     name, _, version = text.rpartition("@")
-    found = releases.filter(name=name, version=whole_number(version) or 0)
-    return cast("int | None", found.values_list("pk", flat=True).first())
+    chosen = releases.filter(name=name, version=whole_number(version) or 0)
+    return cast("int | None", chosen.values_list("pk", flat=True).first())
 
 
 def _query(request: HttpRequest) -> str:

@@ -105,12 +105,12 @@ def rows(plan: Plan) -> list[Row]:
         return []
     now = plan.conversations
     counts = {now, now + 10, 2 * now, 3 * now, 5 * now} | ({plan.needed} if plan.needed else set())
-    told = []
+    rows = []
     for count in sorted(counts):
         effect = plan.effect_with(count)
         if effect is not None:
-            told.append(Row(count, figure(effect), count == now))
-    return told
+            rows.append(Row(count, figure(effect), count == now))
+    return rows
 
 
 def _most(plan: Plan) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from evaluation.models import Trial, TrialCase
 from evaluation.services.trials import files
-from evaluation.services.trials.predicting import Found, labels_in, sources_of
+from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
 from evaluation.views import present
 from labeling.domain.keys import TRIAL_KEYS
 from labeling.domain.schema import form_fields
@@ -91,19 +91,19 @@ def context_of(case: TrialCase, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _cards(found: Iterable[Found], layer: str) -> list[LabelCard]:
+def _cards(output_labels: Iterable[OutputLabel], layer: str) -> list[LabelCard]:
     """Issues are shown at the requirement that they are about, where it is there."""
-    listed = list(found)
+    listed = list(output_labels)
     issues: dict[str, list[IssueRow]] = defaultdict(list)
-    names = {name for one in listed for name in _names(one.label)}
+    names = {name for each in listed for name in _names(each.label)}
     cards: list[LabelCard] = []
-    for one in listed:
-        about = str(one.label.get("requirement") or "")
-        if one.kind == "issue" and about in names:
-            issues[about].append(_issue(one.label))
+    for each in listed:
+        about = str(each.label.get("requirement") or "")
+        if each.kind == "issue" and about in names:
+            issues[about].append(_issue(each.label))
         else:
-            cards.append(_card(len(cards) + 1, one, layer))
-    labels = [one.label for one in listed if one.kind != "issue" or _stands_alone(one, names)]
+            cards.append(_card(len(cards) + 1, each, layer))
+    labels = [each.label for each in listed if each.kind != "issue" or _stands_alone(each, names)]
     sources = {
         name: card.sources
         for card, label in zip(cards, labels, strict=True)
@@ -124,8 +124,8 @@ def _names(label: Mapping[str, Any]) -> set[str]:
     return {str(label[key]) for key in ("id", "uid") if label.get(key)}
 
 
-def _stands_alone(found: Found, names: set[str]) -> bool:
-    return str(found.label.get("requirement") or "") not in names
+def _stands_alone(output_label: OutputLabel, names: set[str]) -> bool:
+    return str(output_label.label.get("requirement") or "") not in names
 
 
 def _issue(label: Mapping[str, Any]) -> IssueRow:
@@ -136,45 +136,45 @@ def _issue(label: Mapping[str, Any]) -> IssueRow:
     )
 
 
-def _card(number: int, found: Found, layer: str) -> LabelCard:
-    label = found.label
+def _card(number: int, output_label: OutputLabel, layer: str) -> LabelCard:
+    label = output_label.label
     confidence = label.get("confidence")
     return LabelCard(
         number=number,
-        kind=found.kind,
-        name=str(label.get("id") or found.number),
-        title=_title(found),
-        sentence=_sentence(found),
+        kind=output_label.kind,
+        name=str(label.get("id") or output_label.number),
+        title=_title(output_label),
+        sentence=_sentence(output_label),
         confidence=float(confidence) if isinstance(confidence, int | float) else None,
         quoted=label.get("quoted") is True,
         sources=sources_of(label, layer),
-        fields=_fields(found),
+        fields=_fields(output_label),
     )
 
 
-def _title(found: Found) -> str:
-    label = found.label
-    if found.kind == "event":
+def _title(output_label: OutputLabel) -> str:
+    label = output_label.label
+    if output_label.kind == "event":
         return str(label.get("type") or "")
     return str(label.get("title") or label.get("message") or "")
 
 
-def _sentence(found: Found) -> str:
-    label = found.label
-    if found.kind == "event":
+def _sentence(output_label: OutputLabel) -> str:
+    label = output_label.label
+    if output_label.kind == "event":
         trigger = label.get("trigger")
         return str(trigger.get("text") or "") if isinstance(trigger, Mapping) else ""
     parts = (label.get("actor"), label.get("action"), label.get("condition"))
     return " – ".join(str(part) for part in parts if part)
 
 
-def _fields(found: Found) -> list[FieldRow]:
-    layer = LAYERS.get(found.kind)
+def _fields(output_label: OutputLabel) -> list[FieldRow]:
+    layer = LAYERS.get(output_label.kind)
     if layer is None:
         return []
     rows = []
     for shape in form_fields(layer):
-        name, value = shape["name"], found.label.get(shape["name"])
+        name, value = shape["name"], output_label.label.get(shape["name"])
         if name in HEAD or value in (None, "", []):
             continue
         shown = _shown(value)

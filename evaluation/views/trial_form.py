@@ -112,7 +112,7 @@ class TrialForm(forms.Form):
         chosen = self["pipeline"].value() or self.fields["pipeline"].choices[0][0]  # type: ignore[attr-defined]
         rows: list[PipelineFields] = []
         for row in self.pipelines:
-            fields = [self[setting_name(row["name"], one["name"])] for one in row["config"]]
+            fields = [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
             unfold = any(field.errors for field in fields)
             is_chosen = row["name"] == chosen
             rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
@@ -149,7 +149,10 @@ class TrialForm(forms.Form):
     def config(self) -> dict[str, Any]:
         chosen = self.cleaned_data.get("pipeline", "")
         names = [
-            one["name"] for row in self.pipelines if row["name"] == chosen for one in row["config"]
+            setting["name"]
+            for row in self.pipelines
+            if row["name"] == chosen
+            for setting in row["config"]
         ]
         values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
         return {name: value for name, value in values.items() if value not in (None, "")}
@@ -187,10 +190,13 @@ class TrialForm(forms.Form):
     def estimate(self) -> Estimate | None:
         """What a language model will cost; None where none is asked. Raises what is wrong."""
         stored, records = self._sources()
-        sizes = [(sum(len(turn.content) for turn in one.turns), len(one.turns)) for one in records]
+        sizes = [
+            (sum(len(turn.content) for turn in record.turns), len(record.turns))
+            for record in records
+        ]
         sizes += [
-            (sum(len(message.content) for message in one.messages), one.n_messages)
-            for one in stored
+            (sum(len(message.content) for message in talk.messages), talk.n_messages)
+            for talk in stored
         ]
         return trials.estimate(self.task(), sizes)
 
@@ -220,10 +226,9 @@ class TrialForm(forms.Form):
         if project is None:
             raise TrialRefused("trial.no_project")
         rows = project.conversations.filter(external_id__in=ids).select_related("transcript")
-        found = list(rows)
-        if len(found) != len(ids):
+        if len(rows) != len(ids):
             raise TrialRefused("trial.conversation_gone")
-        return found
+        return list(rows)
 
     def _name(self, stored: Sequence[Conversation], records: Sequence[Record]) -> str:
         if self.cleaned_data["name"]:
@@ -232,5 +237,5 @@ class TrialForm(forms.Form):
         if files:
             return ", ".join(file.name for file in files)
         if stored:
-            return ", ".join(one.external_id for one in stored[:3]) + (" …" if stored[3:] else "")
+            return ", ".join(talk.external_id for talk in stored[:3]) + (" …" if stored[3:] else "")
         return str(PASTED)

@@ -18,7 +18,7 @@ def tokens_in(characters: int) -> int:
 
 
 def usage_of(counted: Any, *, sent: int, received: int, max_tokens: int) -> Usage:
-    """What the server says it counted, if that can be true of texts with so many characters.
+    """What the server says it counted, if that can be true of texts of these lengths.
 
     A token has at least one byte, and a character at most four.
 

@@ -192,14 +192,14 @@ class Command(BaseCommand):
             )
 
     def _say(self, report: folder.Report) -> None:
-        found = ", ".join(f"{number} × {kind}" for kind, number in report["labels"].items())
+        labels = ", ".join(f"{number} × {kind}" for kind, number in report["labels"].items())
         self.stdout.write(
             f"{report['pipeline']} {report['version']}: {report['done']} of {report['cases']} "
             f"cases of {report['conversations']} conversations ({report['messages']} messages), "
             f"{report['failed']} failed, {report['seconds']:.1f} s, "
             f"{report['peak_memory_mb']} MB at most."
         )
-        self.stdout.write(f"Labels: {found or 'none'}.")
+        self.stdout.write(f"Labels: {labels or 'none'}.")
         if report["usage"]:
             usage = bills.usage_line(budgets.spent_in(dict(report["usage"])))
             self.stdout.write(f"Language model: {usage}.")

@@ -108,37 +108,10 @@ def attempt(probing: Probing, *, by: Any) -> JudgeCertificate:
     number = _attempt_number(project, kind, sha256)
     level = 1 - (1 - LEVEL) / number
     compared = compare(judged, sha256, probing.served_model, level=level)
-    asked = requirements()
-    reasons = list(_shortcomings(marked, compared, asked))
-    agreement = compared.agreement
+    certificate = _certificate(probing, compared, marked, sample=judged[-1], number=number, by=by)
     try:
         with transaction.atomic():
-            certificate = JudgeCertificate.objects.create(
-                project=project,
-                judge_sha256=sha256,
-                kind=kind,
-                model=probing.model,
-                served_model=probing.served_model,
-                prompt_sha256=probing.prompt_sha256,
-                parser_version=probing.parser_version,
-                probes_version=probing.probes_version,
-                sample=judged[-1],
-                attempt=number,
-                n=agreement.n,
-                bias=agreement.bias,
-                bias_low=agreement.bias_low,
-                bias_high=agreement.bias_high,
-                kappa=agreement.kappa,
-                ci_low=agreement.kappa_low,
-                ci_high=agreement.kappa_high,
-                spearman=agreement.spearman,
-                mae=agreement.mae,
-                comparison=_comparison(compared, marked, asked),
-                probes=marked,
-                passed=not reasons,
-                reasons=[reason.as_json() for reason in reasons],
-                issued_by=by,
-            )
+            certificate.save(force_insert=True)
             verb = "judge.certified" if certificate.passed else "judge.refused"
             events.record(
                 verb, certificate, project=project, actor=by, kind=kind, judge=sha256[:12]
@@ -151,6 +124,45 @@ def attempt(probing: Probing, *, by: Any) -> JudgeCertificate:
             probes_version=probing.probes_version,
         )
     return certificate
+
+
+def _certificate(
+    probing: Probing,
+    compared: Compared,
+    marked: list[probes.MarkedProbe],
+    *,
+    sample: AnswerSample,
+    number: int,
+    by: Any,
+) -> JudgeCertificate:
+    asked, agreement = requirements(), compared.agreement
+    reasons = list(_shortcomings(marked, compared, asked))
+    return JudgeCertificate(
+        project=probing.project,
+        judge_sha256=probing.judge_sha256,
+        kind=probing.kind,
+        model=probing.model,
+        served_model=probing.served_model,
+        prompt_sha256=probing.prompt_sha256,
+        parser_version=probing.parser_version,
+        probes_version=probing.probes_version,
+        sample=sample,
+        attempt=number,
+        n=agreement.n,
+        bias=agreement.bias,
+        bias_low=agreement.bias_low,
+        bias_high=agreement.bias_high,
+        kappa=agreement.kappa,
+        ci_low=agreement.kappa_low,
+        ci_high=agreement.kappa_high,
+        spearman=agreement.spearman,
+        mae=agreement.mae,
+        comparison=_comparison(compared, marked, asked),
+        probes=marked,
+        passed=not reasons,
+        reasons=[reason.as_json() for reason in reasons],
+        issued_by=by,
+    )
 
 
 def attempt_all(sample: AnswerSample, *, by: Any) -> list[JudgeCertificate]:

@@ -16,7 +16,7 @@ from labeling.models import Membership
 from labeling.services import events
 
 KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
-"""The kinds of judgement with a figure of their own, which is what a gate may look at."""
+"""The kinds of judgement that have their own figure, which is what a gate may look at."""
 
 LONGEST_NOTE = 2000
 

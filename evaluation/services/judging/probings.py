@@ -1,7 +1,7 @@
 """Asking a judge the probes, by the client that runs use: within a budget, each call counted.
 
 Of each probe the first reply counts, also where the asking broke off later. A probing asks again
-all the same: its replies are kept under a repetition of their own, so that none comes from an
+all the same: its replies are kept under a separate repetition, so that none comes from an
 earlier probing, but one that was broken off goes on without paying twice.
 """
 
@@ -224,14 +224,14 @@ def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
     probing.served_model = served
 
 
-def asked_last(project: Project, kind: str, given: dict[str, str] | None = None) -> Probing:
+def asked_last(project: Project, kind: str, prompts: dict[str, str] | None = None) -> Probing:
     """Of the judge that would be asked now: what it said when it was asked to the end."""
     endpoints.require(Fact("task.look_at_judge"), judging=True)
     if kind not in KINDS:
         raise _unknown(kind)
     model = endpoints.describe(judging=True)
     assert model is not None  # just asked for
-    sha256 = judge.judge_sha256(model, judge.prompts(given)[kind].sha256)
+    sha256 = judge.judge_sha256(model, judge.prompts(prompts)[kind].sha256)
     return last_of(project, kind, sha256)
 
 

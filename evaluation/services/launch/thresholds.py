@@ -32,13 +32,26 @@ class GateInForce(TypedDict):
 
 def describe(release: GoldRelease) -> GateInForce:
     """The gate in force for this gold, as a run writes it down when it is launched."""
-    own = GateThresholds.objects.filter(project=release.project).first()
-    asked = effective(own.thresholds if own else {})
+    gate = in_force(own_of(release.project))
     names = {metric.id for metric in metrics_of([release.layer])}
-    drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
-    thresholds = {name: value for name, value in asked.items() if name in names}
-    floor = own.min_coverage if own else None
-    return {"thresholds": thresholds, "max_drop": drop, "min_coverage": floor}
+    gate["thresholds"] = {
+        name: value for name, value in gate["thresholds"].items() if name in names
+    }
+    return gate
+
+
+def own_of(project: Project) -> GateThresholds | None:
+    return GateThresholds.objects.filter(project=project).select_related("changed_by").first()
+
+
+def in_force(own: GateThresholds | None) -> GateInForce:
+    """The defaults with the project's changes; ``None`` lifts a default. 0 is a threshold."""
+    asked: dict[str, float | None] = {**DEFAULTS, **(own.thresholds if own else {})}
+    return {
+        "thresholds": {name: value for name, value in asked.items() if value is not None},
+        "max_drop": own.max_drop if own and own.max_drop is not None else MAX_DROP,
+        "min_coverage": own.min_coverage if own else None,
+    }
 
 
 def metrics_of(layers: Collection[str]) -> list[Metric]:
@@ -47,12 +60,6 @@ def metrics_of(layers: Collection[str]) -> list[Metric]:
     if any(isinstance(gold_layer(layer), Memory) for layer in layers):
         metrics += metrics_for("answers")
     return list(dict.fromkeys(metrics))
-
-
-def effective(own: Mapping[str, float | None]) -> dict[str, float]:
-    """The defaults with the project's changes; ``None`` lifts a default. 0 is a threshold."""
-    asked: dict[str, float | None] = {**DEFAULTS, **own}
-    return {name: value for name, value in asked.items() if value is not None}
 
 
 def store(

@@ -74,18 +74,18 @@ def sentences(choice: Choice, runs: Iterable[Run]) -> list[str]:
         )
     else:
         said = gettext("Run {pk} has been the baseline of this gold and split since {at}.")
-    told = [said.format(pk=choice.run_id, at=at, by=choice.by)]
+    parts = [said.format(pk=choice.run_id, at=at, by=choice.by)]
     if choice.number > 1:
         more = gettext("It is choice {number}: each is in the audit log.")
-        told.append(more.format(number=choice.number))
+        parts.append(more.format(number=choice.number))
     if seen := choice.after(runs):
         late = ngettext(
             "It was chosen after run {numbers} was scored, when its figures could be seen.",
             "It was chosen after runs {numbers} were scored, when their figures could be seen.",
             len(seen),
         )
-        told.append(late.format(numbers=", ".join(map(str, seen))))
-    return told
+        parts.append(late.format(numbers=", ".join(map(str, seen))))
+    return parts
 
 
 def choice_of(baseline: Run) -> Choice | None:

@@ -21,7 +21,7 @@ OUTCOMES: tuple[Outcome, ...] = ("regression", "improvement", "tie", "undefined"
 """In the order of the table: what became worse is looked at first."""
 
 STORED_TOGETHER = {"by_evidence": "Expected messages", "by_category": "Category"}
-"""Breakdowns that a layer stores under names of their own."""
+"""Breakdowns that a layer stores under separate names."""
 
 
 @dataclass(frozen=True, slots=True)

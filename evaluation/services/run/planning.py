@@ -134,14 +134,14 @@ def _can_show(plan: Plan) -> str:
             "With these {n} conversations only differences above {effect} in {metric} can be shown."
         )
     shown = figure(effect) if effect is not None else ""
-    told = said.format(n=_n(n), metric=metric, effect=shown)
+    sentence = said.format(n=_n(n), metric=metric, effect=shown)
     if reach is None:
-        return told
+        return sentence
     if plan.needed is None:
         more = gettext("For {reach} more than a million would be needed.")
-        return f"{told} {more.format(reach=figure(reach))}"
+        return f"{sentence} {more.format(reach=figure(reach))}"
     more = gettext("For {reach} you need about {needed}.")
-    return f"{told} {more.format(reach=figure(reach), needed=_n(plan.needed))}"
+    return f"{sentence} {more.format(reach=figure(reach), needed=_n(plan.needed))}"
 
 
 def figure(effect: float) -> str:
@@ -225,8 +225,8 @@ def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[B
         share = stored.get(primary.metric.id)
         case = (own, conversation, Share(*share) if share else None)
         by_floor.setdefault(floor, []).append(case)
-    for floor, told in by_floor.items():
-        unsealed = [case for case in told if case[0] != Conversation.Split.TEST]
+    for floor, cases_of_floor in by_floor.items():
+        unsealed = [case for case in cases_of_floor if case[0] != Conversation.Split.TEST]
         asked = [case for case in unsealed if split in (OPEN, case[0])]
         if len({conversation for _, conversation, _ in asked}) < 2:
             asked = unsealed

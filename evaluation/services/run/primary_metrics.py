@@ -149,10 +149,10 @@ def sentences(primary: Primary, seen_before: Sequence[int]) -> list[str]:
         said = gettext("{metric} decides, declared by {by} on {at}.")
     else:
         said = gettext("{metric} decides, declared on {at}.")
-    told = [said.format(metric=metric, by=primary.by, at=at)]
+    parts = [said.format(metric=metric, by=primary.by, at=at)]
     if seen_before:
         numbers = ", ".join(map(str, seen_before))
-        told.append(
+        parts.append(
             ngettext(
                 "It was declared after run {numbers} was scored, when its figures could be seen.",
                 "It was declared after runs {numbers} were scored, when their figures could be "
@@ -160,4 +160,4 @@ def sentences(primary: Primary, seen_before: Sequence[int]) -> list[str]:
                 len(seen_before),
             ).format(numbers=numbers)
         )
-    return told
+    return parts

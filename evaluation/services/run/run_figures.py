@@ -32,12 +32,12 @@ def of_runs(runs: Sequence[Run], reader: Any) -> list[RunFigure]:
     decides = _primaries({run.release.project_id for run in runs})
     sealed = looks.sealed_among(reader, runs)
     metrics = [_primary(run, decides) for run in runs]
-    found = Aggregate.objects.filter(
+    aggregates = Aggregate.objects.filter(
         run__in=[run.pk for run in runs], metric__in={metric.id for metric in metrics}
     )
     rows = {
         (row.run_id, row.metric, row.metric_version): row
-        for row in found.defer("detail", "yardsticks")
+        for row in aggregates.defer("detail", "yardsticks")
     }
     return [
         RunFigure(translated(metric.title), gettext("sealed: say why on its page"))

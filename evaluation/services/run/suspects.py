@@ -69,16 +69,16 @@ def _among(run: Run, cases: list[CaseRun]) -> list[Suspect]:
     layer = gold_layer(run.release.layer)
     if isinstance(layer, Memory):
         ids = _PublishedIds(run.release.project)
-        found = [
+        suspects = [
             suspect
             for case, example in zip(cases, adapters.examples(cases, layer), strict=True)
             if (suspect := _of_question(case, example, layer, ids))
         ]
     else:
-        found = list(_of_labels(run, cases, layer))
+        suspects = list(_of_labels(run, cases, layer))
     opened = _disputes(run)
     names = {case.item_id: case.item.item_id for case in cases}
-    ranked = sorted(found, key=lambda suspect: (-suspect.weight, suspect.case, suspect.uid))
+    ranked = sorted(suspects, key=lambda suspect: (-suspect.weight, suspect.case, suspect.uid))
     return [
         suspect._replace(dispute=opened.get((names[suspect.item], suspect.uid)))
         if suspect.uid

@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from evaluation.layers import MalformedOutput
 from evaluation.layers.end_to_end import check_document
-from evaluation.services.trials.predicting import Found, labels_in, sources_of
+from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
 from labeling.domain.csv_cells import safe_row
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.labels import Document
@@ -49,16 +49,16 @@ def label_table(predictions: Iterable[Prediction], layer: str) -> Iterator[str]:
     """CSV, a row for each label. Text that a spreadsheet would run is made plain."""
     yield _csv_line(HEAD)
     for case_id, output in predictions:
-        for found in labels_in(output, layer):
-            yield _csv_line(_row(case_id, found, layer))
+        for output_label in labels_in(output, layer):
+            yield _csv_line(_row(case_id, output_label, layer))
 
 
-def _row(case_id: str, found: Found, layer: str) -> Sequence[Any]:
-    label = found.label
+def _row(case_id: str, output_label: OutputLabel, layer: str) -> Sequence[Any]:
+    label = output_label.label
     return [
         case_id,
-        found.kind,
-        found.number,
+        output_label.kind,
+        output_label.number,
         label.get("id") or "",
         *(_cell(label.get(name)) for name in FIELDS),
         " ".join(map(str, sources_of(label, layer))),

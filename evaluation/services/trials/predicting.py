@@ -102,7 +102,7 @@ def checked_task(
 def _check_questions(questions: Sequence[Question], pipeline: str) -> None:
     if not questions:
         raise TrialRefused("trial.needs_questions", pipeline=pipeline)
-    if len(questions) > MOST_QUESTIONS and not any(one.conversation for one in questions):
+    if len(questions) > MOST_QUESTIONS and not any(question.conversation for question in questions):
         raise TrialRefused("trial.too_many_questions", most=MOST_QUESTIONS)
     asked: dict[str, set[str]] = {}
     for question in questions:
@@ -146,7 +146,7 @@ def talk_of(record: Record) -> Talk:
 
 def cases_of(talk: Talk, task: Task) -> Iterator[Case]:
     """One, or one for each question: under the ids that gold of this conversation would have."""
-    asked = [one for one in task.questions if one.conversation in ("", talk.id)]
+    asked = [question for question in task.questions if question.conversation in ("", talk.id)]
     for question in asked if task.layer in MEMORY else [None]:
         yield Case(
             case_id=f"{talk.id}:{question.id}" if question else talk.id,
@@ -182,7 +182,7 @@ KINDS = {
 """The lists of labels in an output, by key, and what one of them is called in a table."""
 
 
-class Found(NamedTuple):
+class OutputLabel(NamedTuple):
     """A label with its kind and its number among those of its kind, from 1."""
 
     kind: str
@@ -190,17 +190,17 @@ class Found(NamedTuple):
     label: Mapping[str, Any]
 
 
-def labels_in(output: Mapping[str, Any], layer: str) -> Iterator[Found]:
+def labels_in(output: Mapping[str, Any], layer: str) -> Iterator[OutputLabel]:
     """Every label of an output in the order of its document."""
     if layer in MEMORY:
         phases = output.get("phases") or [{"title": "", "evidence": output.get("evidence") or []}]
         for number, phase in enumerate(phases, start=1):
-            yield Found("phase", number, phase)
+            yield OutputLabel("phase", number, phase)
         return
     for key, kind in KINDS.items():
         for number, label in enumerate(_labels(output, key, layer), start=1):
             if isinstance(label, Mapping):
-                yield Found(kind, number, label)
+                yield OutputLabel(kind, number, label)
 
 
 def _labels(output: Mapping[str, Any], key: str, layer: str) -> Sequence[Any]:
@@ -237,6 +237,6 @@ def _integers(values: Any) -> list[int]:
 def counted(output: Mapping[str, Any], layer: str) -> dict[str, int]:
     """How many labels of each kind."""
     counts: dict[str, int] = {}
-    for found in labels_in(output, layer):
-        counts[found.kind] = counts.get(found.kind, 0) + 1
+    for label in labels_in(output, layer):
+        counts[label.kind] = counts.get(label.kind, 0) + 1
     return counts

@@ -91,10 +91,10 @@ def on_records(wish: Wish, records: Sequence[Record]) -> Trial:
 
 def on_conversations(wish: Wish, conversations: Sequence[Conversation]) -> Trial:
     """On conversations of the wish's project: none of the test split, none that is blind."""
-    _check_size(len(conversations), sum(one.n_messages for one in conversations))
+    _check_size(len(conversations), sum(each.n_messages for each in conversations))
     pks = [conversation.pk for conversation in conversations]
     may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
-    kept = next((one for one in conversations if one.pk not in may), None)
+    kept = next((each for each in conversations if each.pk not in may), None)
     if kept is not None:
         raise TrialRefused("trial.test_or_blind", id=kept.external_id)
     return _begin(
@@ -398,7 +398,7 @@ def _carry_out(
 def _case(case: TrialCase, trial: Trial) -> Any:
     conversation, task = case.conversation, task_of(trial)
     talk = Talk(conversation.external_id, conversation.domain, messages_of(conversation))
-    return next(one for one in predicting.cases_of(talk, task) if one.case_id == case.case_id)
+    return next(each for each in predicting.cases_of(talk, task) if each.case_id == case.case_id)
 
 
 def _stop(trial: Trial, why: Fact, case: TrialCase | None, owner: UUID) -> None:

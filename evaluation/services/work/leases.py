@@ -192,7 +192,7 @@ def renew_scoring(run_id: int, owner: UUID) -> bool:
 
 
 def note_scored(run_id: int, owner: UUID, cases: int) -> bool:
-    """So many cases are scored; False if somebody else scores the run, or nobody shall."""
+    """Note how many cases are scored; False where another scores the run, or it was cancelled."""
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
     return leased.update(scored_cases=cases, scoring_expires_at=expiry()) == 1
 
