@@ -130,6 +130,8 @@ def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, relea
 
 def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks):
     into = tmp_path / "out"
+    into.mkdir()
+    (into / ".run.json.partial").touch()  # the first one was killed before it had begun
 
     def until_b(case: Case) -> Output:
         if case.case_id == "b":

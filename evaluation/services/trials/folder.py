@@ -41,6 +41,7 @@ from evaluation.services.trials.predicting import (
 )
 from evaluation.services.work import working
 from labeling.domain.facts import Fact
+from labeling.services.exchange import building
 from labeling.words import in_english
 from pipelines.types import Case, Message, Pipeline
 
@@ -146,7 +147,7 @@ class Folder:
                 differing.append("model")
             if differing:
                 raise TrialRefused("trial.folder_of_another", path=str(self.path), names=differing)
-        elif any(path.name != LOCK for path in self.path.iterdir()):
+        elif {*self.path.iterdir()} - {self.path / LOCK, building.partial_of(self.path / REPORT)}:
             raise TrialRefused("trial.folder_not_empty", path=str(self.path))
         self._spent = {} if force else (known or {}).get("usage") or {}
         self.write_report({**asked, "usage": self.spent(None)})
@@ -208,10 +209,12 @@ class Folder:
 
     def write_report(self, report: Report) -> None:
         text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-        self._replace(REPORT, [text + "\n"])
+        with building.whole(self.path / REPORT) as file:
+            file.write(text + "\n")
 
     def write_labels(self, layer: str) -> None:
-        self._replace(LABELS, files.label_table(self.predictions(), layer))
+        with building.whole(self.path / LABELS) as file:
+            file.writelines(files.label_table(self.predictions(), layer))
 
     def write_documents(
         self, prediction: Prediction, messages: tuple[Message, ...], forms: Iterable[str]
@@ -227,13 +230,6 @@ class Folder:
 
     def _document(self, case_id: str, ending: str) -> Path:
         return self.path / DOCUMENTS / f"{files.file_stem(case_id)}.{ending}"
-
-    def _replace(self, name: str, lines: Iterable[str]) -> None:
-        """A reader sees the old file or the new one, never half of one."""
-        draft = self.path / f".{name}.draft"
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-        draft.replace(self.path / name)
 
 
 def _who_replies(model: Mapping[str, Any] | None) -> Mapping[str, Any]:
