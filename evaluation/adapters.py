@@ -16,11 +16,11 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
-from evaluation.models import CaseRun, Rating, Run
+from evaluation.models import CaseRun, Rating, Run, TrialConversation
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
-from labeling.models import GoldItem, Project
+from labeling.models import Conversation, GoldItem, Project
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Message, Output
 
@@ -103,6 +103,20 @@ def ratings_of(run: Run) -> Ratings | None:
     for case, judge, position, score in rows.values_list("case", "judge", "position", "score"):
         ratings.setdefault(case, {}).setdefault(judge, {})[position] = score
     return ratings or None
+
+
+def messages_of(conversation: Conversation | TrialConversation) -> tuple[Message, ...]:
+    """What is stored of a conversation without gold, as a pipeline reads it."""
+    return tuple(
+        Message(
+            index=message.index,
+            role=message.role,
+            speaker=message.speaker or message.role,
+            content=message.content,
+            time=message.time.isoformat() if message.time else None,
+        )
+        for message in conversation.messages
+    )
 
 
 def synonyms_of(project: Project) -> list[list[str]]:

@@ -136,7 +136,34 @@ class KeptField(forms.Field):
             raise forms.ValidationError(words(error.fact)) from error
 
 
-class LaunchForm(forms.Form):
+class PipelineForm(forms.Form):
+    """A form with a field ``pipeline`` and the settings of each pipeline that can be chosen."""
+
+    pipelines: list[PipelineRow]
+
+    def add_settings(self, pipelines: list[PipelineRow]) -> None:
+        self.pipelines = pipelines
+        for row in pipelines:
+            for setting in row["config"]:
+                self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
+
+    def settings_fields(self, row: PipelineRow) -> list[forms.BoundField]:
+        return [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
+
+    def config(self) -> Config:
+        """The settings of the chosen pipeline; an empty one takes its default."""
+        chosen = self.cleaned_data.get("pipeline", "")
+        names = [
+            setting["name"]
+            for row in self.pipelines
+            if row["name"] == chosen
+            for setting in row["config"]
+        ]
+        values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+class LaunchForm(PipelineForm):
     """``releases`` limits what can be chosen; the admin hands in the layers of those ticked."""
 
     release = _release_field()
@@ -202,15 +229,11 @@ class LaunchForm(forms.Form):
         self, *args: Any, releases: Any = None, layers: Iterable[str] = (), **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.pipelines = describe()
+        pipelines = describe()
         self.fields["pipeline"] = forms.ChoiceField(
-            label=_("Pipeline"),
-            choices=_grouped(self.pipelines),
-            widget=PipelineSelect(self.pipelines),
+            label=_("Pipeline"), choices=_grouped(pipelines), widget=PipelineSelect(pipelines)
         )
-        for row in self.pipelines:
-            for setting in row["config"]:
-                self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
+        self.add_settings(pipelines)
         for kind in judge.KINDS:
             self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
         self.chosen_layers = {*layers}
@@ -267,7 +290,7 @@ class LaunchForm(forms.Form):
         chosen = self["pipeline"].value()
         rows: list[PipelineFields] = []
         for row in self.pipelines:
-            fields = [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
+            fields = self.settings_fields(row)
             unfold = any(map(self._differs, fields))
             fits = self.chosen_layers <= {*row["layers"]}
             is_chosen = row["name"] == chosen if chosen else fits
@@ -329,18 +352,6 @@ class LaunchForm(forms.Form):
     def may_have_answers(self) -> bool:
         """Of the gold that is chosen; of any, where none is."""
         return self.chosen_layers <= {*self.asking_layers}
-
-    def config(self) -> Config:
-        """The settings of the chosen pipeline; an empty one takes its default."""
-        chosen = self.cleaned_data.get("pipeline", "")
-        names = [
-            setting["name"]
-            for row in self.pipelines
-            if row["name"] == chosen
-            for setting in row["config"]
-        ]
-        values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
-        return {name: value for name, value in values.items() if value not in (None, "")}
 
     def estimate(self, release: GoldRelease) -> Estimate | None:
         """What the run will probably cost, or None with the faults written on the form."""

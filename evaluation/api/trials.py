@@ -6,7 +6,7 @@ import json
 from io import BytesIO
 from typing import Any
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -22,6 +22,7 @@ from evaluation.models import Trial, TrialCase
 from evaluation.services.trials import adopting, files, predicting, reading, trials
 from evaluation.services.trials.predicting import Question, TrialRefused
 from evaluation.views.opening import opened_trial
+from evaluation.views.trials import document_file
 from labeling.api.base import LEADING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
@@ -248,19 +249,7 @@ class TrialDocumentView(ApiView):
     def get(self, request: Request, pk: int, case: int) -> HttpResponseBase:
         """The requirements document that the pipeline wrote of a conversation."""
         trial = opened_trial(request.user, pk)
-        rows = TrialCase.objects.filter(trial=trial)
-        row = get_object_or_404(
-            rows.select_related("conversation__conversation__transcript"), pk=case
-        )
-        form = files.DOCUMENTS.get(request.query_params.get("form", "md"))
-        document = files.document_of(row.output or {}, row.case_id)
-        if form is None or document is None:
-            raise Http404
-        content = form.write(document, trials.messages_of(row.conversation))
-        response = HttpResponse(content, content_type=form.content_type)
-        name = f"{files.file_stem(row.case_id)}.{form.ending}"
-        response["Content-Disposition"] = f'attachment; filename="{name}"'
-        return response
+        return document_file(trial, case, request.query_params.get("form", "md"))
 
 
 class TrialSuggestionsView(ApiView):

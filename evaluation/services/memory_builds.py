@@ -42,7 +42,6 @@ from pipelines.errors import PipelineError
 from pipelines.llm import ChatModel, RateLimited, Unavailable
 from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
-from pipelines.types import Message
 
 logger = logging.getLogger(__name__)
 
@@ -181,19 +180,6 @@ def alone(conversation_id: int, key: str) -> AbstractContextManager[bool]:
     return FileStore().alone(f"layers-{conversation_id}-{key}")
 
 
-def messages_of(conversation: Conversation) -> list[Message]:
-    return [
-        Message(
-            index=row.index,
-            role=row.role,
-            speaker=row.speaker or row.role,
-            content=row.content,
-            time=row.time.isoformat() if row.time else None,
-        )
-        for row in conversation.messages
-    ]
-
-
 def built(conversation: Conversation, key: str) -> dict[str, BuiltLayer]:
     """The layers that are ready, by kind."""
     rows = BuiltLayer.objects.filter(conversation=conversation, config_sha256=key)
@@ -231,7 +217,7 @@ def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) 
 
     with alone(build.conversation_id, build.config_sha256):
         build_layers(
-            messages_of(build.conversation),
+            adapters.messages_of(build.conversation),
             encoder=_encoder(),
             rows=rows,
             config=config,

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from evaluation.forms import BudgetForm, PipelineFields, setting_field, setting_name
+from evaluation.forms import BudgetForm, PipelineFields, PipelineForm
 from evaluation.models import Trial
 from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.budgets import Estimate
@@ -34,7 +34,7 @@ PREFERRED = "requirements-agent"
 PASTED = _("Pasted transcript")
 
 
-class TrialForm(forms.Form):
+class TrialForm(PipelineForm):
     """``projects`` are those whose conversations and event types can be chosen."""
 
     file = SeveralFilesField(
@@ -88,21 +88,19 @@ class TrialForm(forms.Form):
     def __init__(self, *args: Any, projects: QuerySet[Project], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
-        self.pipelines = describe(predicting.offered())
+        pipelines = describe(predicting.offered())
         has_model = not endpoints.missing_setting()
         self.fields["pipeline"] = forms.ChoiceField(
             label=_("Pipeline"),
             initial=PREFERRED,
             choices=[
                 (row["name"], lazy(row["title"]))
-                for row in self.pipelines
+                for row in pipelines
                 if has_model or not row["needs_model"]
             ],
         )
         self.has_model = has_model
-        for row in self.pipelines:
-            for setting in row["config"]:
-                self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
+        self.add_settings(pipelines)
 
     # --- what the page shows --------------------------------------------------------------------
 
@@ -112,7 +110,7 @@ class TrialForm(forms.Form):
         chosen = self["pipeline"].value() or self.fields["pipeline"].choices[0][0]  # type: ignore[attr-defined]
         rows: list[PipelineFields] = []
         for row in self.pipelines:
-            fields = [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
+            fields = self.settings_fields(row)
             unfold = any(field.errors for field in fields)
             is_chosen = row["name"] == chosen
             rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
@@ -145,17 +143,6 @@ class TrialForm(forms.Form):
         return {id.replace("\x00", "") for id in sent}
 
     # --- what was asked -------------------------------------------------------------------------
-
-    def config(self) -> dict[str, Any]:
-        chosen = self.cleaned_data.get("pipeline", "")
-        names = [
-            setting["name"]
-            for row in self.pipelines
-            if row["name"] == chosen
-            for setting in row["config"]
-        ]
-        values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
-        return {name: value for name, value in values.items() if value not in (None, "")}
 
     def task(self) -> Task:
         project = self.cleaned_data.get("project")

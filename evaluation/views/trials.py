@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from evaluation import adapters
 from evaluation.access import require_reader
 from evaluation.models import Trial, TrialCase, Work
 from evaluation.services.language_models import bills, budgets
@@ -201,13 +202,16 @@ def trial_case(request: HttpRequest, trial_pk: int, pk: int) -> HttpResponse:
 
 @require_GET
 def trial_document(request: HttpRequest, trial_pk: int, pk: int, ending: str) -> HttpResponseBase:
-    trial = opened_trial(request.user, trial_pk)
+    return document_file(opened_trial(request.user, trial_pk), pk, ending)
+
+
+def document_file(trial: Trial, pk: int, ending: str) -> HttpResponse:
     case = _case(trial, pk)
     form = files.DOCUMENTS.get(ending)
     document = files.document_of(case.output or {}, case.case_id)
     if form is None or document is None:
         raise Http404("No document was written for this case in this form.")
-    content = form.write(document, trials.messages_of(case.conversation))
+    content = form.write(document, adapters.messages_of(case.conversation))
     name = f"{files.file_stem(case.case_id)}.{ending}"
     response = HttpResponse(content, content_type=form.content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'

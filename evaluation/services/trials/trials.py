@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from evaluation import adapters
 from evaluation.models import Trial, TrialCase, TrialConversation, Work
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.budgets import Estimate
@@ -38,7 +39,7 @@ from labeling.services.vectors import StoredVectors
 from labeling.services.work.suggestions import allowed
 from pipelines import registry
 from pipelines.encoder import MiniLM
-from pipelines.types import Message, Pipeline
+from pipelines.types import Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -248,19 +249,6 @@ def predictions_of(trial: Trial) -> Iterator[Prediction]:
         yield Prediction(case_id, output or {})
 
 
-def messages_of(conversation: TrialConversation) -> tuple[Message, ...]:
-    return tuple(
-        Message(
-            index=message.index,
-            role=message.role,
-            speaker=message.speaker or message.role,
-            content=message.content,
-            time=message.time.isoformat() if message.time else None,
-        )
-        for message in conversation.messages
-    )
-
-
 # --- steering -------------------------------------------------------------------------------------
 
 
@@ -397,7 +385,7 @@ def _carry_out(
 
 def _case(case: TrialCase, trial: Trial) -> Any:
     conversation, task = case.conversation, task_of(trial)
-    talk = Talk(conversation.external_id, conversation.domain, messages_of(conversation))
+    talk = Talk(conversation.external_id, conversation.domain, adapters.messages_of(conversation))
     return next(each for each in predicting.cases_of(talk, task) if each.case_id == case.case_id)
 
 
