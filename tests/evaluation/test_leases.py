@@ -128,6 +128,26 @@ def test_a_wrong_clock_neither_lengthens_nor_shortens_what_a_worker_holds(
     assert case.pk not in others
 
 
+def test_what_ended_last_is_known_by_the_clock_of_the_database(
+    finished: Any, script: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a run would not pause: failures in a row end at what a clock that is ahead has written."""
+    at_work = []
+
+    def fails_once(case: Any) -> Any:
+        at_work.append(case)
+        if len(at_work) == 1:
+            raise ValueError("no")
+        return perfect(case)
+
+    script(fails_once)
+    monkeypatch.setattr(timezone, "now", lambda now=timezone.now: now() + timedelta(hours=2))
+    run = finished()
+
+    assert run.cases.filter(state="failed").count() == 1
+    assert not run.cases.filter(finished_at__gt=Now()).exists()
+
+
 @pytest.mark.postgres
 def test_leases_from_the_future_end_with_the_next_one_and_use_up_no_attempt(launch: Any) -> None:
     run, dead = launch(), uuid4()

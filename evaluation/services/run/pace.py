@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Count
-from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
+from labeling.services import clock
 
 LOOKED_AT = 20
 """The newest cases that have ended tell the pace, so that it follows a change of workers."""
@@ -33,7 +33,7 @@ class Pace:
 
 def pace_of(run: Run, *, left: int) -> Pace:
     """Three queries, however many cases there are."""
-    now = timezone.now()
+    now = clock.now()
     cases = CaseRun.objects.filter(run=run)
     recent = cases.filter(finished_at__gt=now - WITHIN).order_by("-finished_at")
     times = [at for (at,) in recent.values_list("finished_at")[:LOOKED_AT] if at is not None]

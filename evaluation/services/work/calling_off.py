@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
@@ -88,5 +89,5 @@ def _give_up(rows: QuerySet[Any], why: Fact) -> None:
         error_class=Work.ErrorClass.PERMANENT,
         owner=None,
         lease_expires_at=None,
-        finished_at=timezone.now(),
+        finished_at=Now(),
     )

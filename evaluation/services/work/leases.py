@@ -302,7 +302,7 @@ Columns = Mapping[str, Any]
 
 def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
     described = {"error": error, "error_class": kind}
-    return {"state": State.FAILED, "finished_at": timezone.now(), **described}
+    return {"state": State.FAILED, "finished_at": Now(), **described}
 
 
 def _settle_lost(rows: WorkQuerySet) -> None:
@@ -325,7 +325,7 @@ def _settle_lost(rows: WorkQuerySet) -> None:
         attempts=MAX_ATTEMPTS,
         owner=None,
         lease_expires_at=None,
-        finished_at=timezone.now(),
+        finished_at=Now(),
     )
 
 

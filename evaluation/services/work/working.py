@@ -15,7 +15,6 @@ from uuid import UUID
 from django.db import OperationalError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.judge import how_asked
@@ -150,7 +149,7 @@ def _without_unreadable(work: Work, context: WorkContext, result: Columns) -> Co
 
 
 def done() -> Columns:
-    return {"state": State.DONE, "error": None, "error_class": "", "finished_at": timezone.now()}
+    return {"state": State.DONE, "error": None, "error_class": "", "finished_at": Now()}
 
 
 def log_failure(log: logging.Logger, what: object, error: Exception) -> None:
