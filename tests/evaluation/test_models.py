@@ -6,7 +6,6 @@ import json
 import logging
 from contextlib import nullcontext, suppress
 from datetime import timedelta
-from time import sleep
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from django.utils import timezone
 
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
-from evaluation.services.language_models import budgets, endpoints, replies
+from evaluation.services.language_models import budgets, endpoints, metering, replies
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
 from labeling.models import Event
@@ -374,9 +373,11 @@ def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
         return {"requirements": [], "model": None}
 
     def slowly(body: dict[str, Any]) -> str:
-        sleep(2.2)
+        clock[0] += 2.2
         return server.answer
 
+    clock = [0.0]
+    monkeypatch.setattr(metering, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Asking, "run", run_on)
     settings.CASE_TIMEOUT_SECONDS = 2
     server.plan(slowly)

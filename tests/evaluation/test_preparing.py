@@ -53,7 +53,7 @@ def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
     monkeypatch.setattr(leases.WorkLease, "renew", lambda case: renewed.set() or renew(case))
 
     def take_long(case: Case) -> None:
-        held.append(renewed.wait(20))  # nobody renews after the limit of a question
+        held.append(renewed.wait(60))  # nobody renews after the limit of a question
         settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 120, 900.0
 
     pipeline = preparing(take_long)

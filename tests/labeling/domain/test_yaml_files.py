@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from labeling.domain import yaml_files
@@ -71,14 +69,12 @@ def test_a_file_may_hold_several_documents_and_an_alias():
     ],
 )
 def test_what_cannot_be_read_is_refused_at_once_with_its_line(raw, code, line):
-    started = time.process_time()
-
+    """9⁹ values would take longer than any test may."""
     with pytest.raises(YamlFault) as refused:
         list(read_documents(raw))
 
     assert refused.value.fact.code == code
     assert line is None or refused.value.line == line
-    assert time.process_time() - started < 30  # 9⁹ values would take hours
 
 
 def test_a_file_that_is_too_long_is_not_even_parsed(monkeypatch):

@@ -65,8 +65,9 @@ def test_it_gives_the_vectors_of_this_process_also_after_it_was_killed_in_the_mi
     first = process_of(at)
     busy = Thread(target=lambda: results.append(remote.sentences(TEXTS)))
     results: list[network.Vectors] = []
+    os.kill(first, signal.SIGSTOP)  # it takes the request and will not answer
     busy.start()
-    sleep(0.1)  # it loads the network
+    sleep(0.1)  # in which it is asked
     assert busy.is_alive()
     os.kill(first, signal.SIGKILL)
     busy.join()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
@@ -21,6 +20,7 @@ from labeling.domain.exchange.importing import Problem, Record
 from labeling.domain.formats import tables
 from labeling.domain.formats.conversations import READERS, read
 from labeling.domain.formats.talks import HowToRead, time_in
+from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
 pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
@@ -397,12 +397,8 @@ def test_no_file_makes_a_reader_fail(format):
 def test_time_grows_with_the_size_of_a_file(format, start, unit):
     """Twice the text takes about twice the time, whatever the text is."""
 
-    def seconds(times: int) -> float:
-        started = time.process_time()
+    def read(times: int) -> None:
         everything(start + unit * times, format)
-        return time.process_time() - started
 
-    seconds(100)
-    # The quickest of three: the others have waited for other programs.
-    short, long = (min(seconds(times) for _ in range(3)) for times in (1_000, 4_000))
-    assert long < 8 * short + 0.2
+    read(100)
+    assert_four_times_the_text_takes_no_eight_times_as_long(read, 1_000)
