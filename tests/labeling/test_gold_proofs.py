@@ -40,6 +40,7 @@ from tests import factories
 FORMAT_1 = Path(__file__).parent / "gold_format_1"
 """A release that was frozen and exported before releases were signed, with its columns."""
 
+pytestmark = pytest.mark.one_database
 FOREIGN = Signer(make_key())
 
 
@@ -94,6 +95,7 @@ def named(release: GoldRelease) -> set[tuple[str, str]]:
 # --- in the database ------------------------------------------------------------------------------
 
 
+@pytest.mark.postgres
 def test_an_intact_release_has_no_fault(release: GoldRelease) -> None:
     assert named(release) == set()
 
@@ -140,6 +142,7 @@ def test_a_signature_of_another_key_than_the_statement_names_is_named(release: G
     assert ("", "verify.other_key") in named(release)
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     ("column", "value"),
     [

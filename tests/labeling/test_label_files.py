@@ -38,7 +38,7 @@ from tests.labeling.label_files import (
     stored,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 FORMATS = label_exports.FORMATS
 
 

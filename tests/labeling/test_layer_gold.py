@@ -27,6 +27,7 @@ from tests.fakes import WordOverlap
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
+pytestmark = pytest.mark.one_database
 SignedIn = Callable[[User], Client]
 ANNOTATORS = ("ana", "ben", "cleo")
 STAGES = ["extraction", "inference", "validation"]
@@ -111,6 +112,7 @@ def clusters(project: Project, layer: str) -> list[Any]:
     return merges.read(project.conversations.get().merges.get(layer=layer)).clusters
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("layer", GIVEN)
 def test_gold_of_every_layer_is_frozen_verified_and_exported(
     people: dict[str, User], tmp_path: Path, layer: str
