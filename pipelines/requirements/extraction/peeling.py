@@ -17,6 +17,7 @@ _MATRIX = tuple(
         r"suppose|said|say|mentioned|explained|noted|agreed|decided|confirmed|assume|understood|"
         r"understand|feel|mean|imagine|figured|realised|realized|stated|indicated)"
         r"(?: to me| to us| earlier| before| just now)?(?: (?:that|so))?",
+        rf"{SPEAKERS}(?:'re| are) saying(?: that)?",
         rf"{SPEAKERS} (?:told|reminded) (?:me|us|you)(?: that)?",
         r"if i (?:understand|understood|got|get|heard)(?: you| that| it| this)*(?: correctly|"
         r" right)?",

@@ -19,6 +19,8 @@ _BOUNDARY = re.compile(r"[,;:]\s|\s[–—-]\s|\s(?=(?:and|but|because|so|which|
 _CLOSES = re.compile(
     r"(?:that(?:'s| is| was| covers| would be| should be)|this is) (?:it|all|everything|"
     r"about it|pretty much it|fine|great|good)\b"
+    r"|(?:i|we)(?:'ll| will|'m going to| am going to|'d like to| want to)(?: just| now| quickly)* "
+    r"(?:summari[sz]e|recap|repeat|rephrase|sum up|go over)\b"
     r"|nothing (?:else|more|to add)|i have nothing|we're done|i'm done|i agree|go ahead",
     re.I,
 )

@@ -42,6 +42,7 @@ _DISCOURSE_PAIRS = re.compile(
     r"or whatever|of course|to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
     re.I,
 )
+_NO_SUBJECT = re.compile(r"ensure that (?:just |only |so )?(?:like|as|because|since|so)\b", re.I)
 _WELL = re.compile(r"\b(?:how|as) well\b|[^\w' ]")
 _RELATIVE_BEFORE_THAT = re.compile(
     r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
@@ -116,8 +117,8 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
         return "dangling"
     if _is_two_clauses(text, low):
         return "two_clauses"
-    if low[:2] == ["ensure", "that"] and not any(map(_may_be_finite, low[3:])):
-        return "no_verb"
+    if low[:2] == ["ensure", "that"] and (wrong := _of_clause(text, low)):
+        return wrong
     rest = low[start + 1 :]
     if rest[:1] in (["and"], ["or"]) and not is_verb("".join(rest[1:2])):
         return "no_noun"
@@ -132,6 +133,13 @@ def _of_words(text: str, low: list[str]) -> Flaw | None:
     if not any(map(is_content, rest)) and not _is_phrasal(verb[0], rest):
         return "no_noun"
     return None
+
+
+def _of_clause(text: str, low: list[str]) -> Flaw | None:
+    """What a clause behind "ensure that" lacks."""
+    if _NO_SUBJECT.match(text):
+        return "no_noun"
+    return None if any(map(_may_be_finite, low[3:])) else "no_verb"
 
 
 def _is_two_clauses(text: str, low: list[str]) -> bool:

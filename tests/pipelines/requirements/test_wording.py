@@ -64,6 +64,7 @@ def test_words_are_built_or_quoted_or_left_out(said: Said) -> None:
     ("action", "wrong"),
     [
         ("Add notes to an order", None),
+        ("Ensure that just like the others say it of the hall", "no_noun"),
         ("Log in", None),
         ("Work offline", None),
         ("Scan the form and attach it to the case", None),

@@ -634,5 +634,7 @@ IN_THEIR_OWN_WORDS = (
     ),
     Said("ALL LOANS MUST BE checked first", "Check all loans first"),
     Said("You can suggest me one if I need anything.", QUOTED),
+    Said("So you're saying that the nurse must sign each sheet.", "Sign each sheet", actor="Nurse"),
+    Said("I will summarize it to make sure that I have understood your wishes.", NOTHING),
     Said("They let you sit outside the hall.", "Let the user sit outside the hall"),
 )
