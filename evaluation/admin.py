@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.formats import date_format, number_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext
@@ -58,9 +58,11 @@ from evaluation.models import (
     YardstickCase,
 )
 from evaluation.services.language_models import bills
-from evaluation.services.run import lists, planning, run_figures
+from evaluation.services.looks import sealed_among
+from evaluation.services.run import lists, planning, results, run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
 from evaluation.services.work import steering
+from evaluation.views.plots import PLOT_TITLES, PLOTS
 from labeling.admin import (
     NAMED_BY,
     PROJECT_OF,
@@ -288,6 +290,7 @@ class RunAdmin(ReadOnlyAdmin):
     fields = (
         "screen",
         "status",
+        "plots",
         "progress",
         "failure",
         "pause_reason",
@@ -311,6 +314,29 @@ class RunAdmin(ReadOnlyAdmin):
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         return ["release"]
+
+    def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
+        fields = list(super().get_fields(request, obj))
+        if obj is None or obj.scored_at is None or sealed_among(request.user, [obj]):
+            fields.remove("plots")
+        return fields
+
+    @admin.display(description=_("Plots"))
+    def plots(self, run: Run) -> SafeString:
+        aggregates = {row.metric: row for row in results.aggregates_of(run)}
+        names = [name for name, drawn in PLOTS.items() if drawn(run, aggregates)]
+        return format_html_join(
+            " ",
+            '<a href="{}?tab=curves"><img src="{}" alt="{}" loading="lazy"></a>',
+            (
+                (
+                    run.get_absolute_url(),
+                    reverse("run-plot", args=[run.pk, name, "svg"]),
+                    translated(PLOT_TITLES[name]),
+                )
+                for name in names
+            ),
+        )
 
     def get_fieldsets(self, request: HttpRequest, obj: Run | None = None) -> Any:
         """What is needed to repeat the run is folded: it is long."""

@@ -772,6 +772,11 @@ CONCLUSIONS: dict[str, Text] = {
     "conclusion.conversations": ngettext_lazy("{n} conversation", "{n} conversations", "n"),
     "conclusion.p": _("p = {value:.3f}"),
     "conclusion.p_below": _("p < {limit}"),
+    "conclusion.other_cases": _(
+        "The two figures rest on different cases: run {run:d} has a value in {after}, run "
+        "{baseline:d} in {before}, both in {n}. Leaving out what is hard makes such a figure "
+        "better, too."
+    ),
     "conclusion.here_better": ngettext_lazy(
         "On this conversation run {run:d} is better ({cases} cases, {p}).",
         "On these {conversations} conversations run {run:d} is better ({cases} cases, {p}).",
@@ -800,6 +805,9 @@ CONCLUSIONS: dict[str, Text] = {
     ),
     "conclusion.detectable": _(
         "In four of five tries, this comparison finds a true difference of {value:.3f} or more."
+    ),
+    "conclusion.nothing_detectable": _(
+        "No difference is large enough for this comparison to find it in four of five tries."
     ),
 }
 CONCLUSIONS["metric_title.as_said"] = "{title}"

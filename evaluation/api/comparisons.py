@@ -28,6 +28,8 @@ class MetricComparisonOut(serializers.Serializer[Any]):
     role = serializers.CharField(help_text="primary, main or exploratory")
     n = serializers.IntegerField(help_text="Cases with a value in both runs")
     n_undefined = serializers.IntegerField()
+    n_before = serializers.IntegerField(help_text="Cases with a value in the baseline")
+    n_after = serializers.IntegerField(help_text="Cases with a value in the run")
     conversations = serializers.IntegerField()
     before = serializers.FloatField(allow_null=True, help_text="The baseline's figure")
     after = serializers.FloatField(allow_null=True, help_text="The run's figure")

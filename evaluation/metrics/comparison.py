@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,18 +43,21 @@ class Comparison:
     ``before`` and ``after`` are the runs' own figures over these cases, by the function that the
     run page uses, and ``difference`` is after − before with its interval and two-sided ``p_value``
     for new conversations. ``detectable`` is the smallest true difference that this test, with this
-    number of conversations and the spread seen, finds in four of five tries; ``std_error`` and
-    ``df`` are those behind it. ``here_low``, ``here_high`` and ``here_p_value`` answer for other
-    cases of the same conversations.
+    number of conversations and the spread seen, finds in four of five tries, ``None`` if it is
+    larger than the metric's range; ``std_error`` and ``df`` are those behind it. ``here_low``,
+    ``here_high`` and ``here_p_value`` answer for other cases of the same conversations.
 
     ``n`` cases have a value in both runs, and of these ``wins`` are better in the metric's
     direction, ``losses`` worse and ``ties`` equal; ``n_undefined`` have none in at least one run.
+    ``n_before`` and ``n_after`` have one in each: the cases that its figure rests on.
     Interval and p value are ``None`` with fewer than two conversations, figures where no case has
     a value.
     """
 
     n: int
     n_undefined: int
+    n_before: int
+    n_after: int
     conversations: int
     before: float | None
     after: float | None
@@ -120,6 +123,8 @@ def compare(
     return Comparison(
         n=len(changes),
         n_undefined=len(before) - len(changes),
+        n_before=sum(map(_has_value, before)),
+        n_after=sum(map(_has_value, after)),
         before=old_figure,
         after=new_figure,
         **_inference(before, after, clusters, metric, level),
@@ -175,6 +180,19 @@ def margin_of(metric: Metric, margin: float = MARGIN) -> float | None:
     """
     span = metric.upper - metric.lower
     return margin * span if math.isfinite(span) else None
+
+
+def within_range(effect: float, metric: Metric) -> float | None:
+    """None for a difference that no two runs can have.
+
+    Examples
+    --------
+    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
+    >>> within_range(0.2, recall), within_range(1.3, recall), within_range(math.inf, recall)
+    (0.2, None, None)
+    """
+    span = metric.upper - metric.lower
+    return effect if effect <= span and math.isfinite(effect) else None
 
 
 def level_for(runs: int) -> float:
@@ -305,8 +323,12 @@ def _changes(before: Sequence[Share | None], after: Sequence[Share | None]) -> l
     return [
         new.numerator / new.denominator - old.numerator / old.denominator
         for old, new in zip(before, after, strict=True)
-        if old is not None and new is not None and old.denominator > 0 and new.denominator > 0
+        if _has_value(old) and _has_value(new)
     ]
+
+
+def _has_value(share: Share | None) -> TypeGuard[Share]:
+    return share is not None and share.denominator > 0
 
 
 def _inference(
@@ -343,7 +365,7 @@ def _inference(
         "df": df,
         "detectable": None
         if std_error is None or df is None
-        else detectable(std_error, df, level=level),
+        else within_range(detectable(std_error, df, level=level), metric),
         "here_low": here.low if here else None,
         "here_high": here.high if here else None,
         "here_p_value": here.p_value if here else None,

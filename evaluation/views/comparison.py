@@ -430,9 +430,14 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
 def _averaged(row: MetricComparison) -> str:
     if row.metric.scope == "micro":
         return _("micro average")
-    return ngettext("mean of {n} case", "mean of {n} cases", row.comparison.n).format(
-        n=number_format(row.comparison.n, force_grouping=True)
+    result = row.comparison
+    before, after, n = (
+        number_format(count, force_grouping=True)
+        for count in (result.n_before, result.n_after, result.n)
     )
+    if result.n_before != result.n_after:
+        return _("means of {before} and {after} cases").format(before=before, after=after)
+    return ngettext("mean of {n} case", "mean of {n} cases", result.n).format(n=n)
 
 
 def _p(value: float | None) -> str:

@@ -23,7 +23,7 @@ from evaluation.views import present
 from evaluation.views.answers import over_runs
 from evaluation.views.opening import opened_run
 from labeling.domain.csv_cells import safe_row
-from labeling.translation import translated
+from labeling.translation import lazy, translated
 
 BINS = 10
 WIDTH, HEIGHT = 312, 332
@@ -180,4 +180,11 @@ PLOTS: dict[str, Callable[[Run, dict[str, Aggregate]], PlotFile | None]] = {
     "threshold": _threshold,
     "ranks": _ranks,
     "runs": _runs,
+}
+PLOT_TITLES = {
+    "scores": lazy("Spread over the cases"),
+    "reliability": lazy("Reliability"),
+    "threshold": lazy("Similarity threshold"),
+    "ranks": lazy("Ranks of lost messages"),
+    "runs": lazy("Over runs of these pipelines on the same cases"),
 }

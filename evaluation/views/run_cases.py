@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -20,6 +22,8 @@ from labeling.translation import lazy as _
 
 PAGE_SIZE = 50
 LONGEST_TEXT = 100
+MOST_COUNTED = 20_000
+"""Cases of a run among which a filter counts: of more that takes longer than a page should."""
 FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
 OUTCOMES = (
     ("", _("Every case")),
@@ -30,7 +34,9 @@ OUTCOMES = (
     ("waiting", _("Waiting or in work")),
 )
 STATES = CaseRun.State
-ADDRESSED = ("sort", "text", "outcome", "error", "after", "before")
+FILTERS = ("text", "outcome", "error", "metric", "least", "most", "split", "exposure")
+"""Any of them together: the address is the view, and can be kept or sent."""
+ADDRESSED = ("sort", *FILTERS, "after", "before")
 """What the address says of the table: with any of it, the tab of cases is meant."""
 
 
@@ -57,33 +63,54 @@ class Asked(NamedTuple):
     """In the id of the case or in its gold: messages and labels."""
     outcome: str
     error: str
+    metric: str
+    """Whose value is at least ``least`` and at most ``most``, as they were written."""
+    least: str
+    most: str
+    split: str
+    exposure: str
     after: int | None
     before: int | None
 
+    @property
+    def filters(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in FILTERS}
+
     def address(self, **changed: str | int) -> str:
-        kept = {
-            "tab": "cases",
-            "sort": self.order,
-            "text": self.text,
-            "outcome": self.outcome,
-            "error": self.error,
-        }
+        kept: dict[str, str | int] = {"tab": "cases", "sort": self.order, **self.filters}
         return "?" + urlencode({name: value for name, value in (kept | changed).items() if value})
 
 
 def asked_of(request: HttpRequest) -> Asked:
-    def chosen(name: str, known: list[str]) -> str:
+    def chosen(name: str, known: Container[str]) -> str:
         value = request.GET.get(name, "")
         return value if value in known else ""
+
+    def number(name: str) -> str:
+        text = request.GET.get(name, "").strip()
+        return text if _number(text) is not None else ""
 
     return Asked(
         order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
         text=request.GET.get("text", "").strip()[:LONGEST_TEXT],
         outcome=chosen("outcome", [name for name, _title in OUTCOMES]),
         error=chosen("error", CaseRun.ErrorClass.values),
+        metric=chosen("metric", METRICS),
+        least=number("least"),
+        most=number("most"),
+        split=chosen("split", Conversation.Split.values),
+        exposure=chosen("exposure", CaseRun.Exposure.values),
         after=whole_number(request.GET.get("after", "")),
         before=whole_number(request.GET.get("before", "")),
     )
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> dict[str, Any]:
@@ -94,14 +121,20 @@ def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> 
     cases = cases.defer("output", "usage", "item__canonical")
     if asked.text:
         cases = _with_text(cases, asked.text, blindness.again(request.user))
-    page = _page(_that_fit(cases, asked, primary), asked)
+    fitting = _that_fit(cases, asked, primary)
+    page = _page(fitting, asked)
+    filtered = any(asked.filters.values())
     return {
         "columns": [_column(metric, asked) for metric in metrics],
         "cases": _rows(page.cases, metrics),
         "asked": asked,
         "unsorted": asked.address(sort=""),
         "outcomes": OUTCOMES,
-        "filtered": bool(asked.text or asked.outcome or asked.error),
+        "filtered": filtered,
+        "n_fitting": fitting.count() if filtered and total <= MOST_COUNTED else None,
+        "errors": CaseRun.ErrorClass.choices,
+        "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
+        "exposures": CaseRun.Exposure.choices,
         "earlier": asked.address(before=page.cases[0].pk) if page.has_earlier else "",
         "later": asked.address(after=page.cases[-1].pk) if page.has_later else "",
         "first_page": asked.address(),
@@ -133,16 +166,30 @@ def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
 def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:
     if asked.error:
         cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
-    if asked.outcome == FAILURE:
+    same = {"item__split": asked.split, "exposure": asked.exposure}
+    cases = cases.filter(**{field: value for field, value in same.items() if value})
+    return _with_outcome(_in_range(cases, asked), asked.outcome, primary)
+
+
+def _in_range(cases: Any, asked: Asked) -> Any:
+    ends = {"by_asked__gte": _number(asked.least), "by_asked__lte": _number(asked.most)}
+    limits = {field: value for field, value in ends.items() if value is not None}
+    if not asked.metric or not limits:
+        return cases
+    return _with_value(cases, METRICS[asked.metric], "by_asked").filter(**limits)
+
+
+def _with_outcome(cases: Any, outcome: str, primary: Metric) -> Any:
+    if outcome == FAILURE:
         return failures(cases, primary)
-    if asked.outcome == FAILED:
+    if outcome == FAILED:
         return cases.filter(state=STATES.FAILED)
-    if asked.outcome == "waiting":
+    if outcome == "waiting":
         return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
-    if asked.outcome == UNDEFINED:
+    if outcome == UNDEFINED:
         scored = _with_value(cases, primary, "by_primary")
         return scored.filter(state=STATES.DONE, by_primary__isnull=True)
-    if asked.outcome == BEST:
+    if outcome == BEST:
         best = primary.upper if primary.direction == "higher" else primary.lower
         return _with_value(cases, primary, "by_primary").filter(by_primary=best)
     return cases

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
 from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, Run
@@ -135,6 +136,8 @@ def _drawn(measured: list[_Measured], metric: Metric) -> Timeline:
         for number, (pipeline, cases) in enumerate(ranked, start=1)
     ]
     ends = (first,) if first == last else (first, last)
+    on_one_day = localtime(first).date() == localtime(last).date()
+    form = "j M Y H:i" if on_one_day else "j M Y"
     return Timeline(
         metric=metric,
         lines=lines,
@@ -146,7 +149,7 @@ def _drawn(measured: list[_Measured], metric: Metric) -> Timeline:
             )
             for case in reversed(measured)
         ],
-        x_ticks=[Tick(x(at), date_format(at, "j M Y")) for at in ends],
+        x_ticks=[Tick(x(at), date_format(localtime(at), form)) for at in ends],
         y_ticks=[
             Tick(_height(share), present.figure(metric.lower + share * span, 2))
             for share in (0, 0.25, 0.5, 0.75, 1)

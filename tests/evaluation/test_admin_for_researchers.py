@@ -188,6 +188,17 @@ def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, sc
     assert reverse("run-new") in page
 
 
+def test_a_run_shows_its_plots_and_each_of_them_can_be_read(noor: Client, finished: Any) -> None:
+    run = finished(pipeline="everything")
+
+    page = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
+    plots = re.findall(r'<img src="(/runs/[^"]*)" alt="[^"]+"', page)
+
+    assert f"/runs/{run.pk}/plots/scores.svg" in plots
+    for address in plots:
+        assert noor.get(address)["Content-Type"] == "image/svg+xml", address
+
+
 def test_figures_on_test_items_wait_for_a_reason(
     noor: Client, make_release: Any, people: dict[str, User]
 ) -> None:
@@ -198,6 +209,7 @@ def test_figures_on_test_items_wait_for_a_reason(
     execution.work(run.pk, uuid4())
 
     assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
+    assert "/plots/" not in noor.get(f"/admin/evaluation/run/{run.pk}/change/").content.decode()
     (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode()))
     assert (row["value"], row["note"]) == ("", "sealed: say on its page why you look")
 

@@ -166,7 +166,7 @@ def test_a_verdict_says_what_it_rests_on_and_what_would_decide_it(
     assert "F1 -0.200 [" in text
     assert "primary metric, 5 conversations." in text
     assert "For new conversations this cannot be decided with 5; at this spread about" in text
-    assert "this comparison finds a true difference of" in text
+    assert "No difference is large enough for this comparison to find it" in text
     assert "Gold pair@1 · same cases 5 of 5 · same metrics" in text
     assert "confidence 0.5 → 0.9" in text
     assert "primäre Metrik, 5 Gespräche." in german

@@ -12,7 +12,8 @@ from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import Run, StageTrace
-from evaluation.services.run import execution, results
+from evaluation.services.run import conclusions, execution, results
+from evaluation.services.run.comparisons import compare_runs
 from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
@@ -379,3 +380,23 @@ def test_the_list_of_runs_shows_the_figures_of_the_layer(
 
     assert "Evidence recall" in page
     assert "0.250" in page
+
+
+def test_what_is_said_of_a_run_that_leaves_questions_out_counts_them(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    release = chat()
+    script(where_and_when)
+    before = finished(release=release)
+    script(lambda case: answer([4] if case.question == "Where?" else []))
+
+    compared = compare_runs(before, finished(release=release))
+    precision = next(row for row in compared.rows if row.metric.id == "evidence_precision")
+
+    assert (precision.comparison.before, precision.comparison.after) == (0.25, 1.0)
+    expected = (
+        f"The two figures rest on different cases: run {compared.after.pk} has a value in 1, "
+        f"run {before.pk} in 2, both in 1. Leaving out what is hard makes such a figure better,"
+    )
+    assert f"{expected} too." in conclusions.sentence(precision, compared)
+    assert "different cases" not in conclusions.sentence(compared.primary, compared)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -207,6 +207,40 @@ def test_cases_are_filtered_by_what_came_out(
     message = run.cases.get(item__item_id__endswith="3").item.content["conversation"][0]["content"]
     assert "3" in shown(urlencode({"text": message[-25:].upper()}))
     assert shown("text=CASE-004&outcome=best") == shown("text=no+such+word") == []
+    assert shown("metric=requirement_f1&least=0.5") == ["0", "3"]
+    assert shown("metric=requirement_f1&most=0.5&outcome=failed") == ["4"]
+    assert shown("metric=requirement_f1&least=0&most=0.5&text=case-001") == ["1"]
+    assert len(shown("metric=requirement_f1&least=NaN&most=&tab=cases")) == 6
+
+
+def test_a_view_of_cases_is_an_address(
+    make_release: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    """Filters of all kinds hold together, and stay when the order or the page changes."""
+    script(one_in_three_is_right)
+    run = finished(release=make_release(6, name="six", splits=("train", "dev")))
+    run.cases.filter(item__item_id="case-002").update(exposure="seen")
+    query = "split=train&outcome=failure&metric=requirement_f1&most=0.2"
+    noor, url = signed_in("noor"), run.get_absolute_url()
+
+    def shown(asked: str) -> list[str]:
+        rows = noor.get(f"{url}?{asked}").context["cases"]
+        return [row.case.case_id[-1] for row in rows]
+
+    assert shown(query) == ["2", "4"]
+    assert shown(f"{query}&exposure=seen") == ["2"]
+    assert shown(f"{query}&error=permanent") == ["4"]
+    response = noor.get(f"{url}?{query}&exposure=seen&sort=requirement_f1")
+    assert dict(parse_qsl(response.context["asked"].address(after=7).removeprefix("?"))) == {
+        **dict(parse_qsl(query)),
+        "exposure": "seen",
+        "tab": "cases",
+        "sort": "requirement_f1",
+        "after": "7",
+    }
+    assert "1 of 6" in text(response)
+    assert '<option value="train" selected>' in text(response)
+    assert '<option value="seen" selected>' in text(response)
 
 
 def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(

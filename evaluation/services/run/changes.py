@@ -11,6 +11,8 @@ from pipelines.registry import PIPELINES
 
 MOST_SETTINGS = 6
 LONGEST_VALUE = 40
+SAID_BY_VERSION = "sha256"
+"""Of a file of predictions: its first characters are the version of the run's pipeline."""
 
 
 class Changeable(Protocol):
@@ -37,7 +39,11 @@ def between(before: Changeable, after: Changeable) -> list[Fact]:
         versions = {"before": before.pipeline_version, "after": after.pipeline_version}
         facts.append(Fact("change.version", **versions))
     names = [*before.config, *(name for name in after.config if name not in before.config)]
-    differing = [name for name in names if before.config.get(name) != after.config.get(name)]
+    differing = [
+        name
+        for name in names
+        if name != SAID_BY_VERSION and before.config.get(name) != after.config.get(name)
+    ]
     facts += [
         Fact(
             "change.setting",

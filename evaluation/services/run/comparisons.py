@@ -20,6 +20,7 @@ from evaluation.metrics.comparison import (
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
 from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
+from evaluation.services.run.changes import SAID_BY_VERSION
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -404,4 +405,5 @@ def changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    return {"pipeline": run.pipeline, "version": run.pipeline_version, **run.config}
+    settings = {name: value for name, value in run.config.items() if name != SAID_BY_VERSION}
+    return {"pipeline": run.pipeline, "version": run.pipeline_version, **settings}

@@ -32,10 +32,16 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     said = [
         Fact(f"conclusion.{verdict}", **runs, basis=_basis(row, compared.together), margin=margin)
     ]
+    result = row.comparison
+    if result.n_before != result.n or result.n_after != result.n:
+        counts = {"n": result.n, "before": result.n_before, "after": result.n_after}
+        said.append(Fact("conclusion.other_cases", **runs, **counts))
     if verdict == "undecided":
         said += _open(row, compared.after)
-    if row.comparison.detectable is not None:
-        said.append(Fact("conclusion.detectable", value=row.comparison.detectable))
+    if result.detectable is not None:
+        said.append(Fact("conclusion.detectable", value=result.detectable))
+    elif result.ci_low is not None:
+        said.append(Fact("conclusion.nothing_detectable"))
     return said
 
 

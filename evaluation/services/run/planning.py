@@ -11,6 +11,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.comparison import within_range
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
 from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
@@ -69,8 +70,7 @@ class Plan:
         if self.basis is None:
             return None
         effect = self.basis.spread.effect_with(conversations)
-        span = self.primary.metric.upper - self.primary.metric.lower
-        return effect if effect <= span else None
+        return within_range(effect, self.primary.metric)
 
     @property
     def needed(self) -> int | None:

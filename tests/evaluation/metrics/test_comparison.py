@@ -101,6 +101,20 @@ def test_an_undefined_case_plays_no_part_in_the_figure_of_its_run():
     assert (result.n, result.n_undefined, result.wins, result.ties) == (1, 2, 0, 1)
 
 
+def test_it_is_counted_on_how_many_cases_each_figure_rests():
+    result = two([0.1, 0.2, 0.1, None], [None, 1.0, None, None])
+
+    assert (result.n, result.n_before, result.n_after, result.n_undefined) == (1, 3, 1, 3)
+
+
+def test_no_difference_is_detectable_that_two_runs_cannot_have():
+    """Two conversations that differ much: the t test with one degree needs twenty errors."""
+    result = two([0.0, 0.0], [0.9, 0.1])
+
+    assert result.ci_low is not None
+    assert result.detectable is None
+
+
 def test_without_a_pair_nothing_is_known():
     result = two([None], [1.0])
 
@@ -117,9 +131,9 @@ def test_one_conversation_gives_a_difference_and_no_inference():
 
 
 def test_equal_runs_differ_in_nothing_and_something_stays_possible():
-    result = two([0.1, 0.9, 0.4], [0.1, 0.9, 0.4])
+    result = two([0.1, 0.9, 0.4] * 3, [0.1, 0.9, 0.4] * 3)
 
-    assert (result.difference, result.p_value, result.ties) == (0.0, 1.0, 3)
+    assert (result.difference, result.p_value, result.ties) == (0.0, 1.0, 9)
     assert result.ci_low == -result.ci_high < 0
     assert result.detectable > 0
 

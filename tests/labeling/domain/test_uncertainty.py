@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
@@ -171,6 +171,40 @@ def test_the_detectable_effect_is_that_of_the_t_test(count):
     expected = TTestPower().solve_power(nobs=count, alpha=0.05, power=0.8)
 
     assert detectable(c4 / math.sqrt(count), df) == pytest.approx(expected, rel=1e-4)
+
+
+def test_two_conversations_detect_what_a_t_test_with_one_degree_finds():
+    """By numerical integration over the standard error; scipy's other tail is NaN there."""
+    bias = math.sqrt(2 / math.pi)  # the mean of |z|
+    effect, critical = detectable(bias, 1.0), stats.t.ppf(0.975, 1)
+
+    def found(error):
+        return stats.norm.sf(critical * error - effect) + stats.norm.cdf(-critical * error - effect)
+
+    power, _ = integrate.quad(lambda error: stats.chi.pdf(error, 1) * found(error), 0, 6)
+    # the standard error is 1 in these units, and ``bias`` is what it is on average
+    assert power == pytest.approx(0.8, abs=0.001)
+
+
+@pytest.mark.parametrize("small", [[0.01], [0.01, -0.01], [0.02, 0.01, -0.02]])
+def test_a_few_small_changes_say_little_more_than_none(small):
+    """Rare large changes may be unseen, whether or not another conversation moved a little."""
+    before = np.array([[0.5, 1.0]] * 18)
+    after = before.copy()
+    after[: len(small), 0] += small
+
+    same, paired = difference(before, before), difference(before, after)
+
+    assert 0.03 < paired.high < same.high
+    assert paired.p_value > 0.05
+
+
+def test_where_every_conversation_changes_a_little_the_spread_decides():
+    before = np.array([[0.5, 1.0]] * 18)
+    after = before.copy()
+    after[:, 0] += np.random.default_rng(0).normal(0, 0.01, 18)
+
+    assert difference(before, after).high < 0.03
 
 
 def test_the_jackknife_of_a_mean_on_a_wide_range_is_the_t_interval():
