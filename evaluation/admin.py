@@ -315,7 +315,7 @@ class RunAdmin(ReadOnlyAdmin):
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         return ["release"]
 
-    def get_fields(self, request: HttpRequest, obj: Run | None = None) -> Any:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = list(super().get_fields(request, obj))
         if obj is None or obj.scored_at is None or sealed_among(request.user, [obj]):
             fields.remove("plots")

@@ -65,7 +65,7 @@ def test_thresholds(metric: Any, value: float | None, limit: float, passed: bool
 def compared(difference: float | None, low: float | None, high: float | None) -> Comparison:
     """The p value is on the side of the interval, as it is where one metric is compared."""
     excludes = low is not None and high is not None and (low > 0 or high < 0)
-    counts = ("n", "n_undefined", "conversations", "wins", "losses", "ties")
+    counts = ("n", "n_undefined", "n_before", "n_after", "conversations", "wins", "losses", "ties")
     figures: dict[str, Any] = {field.name: None for field in fields(Comparison)}
     figures |= dict.fromkeys(counts, 0)
     figures |= {"difference": difference, "ci_low": low, "ci_high": high}

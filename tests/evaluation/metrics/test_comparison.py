@@ -235,6 +235,8 @@ def comparison(difference, low, high, p_value):
     return Comparison(
         n=2,
         n_undefined=0,
+        n_before=2,
+        n_after=2,
         conversations=2,
         before=0.0,
         after=difference,
