@@ -262,7 +262,7 @@ def show(
     kinds = Counter(
         failure.kind for person in team for failure in person.failures if start <= failure.at < end
     )
-    waits = [c.ended - c.begun for p in team for c in p.calls if c.ended > start and c.begun < end]
+    waits = [c.ended - c.begun for p in team for c in p.calls if start <= c.ended < end]
     inside = [at for at in cases if start - 10 <= at < end + 10]
     gap = max((later - earlier for earlier, later in pairwise(inside)), default=0.0)
     says = f"{name}: errors {dict(kinds) or 'none'}, longest wait {max(waits, default=0):.1f} s"

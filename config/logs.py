@@ -56,6 +56,19 @@ class KeylessFormatter(logging.Formatter):
         return OF_OURS.sub(HIDDEN, redacted(text, self._secrets))
 
 
+class BriefOutages(logging.Filter):
+    """An outage is a line for each request; a traceback is for faults of ours."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        from labeling.services import failures  # not before the settings, which import this
+
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and failures.missing(error):
+            record.msg, record.args = "%s: %s", (record.getMessage(), error)
+            record.exc_info = None
+        return True
+
+
 class JsonFormatter(KeylessFormatter):
     """One object a line; ``error`` is a traceback, ``request`` is only there within one."""
 

@@ -332,6 +332,8 @@ def web_command(host: str, port: int, options: Sequence[str] = ()) -> list[str]:
         *("--worker-class", "gthread", "--threads", "4"),
         *("--workers", str(env_int("ASSAY_WEB_PROCESSES", 2, minimum=1))),
         *("--graceful-timeout", "3", "--access-logfile", "-", "--no-control-socket"),
+        # longer than a proxy keeps an idle connection (60 s): who closes first sends nothing on it
+        *("--keep-alive", "75"),
         *("--logger-class", "config.web_logs.KeylessLogger"),
     ]
 

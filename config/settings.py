@@ -363,7 +363,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "config.logs.formatter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"brief": {"()": "config.logs.BriefOutages"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}
+    },
     "loggers": {
         # they report each load of the encoder, and that the file queue has no host
         "sentence_transformers": {"level": "WARNING"},

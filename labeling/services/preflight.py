@@ -239,7 +239,7 @@ def _files() -> Findings:
 
 
 def _backup() -> Findings:
-    yield NOTE, "nothing is backed up by itself: run assay backup daily, and try restoring once."
+    yield NOTE, "see that assay backup runs daily (nothing here can tell), and try restoring once."
 
 
 def _checks() -> Findings:

@@ -22,8 +22,9 @@ def wake(task: str, pk: int) -> bool:
     """False if the queue cannot be reached."""
     try:
         current_app.send_task(task, [pk])
-    except Exception:  # of any kind from the broker's client: the work itself is stored
-        logger.exception("%s of %s waits for the next sweep: no queue.", task, pk)
+    except Exception as error:  # of any kind from the broker's client: the work itself is stored
+        why = f"{type(error).__name__}: {error}"
+        logger.warning("%s of %s waits for the next sweep: no queue. %s", task, pk, why)
         return False
     return True
 

@@ -24,7 +24,11 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def metrics(request: HttpRequest) -> HttpResponse:
     """For this machine, and for who has the key."""
     if not may_read(request):
-        return HttpResponse("not for everybody\n", content_type="text/plain", status=403)
+        return HttpResponse(
+            "Send the server's ASSAY_HEALTH_KEY: Authorization: Bearer KEY\n",
+            content_type="text/plain",
+            status=403,
+        )
     return HttpResponse(service.text(_of_web()), content_type=CONTENT_TYPE)
 
 

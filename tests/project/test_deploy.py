@@ -16,6 +16,7 @@ from django.urls import reverse
 from config.command import OTHER_NAMES, SERVERS
 from config.env import ROOT
 from config.logs import OF_OURS
+from config.serve import web_command
 from labeling.forms.uploads import MAX_BYTES
 
 DEPLOY = ROOT / "deploy"
@@ -196,3 +197,24 @@ def test_a_page_takes_several_of_the_largest_files() -> None:
     (nginx,) = re.findall(r"client_max_body_size (\d+)m;", text_of(DEPLOY / "nginx/assay.conf"))
     (caddy,) = re.findall(r"max_size (\d+)MB", text_of(DEPLOY / "caddy/Caddyfile"))
     assert min(int(nginx) * 1024**2, int(caddy) * 1000**2) > 4 * MAX_BYTES
+
+
+def test_a_proxy_closes_an_idle_connection_before_the_web_server_does() -> None:
+    """Otherwise a request that crosses the closing is answered with 502."""
+    command = web_command("127.0.0.1", 8000)
+    ours = int(command[command.index("--keep-alive") + 1])
+    (nginx,) = re.findall(
+        r"^    keepalive_timeout (\d+)s;", text_of(DEPLOY / "nginx/assay.conf"), re.M
+    )
+    (caddy,) = re.findall(r"^\t+keepalive (\d+)s$", text_of(DEPLOY / "caddy/Caddyfile"), re.M)
+    assert max(int(nginx), int(caddy)) + 10 <= ours
+
+
+def test_the_build_of_torch_is_chosen_first_where_the_product_is_installed() -> None:
+    """An index that is asked beside the usual one is passed over silently when it is away."""
+    first = r'pip install .*--no-deps --index-url \S+ "\$\(grep \^torch== \S+\)"'
+    pattern = first + r"(?: \\)?\n +(?:&& |/opt/assay/bin/)pip install .*--constraint"
+    texts = {path: text_of(path) for path in (DOCS / "deploying.md", DEPLOY / "Containerfile")}
+    found = [len(re.findall(pattern, text)) for text in texts.values()]
+    assert found == [2, 1]
+    assert not any("--extra-index-url" in text for text in texts.values())

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from gunicorn.config import Config
 
@@ -64,6 +65,28 @@ def test_json_has_one_object_a_line_with_the_traceback_and_the_request(
     assert line["request"] == "abc"
     assert "ValueError" in line["error"]
     assert "tttt" not in line["error"]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_brief"),
+    [(OperationalError("refused"), True), (ValueError("of ours"), False)],
+)
+def test_an_outage_is_one_line_and_a_fault_of_ours_has_its_traceback(
+    error: Exception, is_brief: bool
+) -> None:
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(logs.KeylessFormatter())
+    handler.addFilter(logs.BriefOutages())
+    try:
+        raise error
+    except type(error):
+        record = logging.makeLogRecord(
+            {"name": "x", "msg": "Away: %s", "args": ("/a",), "exc_info": sys.exc_info()}
+        )
+    handler.handle(record)
+    assert out.getvalue().endswith(f": Away: /a: {error}\n") == is_brief
+    assert ("Traceback" in out.getvalue()) != is_brief
 
 
 @pytest.mark.parametrize(("name", "value"), [("FORMAT", "xml"), ("ZONE", "Mars/Base")])
