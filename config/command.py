@@ -198,8 +198,17 @@ def manage(program: str, name: str, options: list[str]) -> None:
 
     try:
         execute_from_command_line([program, name, *options])
-    except DatabaseError:
-        if "--traceback" in options or not lacks_migrations():
+    except DatabaseError as error:
+        from labeling.services import failures
+
+        if "--traceback" in options:
+            raise
+        if failures.missing(error) == failures.NO_DATABASE:
+            sys.exit(
+                f"{program}: The database does not answer: see that it runs and that DATABASE_URL "
+                f"is right. It says: {' '.join(str(error).split())}"
+            )
+        if not lacks_migrations():
             raise
         sys.exit(
             "The tables of the database are missing or of an older version: back it up, run "

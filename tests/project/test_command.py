@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import get_commands
+from django.db import OperationalError
 
 from config import command
 from config.env import ROOT
@@ -102,6 +103,21 @@ def test_servers_refuse_a_database_of_an_older_version(
 
     with pytest.raises(SystemExit, match=r"run “assay migrate”"):
         command.run([name])
+
+
+def test_a_database_that_is_away_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(arguments: list[str]) -> None:
+        raise OperationalError("connection refused\n\tIs the server running?")
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", refuse)
+    with pytest.raises(SystemExit) as ended:
+        command.run(["create-user", "bob"])
+    assert ended.value.code == (
+        "assay: The database does not answer: see that it runs and that DATABASE_URL is right. "
+        "It says: connection refused Is the server running?"
+    )
+    with pytest.raises(OperationalError):
+        command.run(["create-user", "bob", "--traceback"])
 
 
 @pytest.mark.parametrize("name", ["serve", "web", "worker"])
