@@ -264,7 +264,7 @@ def accept_as_new(
     invitation: Invitation, *, username: str, password: str, full_name: str = ""
 ) -> User:
     """Make an account and a member of it, or neither."""
-    user = accounts.create(username=username, password=password, full_name=full_name)
+    user = accounts.create(accounts.NewAccount(username, password, full_name))
     accept(invitation, user=user)
     return user
 

@@ -226,6 +226,11 @@ def broken_off() -> Iterator[bytes]:
     raise httpx.ReadError("reset")
 
 
+def test_a_release_is_named_with_its_version() -> None:
+    with pytest.raises(ValueError, match="demo@1"):
+        Server(NOT_FOUND).client().gold.get("demo")
+
+
 def test_a_download_that_breaks_off_is_begun_again(tmp_path: Path) -> None:
     server = Server(
         lambda _: httpx.Response(200, content=broken_off()), httpx.Response(200, content=b"whole")

@@ -185,10 +185,12 @@ def test_what_callers_say_of_themselves_is_replaced_and_pages_are_not_logged_as_
         "X-Forwarded-For": "$remote_addr",
         "X-Forwarded-Proto": "$scheme",
         "X-Forwarded-Host": '""',
+        "X-Request-ID": "$request_id",
     }.items():
         assert f"proxy_set_header {header} {value};" in nginx
     assert "header_up X-Forwarded-For {remote_host}" in caddy
     assert "header_up X-Forwarded-Proto {scheme}" in caddy
+    assert "header_up X-Request-ID {http.request.uuid}" in caddy
     assert "http_referer" not in nginx
     assert "request>headers delete" in caddy
 

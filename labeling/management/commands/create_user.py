@@ -17,6 +17,7 @@ from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import Membership
 from labeling.services import accounts, acting, passwords
+from labeling.services.accounts import NewAccount
 from labeling.words import in_english
 
 
@@ -49,27 +50,27 @@ class Command(ActingCommand):
         if bool(options["project"]) != bool(options["role"]):
             raise CommandError("--project and --role belong together: give both, or neither.")
         project = project_named(options["project"]) if options["project"] else None
-        password = _password(options)
+        account = NewAccount(
+            options["username"],
+            _password(options),
+            options["name"],
+            options["email"],
+            is_staff=options["staff"],
+            is_superuser=options["admin"],
+        )
+        role = options["role"] or ""
         with transaction.atomic():
             try:
                 user = accounts.create_at_console(
-                    username=options["username"],
-                    password=password,
-                    full_name=options["name"],
-                    email=options["email"],
-                    is_staff=options["staff"],
-                    is_superuser=options["admin"],
-                    project=project,
-                    role=options["role"] or "",
-                    by=acting.person(),
+                    account, project=project, role=role, by=acting.person()
                 )
                 link = self._link(user) if options["link"] else ""
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
             except RuleError as error:
                 raise CommandError(in_english(error.fact)) from None
-        role = f", {options['role']} of {project.slug}" if project else ""
-        self.stderr.write(f"The account {user.username} is ready{role}.")
+        place = f", {role} of {project.slug}" if project else ""
+        self.stderr.write(f"The account {user.username} is ready{place}.")
         if link:
             self.stdout.write(link)
 

@@ -159,6 +159,8 @@ class GoldReleases(Part):
 
     def _of(self, release: str | models.Gold, *parts: str) -> str:
         name, _, version = str(release).rpartition("@")
+        if not name:
+            raise ValueError(f"Name the version, too: {release}@1.")
         return self._path("gold", name, version, *parts)
 
 
