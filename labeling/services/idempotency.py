@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.models import KeyedRequest
+from labeling.services import clock
 
 KEPT = timedelta(hours=24)
 DEAD_AFTER = timedelta(minutes=5)
@@ -77,7 +77,7 @@ def reserve(*, user: User, digest: str, request: str) -> Reservation | KeptAnswe
 
     ``digest`` is that of the key and its owner, ``request`` that of everything that was sent.
     """
-    now = timezone.now()
+    now = clock.now()
     row = KeyedRequest.objects.filter(digest=digest).first()
     if row is not None and row.started_at < now - KEPT:
         KeyedRequest.objects.filter(pk=row.pk, started_at=row.started_at).delete()
@@ -123,6 +123,6 @@ def _held(reserved: Reservation) -> QuerySet[KeyedRequest]:
 
 def forget() -> int:
     """Keys of requests that are long past; a few at a time, for the sweep."""
-    old = KeyedRequest.objects.filter(started_at__lt=timezone.now() - KEPT)
+    old = KeyedRequest.objects.filter(started_at__lt=clock.now() - KEPT)
     keys = list(old.order_by("started_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
     return KeyedRequest.objects.filter(pk__in=keys).delete()[0] if keys else 0

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Count, Min
 from django.urls import reverse
-from django.utils import timezone
 
 from labeling.domain.facts import Fact
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
@@ -100,12 +99,12 @@ def _checks(scope: Scope) -> Iterator[Job]:
 
 def _webhooks(scope: Scope) -> Iterator[Job]:
     """One job for each address with something to send now, unless it is paused or rests."""
-    due = WebhookDelivery.objects.due(timezone.now()).filter(webhook__removed_at=None)
+    now = clock.now()
+    due = WebhookDelivery.objects.due(now).filter(webhook__removed_at=None)
     due = of_projects(due.filter(webhook__active=True), scope, "webhook__project").order_by()
     rows = due.values("webhook", "webhook__project", "webhook__sender", "webhook__resting_until")
     counted = list(rows.annotate(n=Count("pk"), since=Min("next_attempt_at")))
     projects = Project.objects.in_bulk({row["webhook__project"] for row in counted})
-    now = timezone.now()
     for row in counted:
         if (rests := row["webhook__resting_until"]) and rests > now:
             continue
