@@ -32,10 +32,9 @@ from labeling.domain.keys import CASE_KEYS
 from labeling.domain.matching.matching import same_actor
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.models import Annotation, Conversation, Guideline
-from labeling.services import blindness, pseudonyms
+from labeling.services import access, blindness, pseudonyms
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_keys
-from labeling.views import access
 from labeling.views.markdown import ShownGuideline, shown_guideline
 from labeling.words import words_of
 

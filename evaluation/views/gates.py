@@ -24,8 +24,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
 from labeling.models import GoldRelease, Project
+from labeling.services import access
 from labeling.translation import translated
-from labeling.views import access
 from labeling.words import words
 
 

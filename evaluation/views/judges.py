@@ -21,8 +21,8 @@ from evaluation.services.language_models import endpoints
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Membership, Project
+from labeling.services import access
 from labeling.translation import lazy
-from labeling.views import access
 from labeling.words import words, words_of
 
 BADGES = {

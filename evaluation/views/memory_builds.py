@@ -18,7 +18,7 @@ from evaluation.services import memory_builds
 from evaluation.views import layer_charts as charts
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.views import access
+from labeling.services import access
 from labeling.words import words, words_of
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics

@@ -23,7 +23,7 @@ from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
-from labeling.views import access
+from labeling.services import access
 from labeling.words import words
 
 

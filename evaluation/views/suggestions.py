@@ -16,9 +16,9 @@ from evaluation.services.launch import suggestions as service
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, SuggestionRequest
+from labeling.services import access
 from labeling.services.work import suggestion_requests as requests
 from labeling.services.work import suggestions
-from labeling.views import access
 from labeling.words import words, words_of
 
 SHOWN = 20

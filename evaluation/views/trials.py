@@ -28,7 +28,7 @@ from evaluation.views.trial_case import context_of
 from evaluation.views.trial_form import TrialForm
 from labeling.domain.errors import FileFault, RuleError
 from labeling.models import Membership, Project
-from labeling.views import access
+from labeling.services import access
 from labeling.views.paging import page_of
 from labeling.words import words
 

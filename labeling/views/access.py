@@ -1,4 +1,4 @@
-"""What a person may open, and what a page answers when a rule refuses something."""
+"""What a page answers when a rule refuses something."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from django.shortcuts import redirect
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
-from labeling.services.access import any_role, leads, led, readable, reads
 from labeling.services.work import ownership
 from labeling.words import words
-
-__all__ = ["any_role", "leads", "led", "own_work", "readable", "reads", "refused"]
 
 
 def own_work(user: Any, pk: int, *related: str) -> Assignment:

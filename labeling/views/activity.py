@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET
 from labeling.forms.audit import AuditFilter
 from labeling.forms.project_settings import SettingsForm
 from labeling.models import Disagreement, Event, LogCheck, Project, Review
-from labeling.services import audit_chain
+from labeling.services import access, audit_chain
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
 from labeling.translation import isolated, translated
 from labeling.translation import lazy as _
-from labeling.views import access, activity
+from labeling.views import activity
 from labeling.views.paging import page_of, query_of
 from labeling.words import is_fact, words_of
 

@@ -19,7 +19,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.services import blindness, pending, projects
+from labeling.services import access, blindness, pending, projects
 from labeling.services.gold import looks
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
@@ -27,7 +27,6 @@ from labeling.services.settling.adjudications import Kinship, Wanted
 from labeling.services.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
-from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.views.paging import PAGE, query_of
 

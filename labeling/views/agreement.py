@@ -20,7 +20,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged
 from labeling.models import Assignment, Project, Round
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.agreement import agreement as service
 from labeling.services.agreement import answers, conversations, measurements
 from labeling.services.agreement.agreement import Selection
@@ -33,7 +33,6 @@ from labeling.services.agreement.differences import (
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.services.work.round_counts import work_of_people
 from labeling.translation import lazy as _
-from labeling.views import access
 from labeling.views.candidates import ShownCandidate, shown_candidates
 from labeling.views.gate import gates, statistic_words, verdict
 from labeling.views.labels import chosen

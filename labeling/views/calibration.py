@@ -14,12 +14,12 @@ from django.views.decorators.http import require_GET
 
 from labeling.domain.agreement.calibration import standings
 from labeling.models import EmptyLayer, Measurement, Project, Round
+from labeling.services import access
 from labeling.services.agreement import agreement, discussions
 from labeling.services.work.round_counts import count_work
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
 from labeling.translation import translated
-from labeling.views import access
 from labeling.views.gate import gates, lowest_pair
 from labeling.views.layer_results import layer_results
 

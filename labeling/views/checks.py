@@ -22,11 +22,10 @@ from labeling.models import (
     Project,
     Qualification,
 )
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.quality import check_scores, qualification
 from labeling.services.quality import checks as service
 from labeling.services.work import assignments, check_turns
-from labeling.views import access
 from labeling.views.paging import Page, page_of, part_of
 from labeling.words import words
 

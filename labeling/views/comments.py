@@ -18,8 +18,7 @@ from django.views.decorators.http import require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.comments import CommentForm, ReplyForm
 from labeling.models import Assignment, Comment, Conversation
-from labeling.services import comments
-from labeling.views import access
+from labeling.services import access, comments
 from labeling.words import words
 
 MENTIONS_SHOWN = 20

@@ -23,9 +23,9 @@ from labeling.forms.conversations import (
     how_chosen,
 )
 from labeling.models import Conversation, Project, Upload
+from labeling.services import access
 from labeling.services.exchange import conversations, previews, uploads
 from labeling.translation import lazy
-from labeling.views import access
 
 ROLES = {
     "user": lazy("user, client"),

@@ -16,11 +16,10 @@ from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
 from labeling.models import Assignment, Conversation, Project, Round
-from labeling.services import blindness, comments
+from labeling.services import access, blindness, comments
 from labeling.services.gold import looks
 from labeling.services.work.listing import answers_on, with_answers
 from labeling.translation import translated
-from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
 from labeling.views.paging import page_of, query_of

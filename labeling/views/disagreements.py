@@ -18,14 +18,13 @@ from labeling.domain.keys import DISCUSSION_KEYS
 from labeling.domain.schema import LAYERS
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
-from labeling.services import blindness, pending
+from labeling.services import access, blindness, pending
 from labeling.services.agreement import discussed
 from labeling.services.agreement import discussions as service
 from labeling.services.agreement.discussed import labelled, stored_rows
 from labeling.services.agreement.discussions import UnitPlace
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
-from labeling.views import access
 from labeling.views.access import refused
 from labeling.views.discussion_entries import Disagreements, People, entry_of, lines_of
 from labeling.views.paging import query_of

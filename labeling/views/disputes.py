@@ -29,13 +29,13 @@ from labeling.models import (
     Project,
 )
 from labeling.models.disputes import DisputeSource
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.gold import corrections, looks
 from labeling.services.gold import disputes as service
 from labeling.services.gold.disputes import Standing
 from labeling.services.settling.corrections import side_of
 from labeling.translation import lazy, translated_keys
-from labeling.views import access
+from labeling.views.access import refused
 from labeling.views.gold import release_of
 from labeling.views.labels import Label, Turn, labels_of, turns
 from labeling.views.paging import page_of
@@ -143,7 +143,7 @@ def dispute_judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row, standing = _find(request, slug, pk)
     if standing.why_not is not None:
         if request.method == "POST":
-            return access.refused(request, words(standing.why_not), row.get_absolute_url())
+            return refused(request, words(standing.why_not), row.get_absolute_url())
         return redirect("dispute", slug, pk)
     reading = service.reading_of(row, request.user)  # type: ignore[arg-type]
     sides = _sides(row, reading)
@@ -190,7 +190,7 @@ def dispute_decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         service.break_tie(row, accept=accept, reason=reason, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return access.refused(request, error, row.get_absolute_url())
+        return refused(request, error, row.get_absolute_url())
     messages.success(request, _("Decided."))
     return redirect(row)
 
@@ -203,7 +203,7 @@ def dispute_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         service.withdraw(row, reason=reason, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return access.refused(request, error, reverse("disputes", args=[slug]))
+        return refused(request, error, reverse("disputes", args=[slug]))
     messages.success(request, _("Withdrawn."))
     return redirect("disputes", slug)
 
@@ -293,7 +293,7 @@ def gold_corrections(request: HttpRequest, slug: str, name: str, version: int) -
             by=request.user,  # type: ignore[arg-type]
         )
     except RuleError as error:
-        return access.refused(request, error, release.get_absolute_url())
+        return refused(request, error, release.get_absolute_url())
     messages.success(request, _("{release} is frozen.").format(release=frozen))
     return redirect(frozen)
 

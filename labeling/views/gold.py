@@ -34,7 +34,7 @@ from labeling.models import (
     Project,
     ReleaseCheck,
 )
-from labeling.services import blindness, health, pseudonyms
+from labeling.services import access, blindness, health, pseudonyms
 from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import (
     EXPORTERS,
@@ -49,7 +49,8 @@ from labeling.services.gold.gold_requests import OUTCOMES
 from labeling.services.gold.looks import Sight
 from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
-from labeling.views import access, activity
+from labeling.views import activity
+from labeling.views.access import refused
 from labeling.views.gold_items import ListLength, described, summarized, who_labelled
 from labeling.views.looks import address
 from labeling.views.paging import Page, page_of, part_of
@@ -217,7 +218,7 @@ def _folder(request: HttpRequest, release: GoldRelease, format: str) -> HttpResp
     try:
         return zipped(write, f"{release}-{format}.zip")
     except ExporterFailed as error:
-        return access.refused(request, error, release.get_absolute_url())
+        return refused(request, error, release.get_absolute_url())
 
 
 @require_GET

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.guidelines import CheckForm, WorklistFilter
 from labeling.models import Guideline, GuidelineCheck, Project
+from labeling.services import access
 from labeling.services import guidelines as service
 from labeling.services.work import locking
-from labeling.views import access
 from labeling.views.paging import page_of, query_of
 from labeling.words import words
 

@@ -25,11 +25,11 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
 from labeling.services.guideline_starters import starter_for
-from labeling.views import access
+from labeling.views.access import refused
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
 from labeling.words import words
@@ -118,7 +118,7 @@ def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
             base_version=0,
         )
     except RuleError as error:
-        return access.refused(request, error, project.get_absolute_url())
+        return refused(request, error, project.get_absolute_url())
     messages.success(
         request, _("Version {version} is written. New rounds follow it.").format(version=1)
     )

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET
 
 from labeling.domain.chats import KINDS, FaultKind
 from labeling.models import ImportReport
+from labeling.services import access
 from labeling.translation import lazy as _
-from labeling.views import access
 from labeling.views.gold_items import ListLength
 
 PER_PAGE = 100

@@ -20,11 +20,11 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.forms.members import InvitationForm, NewAccountForm, PeopleForm
 from labeling.models import Invitation
-from labeling.services import accounts
+from labeling.services import access, accounts
 from labeling.services import invitations as service
 from labeling.services.links import absolute
 from labeling.translation import translated
-from labeling.views import access, once
+from labeling.views import once
 from labeling.views.members import members_context
 from labeling.views.signing_in import enter
 from labeling.words import words

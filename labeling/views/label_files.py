@@ -27,13 +27,12 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
 from labeling.models import Look, Project, Upload
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
 from labeling.services.exchange.archives import zipped
 from labeling.services.gold import looks
 from labeling.services.gold.looks import Sight
 from labeling.translation import translated
-from labeling.views import access
 
 
 @require_GET

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from labeling.models import Assignment
 from labeling.services.work import assignments
-from labeling.views import access
+from labeling.views.access import own_work
 
 
 @require_POST
@@ -54,4 +54,4 @@ def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _mine(user: Any, pk: int) -> Assignment:
-    return access.own_work(user, pk, "conversation", "round")
+    return own_work(user, pk, "conversation", "round")

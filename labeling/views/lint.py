@@ -18,8 +18,9 @@ from labeling.domain.gold.lint import KINDS, LintKind
 from labeling.domain.targets import target_layers
 from labeling.forms.lint import LayerForm, WaiveForm, WithdrawForm
 from labeling.models import Conversation, LintReport, LintWaiver, Project
+from labeling.services import access
 from labeling.services.gold import lint, lint_requests
-from labeling.views import access
+from labeling.views.access import refused
 from labeling.views.paging import Page, page_of, query_of
 from labeling.words import words
 
@@ -105,12 +106,12 @@ def gold_lint_run(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = LayerForm(project, request.POST)
     if not form.is_valid():
-        return access.refused(request, _("Choose a layer of this project."), _page(project))
+        return refused(request, _("Choose a layer of this project."), _page(project))
     layer = form.cleaned_data["layer"]
     try:
         lint_requests.request(project=project, layer=layer, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return access.refused(request, error, _page(project, layer))
+        return refused(request, error, _page(project, layer))
     messages.success(request, _("A worker is checking; the result appears here."))
     return redirect(_page(project, layer))
 
@@ -120,7 +121,7 @@ def gold_lint_waive(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = WaiveForm(project, request.POST)
     if not form.is_valid():
-        return access.refused(request, _fault_of(form), _page(project))
+        return refused(request, _fault_of(form), _page(project))
     asked = form.cleaned_data
     page = _page(project, asked["layer"])
     try:
@@ -133,7 +134,7 @@ def gold_lint_waive(request: HttpRequest, slug: str) -> HttpResponse:
             by=request.user,
         )
     except RuleError as error:
-        return access.refused(request, error, page)
+        return refused(request, error, page)
     accepted = ngettext(
         "{number} finding is accepted. Releases state it.",
         "{number} findings are accepted. Releases state it.",
@@ -151,11 +152,11 @@ def gold_lint_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpResponse
     page = _page(project, waiver.layer)
     form = WithdrawForm(request.POST)
     if not form.is_valid():
-        return access.refused(request, _fault_of(form), page)
+        return refused(request, _fault_of(form), page)
     try:
         lint.withdraw(waiver, reason=form.cleaned_data["reason"], by=request.user)
     except RuleError as error:
-        return access.refused(request, error, page)
+        return refused(request, error, page)
     messages.success(request, _("Withdrawn: these findings are open again."))
     return redirect(page)
 

@@ -18,9 +18,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.domain.errors import RuleError
 from labeling.forms.looks import BudgetOfLooksForm, ReasonForm
 from labeling.models import GoldRelease, Look, LookBudget, Project
+from labeling.services import access
 from labeling.services.gold import looks as service
 from labeling.services.gold.looks import ReasonNeeded, Sight, Standing
-from labeling.views import access
 from labeling.views.paging import page_of
 from labeling.words import words
 

@@ -15,14 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.domain.errors import RuleError
 from labeling.forms.members import InvitationForm, MemberForm, PeopleForm, RoleForm, TakerForm
 from labeling.models import Membership, Project, Round
-from labeling.services import invitations
+from labeling.services import access, invitations
 from labeling.services import members as service
 from labeling.services.quality import newcomers
 from labeling.services.quality.newcomers import Standing
 from labeling.services.work import check_turns, handovers
 from labeling.services.work.handovers import HandedOn
 from labeling.translation import translated
-from labeling.views import access, once
+from labeling.views import once
 from labeling.views.newcomers import ShownResult, results_of
 from labeling.words import words
 

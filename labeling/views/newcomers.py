@@ -15,11 +15,10 @@ from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.forms.members import LetInForm
 from labeling.models import GoldCheck, Project
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.quality import newcomers as service
 from labeling.services.quality.newcomers import LayerResult, Standing
 from labeling.services.work import admission, assignments, check_turns
-from labeling.views import access
 from labeling.views.checks import named
 from labeling.words import words, words_of
 

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.forms.targets import TargetsForm
+from labeling.services import access
 from labeling.services import progress as service
 from labeling.services.quality import check_scores, checks
 from labeling.services.work import check_turns
-from labeling.views import access
 
 
 @require_GET

@@ -19,12 +19,12 @@ from labeling.domain.targets import Target
 from labeling.forms.project_settings import SettingsForm
 from labeling.forms.projects import ProjectForm
 from labeling.models import GoldRelease, Project
-from labeling.services import needs, progress, project_settings
+from labeling.services import access, needs, progress, project_settings
 from labeling.services import projects as service
 from labeling.services.needs import Standing
 from labeling.services.work.round_counts import counted
 from labeling.services.work.rounds import unplanned
-from labeling.views import access, activity
+from labeling.views import activity
 from labeling.views.gate import gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of

@@ -12,10 +12,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.models import GoldCheck, Project, Qualification
-from labeling.services import blindness
+from labeling.services import access, blindness
 from labeling.services.quality import qualification
 from labeling.services.work import check_turns
-from labeling.views import access
 from labeling.views.checks import named
 from labeling.words import words
 

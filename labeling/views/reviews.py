@@ -15,7 +15,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import blindness, pending
+from labeling.services import access, blindness, pending
 from labeling.services.gold import looks
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
@@ -23,7 +23,6 @@ from labeling.services.settling.reviews import Choice
 from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
-from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.views.paging import PAGE, query_of
 from labeling.words import words_of

@@ -16,9 +16,9 @@ from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
 from labeling.models import Assignment, Project, Round
+from labeling.services import access
 from labeling.services.work import handovers
 from labeling.services.work import rounds as service
-from labeling.views import access
 from labeling.views.gate import gates
 from labeling.words import words
 

@@ -20,9 +20,10 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.forms.signing_in import ForgottenForm, SignInForm, wait_text
 from labeling.models import Membership
-from labeling.services import mails, passwords, signing_in
+from labeling.services import access, mails, passwords, signing_in
 from labeling.services.links import absolute
-from labeling.views import access, once
+from labeling.views import once
+from labeling.views.access import refused
 from labeling.views.callers import caller_of, remember
 
 
@@ -126,7 +127,7 @@ def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             parts = passwords.make_link(user, by=by)
         except passwords.LinkRefused as refusal:
-            return access.refused(request, refusal, reverse("members", args=[slug]))
+            return refused(request, refusal, reverse("members", args=[slug]))
         link = absolute(request, reverse("password-set", args=parts))
         once.keep(request, f"password-{user.pk}", link=link)
         return redirect("password-link", slug, pk)

@@ -15,11 +15,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.numbers import whole_number
-from labeling.services import health, jobs
+from labeling.services import access, health, jobs
 from labeling.services import status as service
 from labeling.services.jobs import Job, NothingToFree, Scope
 from labeling.translation import lazy
-from labeling.views import access
+from labeling.views.access import refused
 
 TITLES: Mapping[str, str] = {
     "answers": lazy("Answers to compare and merge"),
@@ -110,7 +110,7 @@ def _free(request: HttpRequest, scope: Scope, back_to: str) -> HttpResponse:
     try:
         job = service.free(kind, key or 0, scope=scope, by=request.user)
     except NothingToFree as refusal:
-        return access.refused(request, refusal, back_to)
+        return refused(request, refusal, back_to)
     messages.success(request, _freed(job))
     return redirect(back_to)
 

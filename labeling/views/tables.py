@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET
 from labeling.domain.csv_cells import safe_row
 from labeling.forms.audit import AuditFilter
 from labeling.models import Project
-from labeling.services import progress
+from labeling.services import access, progress
 from labeling.services.gold import looks
-from labeling.views import access, activity
+from labeling.views import activity
 from labeling.views.members import members_of
 from labeling.views.projects import rounds_of
 

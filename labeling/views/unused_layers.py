@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
+from labeling.services import access
 from labeling.services.agreement import unused
 from labeling.templatetags.words import within
-from labeling.views import access
 from labeling.words import words
 
 

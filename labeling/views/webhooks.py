@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.webhooks import WebhookForm, initial_of
 from labeling.models import Project, Round, Webhook, WebhookDelivery
-from labeling.services import outbox
+from labeling.services import access, outbox
 from labeling.services.webhooks import webhooks as service
-from labeling.views import access, activity, once
+from labeling.views import activity, once
 from labeling.views.paging import page_of, query_of
 from labeling.words import words
 

@@ -23,7 +23,8 @@ from labeling.services import comments
 from labeling.services.work import admission, assignments, hints, locking, suggestions
 from labeling.services.work.annotations import why_skip_stands
 from labeling.translation import translated_keys, translated_layers
-from labeling.views import access, finished
+from labeling.views import finished
+from labeling.views.access import own_work
 from labeling.views.markdown import shown_guideline
 from labeling.words import words, words_of
 
@@ -51,7 +52,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
     """The page, or the part of it that takes the place of another conversation."""
     related = ("round__project", "round__guideline", "conversation", "annotator")
-    assignment = access.own_work(request.user, pk, *related)
+    assignment = own_work(request.user, pk, *related)
     annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
     if annotation is None:
         try:
@@ -108,7 +109,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
 @require_GET
 def round_finished(request: HttpRequest, pk: int) -> HttpResponse:
     """Where somebody comes who has nothing left in a project: what they did, what comes next."""
-    assignment = access.own_work(request.user, pk, "round__project", "conversation")
+    assignment = own_work(request.user, pk, "round__project", "conversation")
     user = cast(User, request.user)
     context = {"last": assignment, "round": assignment.round, "project": assignment.round.project}
     return render(
