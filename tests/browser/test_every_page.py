@@ -74,6 +74,8 @@ def pages(people: dict[str, User], about: dict[str, list[Any]]) -> Iterator[Visi
         path = reverse(name, args=about.get(name, []))
         seen: set[tuple[str, str]] = set()
         for who, client in clients.items():
+            if getattr(row, who, 200) != 200:
+                continue
             answer = client.get(path)
             if answer.status_code != 200 or answer.streaming:
                 continue
