@@ -169,7 +169,7 @@ def serve() -> None:
 PRELOADED = (
     *("evaluation.tasks", "labeling.tasks"),
     *("gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "config.web_logs"),
-    *("celery.bin.celery", "celery.apps.worker", "celery.concurrency.thread"),
+    *("celery.apps.worker", "celery.concurrency.thread"),
 )
 
 
