@@ -43,11 +43,17 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
     closed = [round_ for round_ in rounds if round_.agreement]
     readings = [_reading(round_) for round_ in closed]
     latest = rounds[-1] if rounds else None
+    failed = latest if latest and latest.state == Round.State.FAILED else None
+    again = f"?same_as={failed.number}" if failed else ""
+    way = steps(project, rounds)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
         "gate": gates([project])[project.pk],
-        "steps": steps(project, rounds),
+        "steps": way,
+        "first": next(
+            (step for step in way if step.state == "now" and again not in step.url), None
+        ),
         "rows": list(zip(closed, readings, strict=True)),
         "last_closed": closed[-1] if closed else None,
         "layers": layer_results(closed[-1]) if closed else [],
@@ -56,7 +62,7 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
             (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
             for round_ in reversed(closed)
         ],
-        "failed": latest if latest and latest.state == Round.State.FAILED else None,
+        "failed": failed,
     }
     return render(request, "labeling/calibration.html", context)
 

@@ -170,7 +170,7 @@ def _calibration(standing: Standing) -> list[Need]:
         return []
     number = discussion.round.number
     if discussion.has_new_guideline:
-        text = _("Guidelines version {version} are written: calibrate under them").format(
+        text = _("Version {version} of the guidelines is ready: calibrate with it").format(
             version=discussion.newest_guideline
         )
         again = f"{reverse('round-new', args=[project.slug])}?same_as={number}"
@@ -180,7 +180,7 @@ def _calibration(standing: Standing) -> list[Need]:
     if not discussion.total:
         text = _("Round {number} has not passed: read why").format(number=number)
         return [_need(21, project, text, _("Read it"), "calibration")]
-    text = _("All disagreements of round {number} are decided: write what follows from them")
+    text = _("All disagreements of round {number} are decided: update the guidelines")
     text = text.format(number=number)
     return [_need(21, project, text, _("Change the guidelines"), "guideline-new")]
 

@@ -15,7 +15,14 @@ const unsent = () =>
     (field) => field.value !== field.defaultValue,
   );
 
+let isSending = false;
+let waitingStep = ""; // asked for while something is being sent, and taken when it has been stored
+
 function step(name) {
+  if (isSending) {
+    waitingStep = name;
+    return;
+  }
   const [field] = unsent();
   if (field) {
     field.focus();
@@ -51,7 +58,6 @@ entry().focus({ preventScroll: true });
 page.querySelector(".disagreement-list [aria-current]")?.scrollIntoView({ block: "nearest" });
 
 // Another page would lose what was typed.
-let isSending = false;
 addEventListener("beforeunload", (event) => {
   if (!isSending && unsent().length) event.preventDefault();
 });
@@ -59,6 +65,7 @@ page.addEventListener("submit", () => (isSending = true));
 
 function refuse(text) {
   isSending = false;
+  waitingStep = "";
   const refused = byId("refused");
   refused.className = "notice bad";
   refused.textContent = text;
@@ -69,6 +76,9 @@ document.addEventListener("htmx:afterSwap", (/** @type {any} */ { detail }) => {
   isSending = false;
   byId("refused").className = "visually-hidden";
   if (byId(detail.target.id)?.matches(".disagreement")) entry().focus({ preventScroll: true });
+  const next = waitingStep;
+  waitingStep = "";
+  if (next) step(next);
 });
 
 document.addEventListener("htmx:responseError", (/** @type {any} */ { detail }) =>

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from labeling.domain.agreement.agreement import agreement
@@ -256,7 +258,9 @@ def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
 def test_the_next_round_takes_the_same_batch_by_one_button(signed_in, project, rita):
     failed = answered(project, 3)
     client = signed_in(rita)
-    assert "Next round: Same batch" in page(client, URL)
+    assert "Discuss the disagreements Next round: Same batch" in page(client, URL)
+    html = client.get(URL).content.decode()
+    assert re.findall(r'class="button primary"[^>]*>([^<]+)', html) == ["Discuss the disagreements"]
 
     form = client.get(f"{NEW}?same_as=1").context["form"]
 

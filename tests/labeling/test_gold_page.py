@@ -41,7 +41,9 @@ def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way(signed_in, rit
 
     asked = Event.objects.get()
     assert (asked.verb, asked.actor) == ("gold.freeze_requested", rita)
-    assert "A release of requirements is being frozen" in page(client, URL)
+    shown = client.get(URL)
+    assert "A release of requirements is being frozen" in text_of(shown)
+    assert 'hx-trigger="every 3s"' in shown.content.decode()  # until it is there
 
 
 def test_a_refused_freeze_says_why(signed_in, rita, project):
@@ -54,6 +56,7 @@ def test_a_refused_freeze_says_why(signed_in, rita, project):
     shown = page(client, URL)
 
     assert "The last freeze was refused: Nothing is settled." in shown
+    assert "every 3s" not in client.get(URL).content.decode()
     assert "is being frozen" not in shown
 
 

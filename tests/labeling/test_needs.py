@@ -81,7 +81,7 @@ def test_a_discussion_is_over_when_all_is_decided_or_the_round_is_held_again(
     assert lines(project)[0].startswith("All disagreements of round 1 are decided")
 
     guidelines.add_version(project=project, body="# New", summary="x", by=rita, base_version=1)
-    assert lines(project)[0] == "Guidelines version 2 are written: calibrate under them"
+    assert lines(project)[0] == "Version 2 of the guidelines is ready: calibrate with it"
 
     rounds.open_round(
         project=project, kind="calibration", by=rita, conversations=failed.conversations.all()

@@ -26,6 +26,7 @@ from labeling.services.quality import check_scores, newcomers
 from labeling.services.work import admission, annotations, assignments, rounds
 from tests import factories
 from tests.fakes import WordOverlap
+from tests.pages import page
 
 State = Qualification.State
 SignIn = Callable[[User], Client]
@@ -86,6 +87,28 @@ def test_who_joins_after_a_passed_round_calibrates_before_full_labeling(
     assert (admitted.layer, admitted.how) == ("extraction", "calibrated")
     assert assignments.next_for(dan).purpose == "labelling"
     assert not rounds.unplanned(project).exists()
+
+
+def test_the_pages_of_a_newcomer_speak_of_calibration_and_say_where_the_result_comes(
+    project: Project, dan: User, signed_in: SignIn
+) -> None:
+    newcomers.begin(project, dan)
+    *others, last = newcomers.parts_of(dan, project)
+    client = signed_in(dan)
+
+    shown = page(client, last.get_absolute_url())
+    assert "Orders · Calibration" in shown
+    assert "Qualification" not in shown
+
+    for part in [*others, last]:
+        annotations.submit(part, factories.save_of(factories.labels([0])))
+    shown = page(client, f"{last.get_absolute_url()}finished/")
+    assert (
+        f"My queue Orders Calibration You have finished In Orders you submitted {len(others) + 1}"
+        in shown
+    )
+    assert "Your queue says in a moment whether you have passed." in shown
+    assert "opens the next round" not in shown
 
 
 def test_a_newcomer_may_take_part_in_calibration_rounds(project: Project, dan: User) -> None:
