@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -129,6 +130,24 @@ def test_each_probe_has_the_time_of_a_case_to_itself(
 
 
 @pytest.mark.postgres
+def test_a_probing_that_meets_a_fault_of_ours_ends_and_says_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch, server: LanguageServer
+) -> None:
+    """Or a worker would begin it again with every sweep."""
+
+    def broken(*args: Any) -> Any:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(probings, "_ask", broken)
+    (probing,) = probings.request(project, kinds=[KIND], by=None, queue=False)
+    with suppress(ZeroDivisionError):
+        probings.work(probing.pk, uuid4())
+
+    probing.refresh_from_db()
+    assert probing.state == Probing.State.FAILED
+    assert "a fault" in in_english(probing.error)
+
+
 def test_a_probing_keeps_to_its_budget(server: LanguageServer, project: Project) -> None:
     server.default = decent
     (found,) = probe(project, budget_tokens=200)  # 110 a call

@@ -15,7 +15,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from evaluation import adapters, judge, probes
 from evaluation.metrics.answers import PARSER_VERSION, Unreadable
@@ -137,20 +136,19 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     with leases.KeepAlive(lease, seconds=longest):
         try:
             _ask_all(probing, owner, progress)
-            ended: dict[str, Any] = {"state": Probing.State.DONE, "error": None, "error_class": ""}
+            ended = working.done()
         except _BrokenOff as problem:
-            ended = {
-                "state": Probing.State.FAILED,
-                "error": problem.fact,
-                "error_class": Probing.ErrorClass.PERMANENT,
-            }
+            ended = leases.failed(problem.fact, Probing.ErrorClass.PERMANENT)
         except _Lost:
             logger.warning("Probing %s was taken over.", probing_id)
             return
-        except BaseException:  # Ctrl-C, the database is away, or the process is told to end
+        except Exception as error:  # the page of the judge says why
+            working.log_failure(logger, probing, error)
+            ended = working.failure_fields(error, attempts=probing.attempts)
+        except BaseException:  # Ctrl-C, or the process is told to end
             lease.give_back()
             raise
-    if leases.finish(probing, owner, finished_at=timezone.now(), **ended):
+    if leases.finish(probing, owner, **ended):
         _compare(probing, ended["state"])
 
 
