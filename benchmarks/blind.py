@@ -199,8 +199,8 @@ def shares(items: Sequence[Item], judges: Sequence[Mapping[int, str]]) -> Iterat
         for verdict in reversed(VERDICTS):
             totals = np.zeros((len(talks), 2))
             for item in own:
-                given = Counter(judge[item["item"]] for judge in judges)
-                totals[talks.index(item["conversation"])] += given[verdict] / len(judges), 1
+                verdicts = Counter(judge[item["item"]] for judge in judges)
+                totals[talks.index(item["conversation"])] += verdicts[verdict] / len(judges), 1
             share = ratio(totals)
             if share is not None:
                 yield Share(group, source, verdict, share, len(own))

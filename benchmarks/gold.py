@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/gold.py [--folder FOLDER] [CONVERSATIONS]…
 
-Builds that many conversations of eight messages, each labelled alike by two people, on a database
-of its own (SQLite in a temporary folder, or the empty database that DATABASE_URL names). Then it
+Builds that many conversations of eight messages, each labelled alike by two people, on a separate
+database (SQLite in a temporary folder, or the empty database that DATABASE_URL names). Then it
 freezes, verifies, decides every tenth conversation and freezes again, compares both releases,
-exports, and takes the export over into an empty project: each by its command, in a process of its
-own, with seconds and peak memory. Meanwhile another process inserts a small row into the same
+exports, and takes the export over into an empty project: each by its command, in a separate
+process, with seconds and peak memory. Meanwhile another process inserts a small row into the same
 database every 20 ms: how long its inserts took, at the 99th percentile and at most.
 
 What was built in ``--folder`` before is used again. Such a folder serves once.

@@ -53,9 +53,9 @@ def log_of(name: str, folder: str) -> Path:
 @contextmanager
 def address(database: str, *, log: Path | None = None) -> Iterator[str]:
     """Of an empty database; DATABASE_URL may name a PostgreSQL server."""
-    given = os.environ.get("DATABASE_URL", "")
-    if database == "sqlite" or given.startswith("postgres"):
-        yield "" if database == "sqlite" else given
+    server = os.environ.get("DATABASE_URL", "")
+    if database == "sqlite" or server.startswith("postgres"):
+        yield "" if database == "sqlite" else server
         return
     sys.path.insert(0, str(ROOT))
     from config.postgres import temporary_server

@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.peers [--rounds 3] [--conversations 10000] [--only NAME…]
         [--cache FOLDER] [--json FILE]
 
-Installs the peers, at fixed versions, into environments of their own under ``--cache`` (default: a
+Installs the peers, at fixed versions, into separate environments under ``--cache`` (default: a
 folder for temporary files), then measures one system after the other, and all of them again in
 each round. Prints a Markdown table; ``--json`` keeps every figure of every round. A system that
 cannot be installed or started is named with the reason, and the others go on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, NotRequired, TypedDict
 
@@ -59,15 +60,23 @@ class Meter:
         self.saved = NO_USAGE
         self.models: set[str] = set()
 
-    def add(self, reply: Reply, seconds: float) -> None:
-        self.calls += 1
+    def count(self, ask: Callable[[], Reply]) -> Reply:
+        """The reply. A failure is counted as well, unless nobody was asked."""
+        started = perf_counter()
+        try:
+            reply = ask()
+        except OverBudget:
+            raise
+        except ModelError as error:
+            self._add(error.usage, perf_counter() - started)
+            raise
+        self._add(reply.usage, perf_counter() - started)
         self.cached += reply.cached
-        self.seconds += seconds
-        self.spent = self.spent + reply.usage
         self.saved = self.saved + reply.saved
         self.models |= {reply.model} if reply.model else set()
+        return reply
 
-    def add_failure(self, usage: Usage, seconds: float) -> None:
+    def _add(self, usage: Usage, seconds: float) -> None:
         self.calls += 1
         self.seconds += seconds
         self.spent = self.spent + usage
@@ -140,20 +149,16 @@ class PaidModel:
         repetition: int = 0,
     ) -> Reply:
         self._check_time()
-        started, call = perf_counter(), Meter()
+        call = Meter()
         copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
+        ask = partial(self._model.complete, messages, schema=schema, repetition=copy)
         try:
-            reply = self._model.complete(messages, schema=schema, repetition=copy)
-            call.add(reply, perf_counter() - started)
-        except ModelError as error:
-            if not isinstance(error, OverBudget):  # nobody was asked
-                call.add_failure(error.usage, perf_counter() - started)
-            if isinstance(error, STOPS):
-                self.stopped = error
+            return call.count(ask)
+        except STOPS as error:
+            self.stopped = error
             raise
         finally:
             self._write_down(call)
-        return reply
 
     def _check_time(self) -> None:
         """Before each request; one that is under way has its own limit."""

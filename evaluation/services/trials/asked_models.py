@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from functools import partial
 
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, Meter, StoredUsage
 from evaluation.services.language_models.replies import CachedModel
-from pipelines.llm import ChatMessage, ModelError, OverBudget, Reply
+from pipelines.llm import ChatMessage, ModelError, Reply
 from pipelines.types import JsonSchema
 
 
@@ -48,14 +48,9 @@ class CountedModel:
         schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
-        started = perf_counter()
+        ask = partial(self._model.complete, messages, schema=schema, repetition=repetition)
         try:
-            reply = self._model.complete(messages, schema=schema, repetition=repetition)
-        except ModelError as error:
-            if not isinstance(error, OverBudget):  # nobody was asked
-                self._spent.add_failure(error.usage, perf_counter() - started)
-            if isinstance(error, STOPS):
-                self.stopped = error
+            return self._spent.count(ask)
+        except STOPS as error:
+            self.stopped = error
             raise
-        self._spent.add(reply, perf_counter() - started)
-        return reply
