@@ -97,7 +97,8 @@ def _answers(rows: QuerySet[Assignment]) -> dict[int, list[FileAnswer]]:
         "annotation__unanswered",
     )
     for conversation, *answer, unanswered in ordered.iterator():
-        answers[conversation].append(FileAnswer(*answer, unanswered=tuple(unanswered or ())))
+        is_gold = False
+        answers[conversation].append(FileAnswer(*answer, is_gold, tuple(unanswered or ())))
     return answers
 
 
