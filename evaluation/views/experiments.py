@@ -146,7 +146,15 @@ class ShownExperiment(ExperimentRow):
 
 
 def _changed(log: Sequence[ExperimentRow]) -> dict[int, list[str] | None]:
-    fields = ("pipeline", "pipeline_version", "config", "seed", "repetitions", "release__version")
+    fields = (
+        "pipeline",
+        "pipeline_version",
+        "config",
+        "seed",
+        "repetitions",
+        "split",
+        "release__version",
+    )
     shown = Run.objects.filter(pk__in=[row["experiment_id"] for row in log])
     facts = lists.changed(list(shown.select_related("release").only(*fields)))
     return {

@@ -289,6 +289,16 @@ def test_each_row_says_what_was_changed_since_the_run_before(pair: tuple[Run, Ru
     assert second["config_changes"] == "confidence: 0.5 → 0.9"
 
 
+def test_a_run_on_another_split_is_not_said_to_be_the_same(
+    pair: tuple[Run, Run], finished: Any, signed_in: Any
+) -> None:
+    finished(release=pair[0].release, config={"confidence": 0.9}, split="dev")
+
+    page = signed_in("noor").get(reverse("experiments")).content.decode()
+
+    assert "measured on the dev split, before on every split" in page
+
+
 def test_the_first_run_on_each_gold_has_nothing_before_it(
     pair: tuple[Run, Run], script: Any, finished: Any, make_release: Any, signed_in: Any
 ) -> None:

@@ -23,6 +23,7 @@ class Changeable(Protocol):
     config: Any
     seed: int
     repetitions: int
+    split: str
     release: Any
 
 
@@ -78,11 +79,14 @@ def _more(number: int) -> list[Fact]:
 
 
 def _around(before: Changeable, after: Changeable) -> list[Fact]:
-    """Gold, repetitions and seed."""
+    """Gold, its split, repetitions and seed."""
     facts = []
     if before.release.version != after.release.version:
         versions = {"before": before.release.version, "after": after.release.version}
         facts.append(Fact("change.gold", **versions))
+    if before.split != after.split:
+        splits = [Fact(f"run_split.{run.split or 'every'}") for run in (before, after)]
+        facts.append(Fact("change.split", before=splits[0], after=splits[1]))
     if before.repetitions != after.repetitions:
         numbers = {"before": before.repetitions, "after": after.repetitions}
         facts.append(Fact("change.repetitions", **numbers))

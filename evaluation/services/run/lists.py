@@ -239,7 +239,15 @@ def predecessors(runs: Sequence[Run]) -> dict[int, Run]:
         before=Subquery(before.values("pk")[:1])
     )
     numbers = dict(pairs.order_by().values_list("pk", "before"))
-    fields = ("pipeline", "pipeline_version", "config", "seed", "repetitions", "release__version")
+    fields = (
+        "pipeline",
+        "pipeline_version",
+        "config",
+        "seed",
+        "repetitions",
+        "split",
+        "release__version",
+    )
     loaded = Run.objects.select_related("release").only(*fields)
     earlier = {run.pk: run for run in loaded.filter(pk__in=pairs.order_by().values("before"))}
     return {pk: earlier[number] for pk, number in numbers.items() if number is not None}
