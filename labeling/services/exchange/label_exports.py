@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -97,8 +98,8 @@ def _answers(rows: QuerySet[Assignment]) -> dict[int, list[FileAnswer]]:
         "annotation__unanswered",
     )
     for conversation, *answer, unanswered in ordered.iterator():
-        is_gold = False
-        answers[conversation].append(FileAnswer(*answer, is_gold, tuple(unanswered or ())))
+        file_answer = replace(FileAnswer(*answer), unanswered=tuple(unanswered or ()))
+        answers[conversation].append(file_answer)
     return answers
 
 
