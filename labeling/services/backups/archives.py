@@ -49,7 +49,6 @@ class Manifest(TypedDict):
     """Rows of each table."""
     gold_key: str
     """Fingerprint of the key that signs releases."""
-    trusted_keys: list[str]
     members: list[Member]
 
 

@@ -43,7 +43,6 @@ def take(place: Path) -> tuple[Path, Manifest]:
             migrations=copy.migrations,
             counts=copy.counts,
             gold_key=signing.fingerprint(),
-            trusted_keys=sorted(settings.GOLD_TRUSTED_KEYS),
             members=draft.members,
         )
         draft.publish(manifest)
