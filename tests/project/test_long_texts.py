@@ -141,22 +141,6 @@ def test_a_sentence_without_an_end_is_cut_at_a_blank() -> None:
     assert " ".join(parts).split() == ["word"] * 1000
 
 
-def test_the_sentence_before_is_found_without_looking_at_all_of_them() -> None:
-    spoken = discourse.read_sentences(
-        [
-            Message(0, "analyst", "Bo", "Hello. What do you need? Tell me."),
-            Message(1, "client", "Ana", "A list. Soon."),
-            Message(2, "analyst", "Bo", "Good."),
-        ]
-    )
-    before = discourse.question_before(spoken, spoken[4])
-    assert before is not None
-    assert before.text == "What do you need?"
-    assert [each.text for each in discourse.answer_after(spoken, spoken[0])] == ["A list.", "Soon."]
-    assert discourse.answer_after(spoken, spoken[-1]) == []
-    assert discourse.question_before(spoken, spoken[0]) is None
-
-
 def test_a_telephone_number_is_found_among_many_numbers() -> None:
     numbers = " ".join(str(number) for number in range(1000, 1200))
     text = f"{numbers} words between, which have no digit, then +49 30 901820 and {'{' * 1000}"

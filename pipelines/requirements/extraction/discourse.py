@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -120,29 +119,6 @@ def turns(spoken: Sequence[Utterance]) -> Iterator[list[Utterance]]:
     """The sentences of one message after the other."""
     for _, turn in groupby(spoken, key=_message):
         yield list(turn)
-
-
-def question_before(spoken: Sequence[Utterance], sentence: Utterance) -> Utterance | None:
-    """What the speaker was asked: the last sentence of the other side just before this message."""
-    at = bisect_left(spoken, sentence.message, key=_message)
-    if not at or not spoken[at - 1].asked:
-        return None
-    asked = of_message(spoken, spoken[at - 1].message)
-    return next((one for one in reversed(asked) if one.question), asked[-1])
-
-
-def answer_after(spoken: Sequence[Utterance], asked: Utterance) -> list[Utterance]:
-    """The next message, if it comes from the side with wishes."""
-    at = bisect_right(spoken, asked.message, key=_message)
-    if at == len(spoken) or spoken[at].asked:
-        return []
-    return of_message(spoken, spoken[at].message)
-
-
-def of_message(spoken: Sequence[Utterance], message: int) -> list[Utterance]:
-    """The sentences are in the order of their messages."""
-    start = bisect_left(spoken, message, key=_message)
-    return list(spoken[start : bisect_right(spoken, message, key=_message)])
 
 
 def _message(sentence: Utterance) -> int:

@@ -44,9 +44,6 @@ _DISCOURSE_PAIRS = re.compile(
 )
 _NO_SUBJECT = re.compile(r"ensure that (?:just |only |so )?(?:like|as|because|since|so)\b", re.I)
 _WELL = re.compile(r"\b(?:how|as) well\b|[^\w' ]")
-_RELATIVE_BEFORE_THAT = re.compile(
-    r"(?:,|\b(?:so|such|ensure|check|sure|verify|confirm|say|state|see|know|show)) $"
-)
 _CLAUSE_OF_SOMEBODY = re.compile(
     r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
     re.I,
@@ -97,10 +94,6 @@ def flaw(action: str) -> Flaw | None:
     if any(re.split(r"'", word)[0] in grammar("people_pronouns") for word in low):
         return "first_or_second_person"
     return _of_words(text, low)
-
-
-def is_well_formed(action: str) -> bool:
-    return flaw(action) is None
 
 
 def _of_words(text: str, low: list[str]) -> Flaw | None:

@@ -18,7 +18,7 @@ from pipelines.requirements.extraction import (
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.built import Said as Sentence
 from pipelines.requirements.extraction.quoting import MOST_WORDS
-from pipelines.requirements.extraction.wellformed import flaw, is_well_formed
+from pipelines.requirements.extraction.wellformed import flaw
 from tests.pipelines.requirements.talks import analyst, extract, user
 from tests.pipelines.requirements.wordings import (
     ACCEPTED_OR_RUN_TOGETHER,
@@ -100,7 +100,7 @@ def test_whatever_is_said_nothing_leaves_that_reads_badly() -> None:
         text = " ".join([chance.choice(starts), *chance.choices(words, k=chance.randint(1, 14))])
         question = chance.choice(PAIRS).question
         for phrase in phrases_of(Said(text, QUOTED, question=question)):
-            assert phrase.quoted or is_well_formed(phrase.action), (text, phrase)
+            assert phrase.quoted or flaw(phrase.action) is None, (text, phrase)
             assert phrase.title
             assert len(phrase.action.split()) <= MOST_WORDS + 15 or not phrase.quoted
 
