@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import Count
 from django.http import HttpRequest
 
 from evaluation.layers import GoldLayer, gold_layer
@@ -18,6 +19,7 @@ from evaluation.views.plots import scores_plot
 from evaluation.views.repetitions import repetitions_of
 from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
+from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.words import words
 
@@ -88,7 +90,8 @@ def content_of(
     """What the open tab shows."""
     match name:
         case "summary":
-            return {**summary(run, aggregates), **_standing(run)}
+            failures = reasons_of_failures(run, request.user) if run.n_failed else []  # type: ignore[attr-defined]
+            return {**summary(run, aggregates), **_standing(run), "failures": failures}
         case "cases":
             return table_of(request, run, primary=primary, total=n_cases)
         case "slices":
@@ -110,6 +113,14 @@ def content_of(
 
 
 # --- summary --------------------------------------------------------------------------------------
+
+
+def reasons_of_failures(run: Run, user: Any) -> list[tuple[Fact, int]]:
+    """The commonest first; of no case whose conversation the reader labels blind."""
+    failed = run.cases.filter(state="failed")
+    seen = failed.exclude(item__conversation__in=blindness.again(user))
+    rows = seen.values_list("error").annotate(n=Count("pk")).order_by("-n", "error")
+    return list(rows[:FIRST])
 
 
 def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:

@@ -131,6 +131,9 @@ def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in
 
     assert f'<tr id="case-{failed.pk}" class="failed">' in page
     assert "ValueError: no &lt;b&gt;luck&lt;/b&gt;" in case_page
+    assert "ValueError: no &lt;b&gt;luck&lt;/b&gt; (1)</li>" in text(
+        noor.get(run.get_absolute_url())
+    )
 
 
 def test_cases_are_sorted_by_a_metric_with_the_undefined_last(
