@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
@@ -43,3 +45,14 @@ def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> object:
         return get_response(request)
 
     return checked
+
+
+class SignedIn(LoginRequiredMiddleware):
+    """What is open to everybody asks no session: ``/healthz`` has to answer without a database."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
+    ) -> Any:
+        if not getattr(view_func, "login_required", True):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)

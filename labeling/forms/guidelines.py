@@ -79,7 +79,7 @@ class WorklistFilter(forms.Form):
     version = forms.ChoiceField(required=False)
     annotator = forms.ChoiceField(required=False)
     disputed = forms.BooleanField(
-        label=_("Only conversations because of which the guidelines change"), required=False
+        label=_("Only conversations that led to a change of the guidelines"), required=False
     )
 
     def __init__(self, project: Project, newest: Guideline, data: Any) -> None:

@@ -117,6 +117,15 @@ def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
 # --- readyz ---------------------------------------------------------------------------------------
 
 
+def test_the_web_process_is_well_without_a_database_also_for_who_is_signed_in(
+    ana: Client, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(0):
+        assert ana.get("/healthz").content == b"ok\n"
+    assert ana.get("/projects/").status_code == 200  # and what is not open to everybody stays so
+    assert Client().get("/projects/").status_code == 302
+
+
 def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
     here, far = {"HTTP_HOST": "localhost"}, {"REMOTE_ADDR": "192.0.2.1"}
     answer = Client().get("/readyz?only=disk,broker", **here)
