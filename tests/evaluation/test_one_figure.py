@@ -157,3 +157,4 @@ def test_three_equal_runs_raise_no_alarm(pair: tuple[Run, Run], tmp_path: Any) -
         detectable = each.primary.comparison.detectable
         assert detectable is not None
         assert detectable > 0
+        assert each.primary.conversations_needed is None  # no spread was seen

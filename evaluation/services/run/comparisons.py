@@ -78,9 +78,12 @@ class MetricComparison:
         """With how many conversations the difference seen, or that of interest, can be shown.
 
         The larger of the two: a true difference as large as the one seen, if it matters at all.
+        Where no case differs, no spread was seen from which a number could follow.
         """
         result, least = self.comparison, margin_of(self.metric, self.margin)
         if result.difference is None or result.std_error is None or result.df is None:
+            return None
+        if not result.wins and not result.losses:
             return None
         effect = max(abs(result.difference), least or 0.0)
         if effect == 0:
