@@ -9,7 +9,8 @@ from uuid import uuid4
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.middleware.common import CommonMiddleware
 
 from config.logs import request_id
 
@@ -56,3 +57,16 @@ class SignedIn(LoginRequiredMiddleware):
         if not getattr(view_func, "login_required", True):
             return None
         return super().process_view(request, view_func, view_args, view_kwargs)
+
+
+class SameRequestElsewhere(HttpResponsePermanentRedirect):
+    status_code = 308
+
+
+class WithSlash(CommonMiddleware):
+    """An address without its last slash leads to the right one, and what was sent goes along.
+
+    After 301, programs ask with GET: they would get a list, and what they sent would be lost.
+    """
+
+    response_redirect_class = SameRequestElsewhere

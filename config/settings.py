@@ -124,7 +124,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",  # the person's choice, else the browser's
     "labeling.views.errors.limited",
-    "django.middleware.common.CommonMiddleware",
+    "config.middleware.WithSlash",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.middleware.SignedIn",  # deny by default

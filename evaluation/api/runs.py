@@ -29,7 +29,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.api.parsing import ShallowJSONParser
-from labeling.api.requests import sent
+from labeling.api.requests import asked, sent
 from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness, health
 from labeling.services.gold import gold
@@ -327,6 +327,10 @@ class CaseDetailOut(CaseOut):
         return dict(WrittenAnswerOut(answer).data) if answer else None
 
 
+class MineIn(serializers.Serializer[Any]):
+    mine = serializers.BooleanField(default=False, help_text="Only those that I have launched")
+
+
 class RunListView(ApiView):
     scopes = RUNNING
 
@@ -339,7 +343,7 @@ class RunListView(ApiView):
             OpenApiParameter("status", str, enum=Run.Status.values),
             OpenApiParameter("tag", str),
             OpenApiParameter("search", str, description="In names, pipelines and tags"),
-            OpenApiParameter("mine", bool, description="Only those that I have launched"),
+            MineIn,
         ],
         responses={200: RunPageOut, 400: ErrorOut, 404: ErrorOut},
     )
@@ -586,15 +590,15 @@ def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> Launch
 
 
 def _wanted(request: Request) -> lists.Asked:
-    asked = request.query_params
+    wanted = request.query_params
     return lists.Asked(
-        pipeline=asked.get("pipeline", ""),
-        release=asked.get("gold", ""),
-        split=asked.get("split", ""),
-        status=asked.get("status", ""),
-        tag=asked.get("tag", ""),
-        search=asked.get("search", ""),
-        mine=asked.get("mine") in ("true", "1"),
+        pipeline=wanted.get("pipeline", ""),
+        release=wanted.get("gold", ""),
+        split=wanted.get("split", ""),
+        status=wanted.get("status", ""),
+        tag=wanted.get("tag", ""),
+        search=wanted.get("search", ""),
+        **asked(request, MineIn),
     )
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,10 +28,12 @@ from labeling.api.base import LEADING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
+from labeling.api.requests import asked
 from labeling.domain.formats.conversations import AUTO, FORMATS
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
+from labeling.services import access
 from labeling.words import words
 
 READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
@@ -205,6 +208,10 @@ class TrialControlView(ApiView):
         return Response(TrialOut(opened_trial(request.user, pk, reading=False)).data)
 
 
+class TrialFileIn(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(FILES, default=FILES[0])
+
+
 class TrialFileView(ApiView):
     scopes = READING
 
@@ -221,9 +228,7 @@ class TrialFileView(ApiView):
     def get(self, request: Request, pk: int) -> HttpResponseBase:
         """Predictions as they are read elsewhere, or a table of all labels."""
         trial = opened_trial(request.user, pk)
-        form = serializers.ChoiceField(FILES, default=FILES[0]).run_validation(
-            request.query_params.get("form", FILES[0])
-        )
+        form = asked(request, TrialFileIn)["form"]
         rows = trials.predictions_of(trial)
         if form == "labels":
             lines, kind, ending = files.label_table(rows, trial.layer), "text/csv", "csv"
@@ -235,13 +240,18 @@ class TrialFileView(ApiView):
         return response
 
 
+class DocumentIn(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(list(files.DOCUMENTS), default="md")
+
+
 class TrialDocumentView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[OpenApiParameter("form", OpenApiTypes.STR, enum=list(files.DOCUMENTS))],
+        parameters=[DocumentIn],
         responses={
             **{(200, form.media_type): OpenApiTypes.BINARY for form in files.DOCUMENTS.values()},
+            400: ErrorOut,
             403: ErrorOut,
             404: ErrorOut,
         },
@@ -249,7 +259,10 @@ class TrialDocumentView(ApiView):
     def get(self, request: Request, pk: int, case: int) -> HttpResponseBase:
         """The requirements document that the pipeline wrote of a conversation."""
         trial = opened_trial(request.user, pk)
-        return document_file(trial, case, request.query_params.get("form", "md"))
+        file = document_file(trial, case, asked(request, DocumentIn)["form"])
+        if file is None:
+            raise NotFound("The pipeline wrote no document of this case.")
+        return file
 
 
 class TrialSuggestionsView(ApiView):
@@ -264,8 +277,7 @@ class TrialSuggestionsView(ApiView):
         trial = opened_trial(request.user, pk)
         fields = TrialSuggestionsIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        led = Project.objects.with_role(request.user, Membership.Role.LEAD)
-        project = get_object_or_404(led, slug=fields.validated_data["project"])
+        project = access.led(request.user, fields.validated_data["project"])
         adopted = adopting.adopt(trial, project, by=request.user)
         return Response(
             {

@@ -8,6 +8,7 @@ from evaluation.api.judges import JudgeView
 from evaluation.api.pipelines import PipelinesView, PipelineView
 from evaluation.api.primary_metrics import PrimaryMetricsView
 from evaluation.api.reports import RunReportView
+from evaluation.api.run_files import RunDocumentView, RunPlotView
 from evaluation.api.runs import (
     RunCarryView,
     RunCasesView,
@@ -43,6 +44,12 @@ urlpatterns = [
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/cases/<int:case>/", RunCaseView.as_view(), name="api-run-case"),
+    path(
+        "runs/<int:pk>/cases/<int:case>/document/",
+        RunDocumentView.as_view(),
+        name="api-run-document",
+    ),
+    path("runs/<int:pk>/plots/<slug:name>/", RunPlotView.as_view(), name="api-run-plot"),
     path("runs/<int:pk>/notes/", RunNotesView.as_view(), name="api-run-notes"),
     path("runs/<int:pk>/carry/", RunCarryView.as_view(), name="api-run-carry"),
     path("runs/<int:pk>/baseline/", RunBaselineView.as_view(), name="api-run-baseline"),

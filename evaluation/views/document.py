@@ -24,7 +24,7 @@ from pipelines.requirements.labels import Document
 
 @require_GET
 def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
-    case = _case(request, run_pk, pk)
+    case = opened_case(request, run_pk, pk)
     document = document_of(case)
     score = case.scores.filter(metric=SCORE).first()
     context = {
@@ -41,11 +41,17 @@ def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
 
 @require_GET
 def case_document_file(request: HttpRequest, run_pk: int, pk: int, form: str) -> HttpResponse:
-    """The same as one file, with the conversation at its end."""
-    case = _case(request, run_pk, pk)
+    file = document_file(opened_case(request, run_pk, pk), form)
+    if file is None:
+        raise Http404("No such file was written for this case.")
+    return file
+
+
+def document_file(case: CaseRun, form: str) -> HttpResponse | None:
+    """The same as one file, with the conversation at its end; None where none was written."""
     document = document_of(case)
     if document is None or form not in FORMS:
-        raise Http404("No such file was written for this case.")
+        return None
     messages = adapters.to_case(case, gold_layer(case.run.release.layer)).messages
     content_type, write = FORMS[form]
     response = HttpResponse(write(document, messages), content_type=content_type)
@@ -82,7 +88,7 @@ def document_of(case: CaseRun) -> Document | None:
     }
 
 
-def _case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
+def opened_case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
     cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
     related = cases.select_related("item", "run__release__project")
     case = get_object_or_404(related, run__pk=run_pk, pk=pk)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, FloatField, Value
 from django.db.models.functions import Cast, Floor, Least
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -25,6 +25,7 @@ from evaluation.views.opening import opened_run
 from labeling.domain.csv_cells import safe_row
 from labeling.translation import lazy, translated
 
+FORMS = ("svg", "csv")
 BINS = 10
 WIDTH, HEIGHT = 312, 332
 """Of a square plot with its caption."""
@@ -43,19 +44,26 @@ class PlotFile(NamedTuple):
 
 @require_GET
 def run_plot(request: HttpRequest, pk: int, name: str, form: str) -> HttpResponse:
-    run = opened_run(request, pk)
-    if name not in PLOTS or form not in ("svg", "csv"):
+    file = plot_file(opened_run(request, pk), name, form)
+    if file is None:
         raise Http404
+    return file
+
+
+def plot_file(run: Run, name: str, form: str) -> HttpResponse | None:
+    """None: the run has no such plot."""
+    if name not in PLOTS or form not in FORMS:
+        return None
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     drawn = PLOTS[name](run, aggregates)
     if drawn is None:
-        raise Http404
-    response = _table(drawn) if form == "csv" else _picture(request, run, name, drawn)
+        return None
+    response = _table(drawn) if form == "csv" else _picture(run, name, drawn)
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}.{form}"'
     return response
 
 
-def _picture(request: HttpRequest, run: Run, name: str, drawn: PlotFile) -> HttpResponse:
+def _picture(run: Run, name: str, drawn: PlotFile) -> HttpResponse:
     context = {
         "run": run,
         "plot": drawn.plot,
@@ -70,7 +78,8 @@ def _picture(request: HttpRequest, run: Run, name: str, drawn: PlotFile) -> Http
             for at, (css, title) in enumerate(drawn.legend)
         ],
     }
-    return render(request, "evaluation/plots/file.svg", context, content_type="image/svg+xml")
+    drawing = render_to_string("evaluation/plots/file.svg", context)
+    return HttpResponse(drawing, content_type="image/svg+xml")
 
 
 def _table(drawn: PlotFile) -> HttpResponse:

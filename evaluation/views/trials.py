@@ -202,15 +202,19 @@ def trial_case(request: HttpRequest, trial_pk: int, pk: int) -> HttpResponse:
 
 @require_GET
 def trial_document(request: HttpRequest, trial_pk: int, pk: int, ending: str) -> HttpResponseBase:
-    return document_file(opened_trial(request.user, trial_pk), pk, ending)
+    file = document_file(opened_trial(request.user, trial_pk), pk, ending)
+    if file is None:
+        raise Http404("No document was written for this case in this form.")
+    return file
 
 
-def document_file(trial: Trial, pk: int, ending: str) -> HttpResponse:
+def document_file(trial: Trial, pk: int, ending: str) -> HttpResponse | None:
+    """None: no document was written for this case, or not in this form."""
     case = _case(trial, pk)
     form = files.DOCUMENTS.get(ending)
     document = files.document_of(case.output or {}, case.case_id)
     if form is None or document is None:
-        raise Http404("No document was written for this case in this form.")
+        return None
     content = form.write(document, adapters.messages_of(case.conversation))
     name = f"{files.file_stem(case.case_id)}.{ending}"
     response = HttpResponse(content, content_type=form.content_type)

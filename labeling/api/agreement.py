@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied, ValidationError
@@ -13,10 +15,12 @@ from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.requests import asked
 from labeling.models import Round
 from labeling.services import blindness
 from labeling.services.agreement import agreement, conversations, measurements
 from labeling.services.agreement.answers import EVERYTHING
+from labeling.services.agreement.ratings import LONG, WIDE, ratings_file
 from labeling.words import worded
 
 LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
@@ -128,6 +132,39 @@ class ConversationAgreementView(ApiView):
         rows = conversations.rows_of(round_, layer, EVERYTHING).select_related("conversation")
         by = ["-n_differing", "conversation_id"]
         return ordered_page(request, rows, ConversationAgreementOut, by=by)
+
+
+class RatingsIn(serializers.Serializer[Any]):
+    shape = serializers.ChoiceField([LONG, WIDE], default=LONG)
+
+
+class RatingsView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            LAYER,
+            OpenApiParameter(
+                "shape",
+                str,
+                enum=[LONG, WIDE],
+                description="long: a row for each unit and annotator; wide: one for each unit",
+            ),
+        ],
+        responses={
+            (200, "text/csv"): OpenApiTypes.STR,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+            409: ErrorOut,
+        },
+    )
+    def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
+        """What annotators said, unit by unit, as CSV (leads and researchers)."""
+        round_ = _round(request, slug, number)
+        blindness.refuse(request.user, round_.conversations.all())
+        shape = asked(request, RatingsIn)["shape"]
+        return ratings_file(round_, _layer(request, round_), EVERYTHING, shape=shape)
 
 
 def _round(request: Request, slug: str, number: int) -> Round:

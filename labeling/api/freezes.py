@@ -15,7 +15,7 @@ from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page, part
-from labeling.api.requests import sent, user_of
+from labeling.api.requests import asked, sent, user_of
 from labeling.domain.gold.lint import KINDS
 from labeling.domain.targets import target_layers
 from labeling.models import (
@@ -252,6 +252,11 @@ class LintView(ApiView):
         return Response(_lint(project, layer), status=status.HTTP_202_ACCEPTED)
 
 
+class FindingFilterIn(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(list(KINDS), required=False)
+    open = serializers.BooleanField(default=False, help_text="Only what nobody has accepted")
+
+
 class LintFindingsView(ApiView):
     scopes = RELEASING
 
@@ -259,20 +264,20 @@ class LintFindingsView(ApiView):
         parameters=[
             *OLDEST_FIRST,
             LAYER,
-            OpenApiParameter("kind", str, enum=list(KINDS)),
-            OpenApiParameter("open", bool, description="Only what nobody has accepted"),
+            FindingFilterIn,
         ],
         responses={200: FindingPageOut, 400: ErrorOut, 404: ErrorOut},
     )
     def get(self, request: Request, slug: str) -> Response:
         """The findings of the last report of a layer."""
         project = access.readable(request.user, slug)
+        wanted = asked(request, FindingFilterIn)
         of_report = LintFinding.objects.filter(
             report__project=project, report__layer=_layer(request, project)
         )
-        if kind := request.query_params.get("kind"):
-            of_report = of_report.filter(kind=kind)
-        if request.query_params.get("open") in ("true", "1"):
+        if "kind" in wanted:
+            of_report = of_report.filter(kind=wanted["kind"])
+        if wanted["open"]:
             of_report = of_report.filter(waiver=None)
         known = Conversation.objects.visible_to(request.user).order_by()
         rows = of_report.select_related("conversation", "other").annotate(

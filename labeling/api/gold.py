@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Prefetch, prefetch_related_objects
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -31,12 +30,6 @@ from labeling.services.gold.looks import Sight
 from labeling.words import worded
 
 Role = Membership.Role
-
-
-class GoldItemOut(serializers.ModelSerializer[GoldItem]):
-    class Meta:
-        model = GoldItem
-        fields = ["item_id", "split", "how", "sha256"]
 
 
 class ListedItemOut(serializers.ModelSerializer[GoldItem]):
@@ -82,7 +75,6 @@ class GoldPageOut(PageOut):
 
 
 class GoldDetailOut(GoldOut):
-    items = GoldItemOut(many=True)
     left_out = serializers.SerializerMethodField()
     frozen_by = serializers.CharField(
         source="frozen_by.username", default=None, allow_null=True, read_only=True
@@ -92,7 +84,7 @@ class GoldDetailOut(GoldOut):
     class Meta(GoldOut.Meta):
         fields = [
             *GoldOut.Meta.fields,
-            *("frozen_by", "message", "overrides", "left_out", "formats", "items"),
+            *("frozen_by", "message", "overrides", "left_out", "formats"),
         ]
 
     def get_left_out(self, release: GoldRelease) -> list[dict[str, Any]]:
@@ -130,8 +122,8 @@ class GoldView(ApiView):
 
     @extend_schema(responses={200: GoldDetailOut, 404: ErrorOut})
     def get(self, request: Request, name: str, version: int) -> Response:
-        """One release with the hash of each item."""
-        return Response(_detail(_release(request, name, version)))
+        """One release; its items have an address of their own."""
+        return Response(GoldDetailOut(_release(request, name, version)).data)
 
 
 class GoldItemsView(ApiView):
@@ -321,6 +313,8 @@ class GoldDiffView(ApiView):
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")
         if named := request.query_params.get("with"):
             other = gold.find(named, among=visible)
+        elif release.parent_id is None:
+            raise serializers.ValidationError({"with": ["Name a release: this one has no parent."]})
         else:
             other = get_object_or_404(visible, pk=release.parent_id)
         pair = [release.pk, other.pk]
@@ -364,7 +358,7 @@ class GoldCorrectionsView(ApiView):
         message = sent(request, CorrectionsIn)["message"].strip()
         frozen = corrections.freeze_corrections(release, message=message, by=user_of(request))
         fresh = _release(request, frozen.name, frozen.version)
-        return Response(_detail(fresh), status=status.HTTP_201_CREATED)
+        return Response(GoldDetailOut(fresh).data, status=status.HTTP_201_CREATED)
 
 
 def _release(request: Request, name: str, version: int) -> GoldRelease:
@@ -372,11 +366,6 @@ def _release(request: Request, name: str, version: int) -> GoldRelease:
     people = visible.select_related("project", "frozen_by")
     release: GoldRelease = get_object_or_404(people, name=name, version=version)
     return release
-
-
-def _detail(release: GoldRelease) -> dict[str, Any]:
-    prefetch_related_objects([release], Prefetch("items", GoldItem.objects.defer("canonical")))
-    return dict(GoldDetailOut(release).data)
 
 
 def _item(request: Request, name: str, version: int, item_id: str) -> tuple[GoldRelease, GoldItem]:

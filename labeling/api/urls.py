@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path
 
 from labeling.api.adjudications import AdjudicationView
-from labeling.api.agreement import AgreementView, ConversationAgreementView
+from labeling.api.agreement import AgreementView, ConversationAgreementView, RatingsView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, ConversationCommentsView, MentionsView, ResolveView
 from labeling.api.conversations import AnswersView, ConversationsView, ConversationView
@@ -26,6 +26,7 @@ from labeling.api.disputes import (
     DisputeWithdrawView,
     GoldDisputesView,
 )
+from labeling.api.events import EventsView
 from labeling.api.freezes import (
     FreezesView,
     FreezeView,
@@ -47,8 +48,10 @@ from labeling.api.gold import (
 )
 from labeling.api.guideline_checks import GuidelineWorklistView
 from labeling.api.guidelines import GuidelinesView, GuidelineView, StarterView
+from labeling.api.import_reports import ImportsView, ImportView
 from labeling.api.invitations import InvitationsView, InvitationView, InvitePeopleView, JoinView
-from labeling.api.looks import LooksView
+from labeling.api.label_files import LabelFilesView
+from labeling.api.looks import LookBudgetView, LooksView
 from labeling.api.members import MembersView, MemberView, MoveWorkView
 from labeling.api.newcomers import (
     AdmissionsView,
@@ -66,6 +69,14 @@ from labeling.api.rounds import BatchView, CloseView, RoundsView, RoundView
 from labeling.api.status import ProjectFreeView, ProjectStatusView, StatusView
 from labeling.api.suggestions import FirstPassView, SuggestionsView
 from labeling.api.unused_layers import EmptyLayerView, LayerOffView
+from labeling.api.webhooks import (
+    DeliveriesView,
+    DeliveryAgainView,
+    WebhookSecretView,
+    WebhooksView,
+    WebhookTestView,
+    WebhookView,
+)
 from labeling.api.workspace import WorkspaceView
 
 Addresses = list[URLPattern | URLResolver]
@@ -117,6 +128,7 @@ of_a_round: Addresses = [
         ConversationAgreementView.as_view(),
         name="api-agreement-conversations",
     ),
+    path("agreement/ratings/", RatingsView.as_view(), name="api-agreement-ratings"),
     path("layers/<slug:layer>/empty/", EmptyLayerView.as_view(), name="api-layer-empty"),
     path("layers/<slug:layer>/off/", LayerOffView.as_view(), name="api-layer-off"),
     path("names/", NamesView.as_view(), name="api-round-names"),
@@ -124,6 +136,16 @@ of_a_round: Addresses = [
     path("disagreements/<slug:place>/", DisagreementView.as_view(), name="api-disagreement"),
     path("disagreements/<slug:place>/remarks/", RemarksView.as_view(), name="api-remarks"),
     path("disagreements/<slug:place>/outcome/", OutcomeView.as_view(), name="api-outcome"),
+]
+
+of_a_webhook: Addresses = [
+    path("", WebhookView.as_view(), name="api-webhook"),
+    path("secret/", WebhookSecretView.as_view(), name="api-webhook-secret"),
+    path("test/", WebhookTestView.as_view(), name="api-webhook-test"),
+    path("deliveries/", DeliveriesView.as_view(), name="api-deliveries"),
+    path(
+        "deliveries/<int:delivery>/again/", DeliveryAgainView.as_view(), name="api-delivery-again"
+    ),
 ]
 
 of_a_project: Addresses = [
@@ -152,6 +174,13 @@ of_a_project: Addresses = [
     path("guidelines/<int:version>/", GuidelineView.as_view(), name="api-guideline"),
     path("rounds/", RoundsView.as_view(), name="api-rounds"),
     path("rounds/<int:number>/", include(of_a_round)),
+    path("labels/", LabelFilesView.as_view(), name="api-labels"),
+    path("imports/", ImportsView.as_view(), name="api-imports"),
+    path("imports/<int:pk>/", ImportView.as_view(), name="api-import"),
+    path("events/", EventsView.as_view(), name="api-events"),
+    path("webhooks/", WebhooksView.as_view(), name="api-webhooks"),
+    path("webhooks/<int:pk>/", include(of_a_webhook)),
+    path("looks/budget/", LookBudgetView.as_view(), name="api-look-budget"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
     path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),
     path("reviews/", ReviewsView.as_view(), name="api-reviews"),

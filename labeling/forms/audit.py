@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Event
+from labeling.words import EVENTS
 
 EARLIEST, LATEST = date(1970, 1, 1), date(2999, 12, 31)
 
@@ -40,9 +41,9 @@ class AuditFilter(forms.Form):
     since = DayField(label=_("From"))
     until = DayField(label=_("Until"))
 
-    def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._offer("verb", str(_("any")), verbs)
+        self._offer("verb", str(_("any")), sorted(EVENTS))
         self._offer("object_type", str(_("anything")), kinds())
 
     def _offer(self, name: str, everything: str, values: list[str]) -> None:

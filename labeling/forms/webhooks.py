@@ -8,6 +8,8 @@ from django import forms
 from django.forms.boundfield import BoundWidget
 from django.utils.translation import gettext_lazy as _
 
+from labeling.services.webhooks.webhooks import VERBS
+
 EVERY, SOME = "every", "some"
 
 
@@ -30,10 +32,10 @@ class WebhookForm(forms.Form):
         label=_("Events"), required=False, widget=forms.CheckboxSelectMultiple
     )
 
-    def __init__(self, *args: Any, verbs: Iterable[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["verbs"]
-        field.choices = [(verb, verb) for verb in sorted(verbs)]
+        field.choices = [(verb, verb) for verb in VERBS]
 
     def groups(self) -> list[tuple[str, list[BoundWidget]]]:
         """The boxes by what the events are about."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -14,8 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.agreement.disagreements import SplitCandidate
-from labeling.domain.agreement.units import Units
-from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged
@@ -31,13 +29,13 @@ from labeling.services.agreement.differences import (
     page_of_pair,
 )
 from labeling.services.agreement.measurements import NotMeasured
+from labeling.services.agreement.ratings import ratings_file
 from labeling.services.work.round_counts import work_of_people
 from labeling.translation import lazy as _
 from labeling.views.candidates import ShownCandidate, shown_candidates
 from labeling.views.gate import gates, statistic_words, verdict
 from labeling.views.labels import chosen
 from labeling.views.paging import query_of
-from labeling.views.tables import csv_file
 from labeling.words import in_english
 
 SHOWN_CONVERSATIONS = 100
@@ -344,79 +342,15 @@ def _linked(
 def agreement_csv(
     request: HttpRequest, slug: str, number: int
 ) -> StreamingHttpResponse | HttpResponse:
-    """Long: a row per unit and annotator. Wide: a row per unit, two columns per annotator."""
     project = access.readable(request.user, slug)
     round_ = round_of(project, number)
     refuse_blind(request.user, round_)
     asked = asked_of(request, project)
     try:
-        units = measurements.units_of(round_, asked.layer, asked.selection)
+        return ratings_file(
+            round_, asked.layer, asked.selection, shape=request.GET.get("shape", "")
+        )
     except NotMeasured as error:
-        measurements.ask(round_, asked.layer, asked.selection)
         return HttpResponse(
             in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
         )
-    is_wide = request.GET.get("shape") == "wide"
-    rows = (
-        wide_rows(units, service.excluded_answers(round_, asked.selection), _why_missing(asked))
-        if is_wide
-        else (long_rows(units))
-    )
-    return csv_file(_name(round_, asked.layer, is_wide), rows)
-
-
-def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
-    """What ``assay agreement --from-csv`` reads. A missing label has no row."""
-    yield ["item", "unit", "annotator", "label"]
-    for conversation, ratings in units.items():
-        for annotator, labels in ratings.labels.items():
-            for name, label in zip(ratings.names, labels, strict=True):
-                if label is not None:
-                    yield [conversation, name, annotator, label]
-
-
-def wide_rows(
-    units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, Fact]], missing: str
-) -> Iterator[list[Any]]:
-    """Next to each annotator's label: whether it was used, or why not."""
-    people = sorted(
-        {annotator for ratings in units.values() for annotator in ratings.labels} | excluded.keys()
-    )
-    yield [
-        "item",
-        "unit",
-        *(column for annotator in people for column in (annotator, f"{annotator}_use")),
-    ]
-    for conversation, ratings in units.items():
-        for position, name in enumerate(ratings.names):
-            alone = _alone([labels[position] for labels in ratings.labels.values()])
-            row: list[Any] = [conversation, name]
-            for annotator in people:
-                label = ratings.labels[annotator][position] if annotator in ratings.labels else None
-                if annotator in ratings.labels:
-                    why = missing if label is None else alone
-                else:
-                    reason = excluded.get(annotator, {}).get(conversation)
-                    why = in_english(reason) if reason else "not assigned"
-                row += [label, f"excluded: {why}" if why else "used"]
-            yield row
-
-
-def _alone(labels: Sequence[Any]) -> str:
-    """Why a label is compared with no other; empty where it is."""
-    if len(labels) == 1:
-        return "nobody else submitted it"
-    return "nobody else judged it" if len(labels) - labels.count(None) == 1 else ""
-
-
-def _why_missing(asked: Asked) -> str:
-    if asked.selection.origin == "typed":
-        return "labelled through a suggestion"
-    return LAYERS[asked.layer].words.no_unit
-
-
-def _name(round_: Round, layer: str, is_wide: bool) -> str:
-    parts = [round_.project.slug, f"round-{round_.number}"]
-    if len(round_.project.layers) > 1:
-        parts.append(layer)
-    return "-".join([*parts, "ratings", *(["wide"] if is_wide else [])])

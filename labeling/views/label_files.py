@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import (
-    FileResponse,
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseBase,
-    StreamingHttpResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -26,12 +17,9 @@ from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
-from labeling.models import Look, Project, Upload
+from labeling.models import Project, Upload
 from labeling.services import access, blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
-from labeling.services.exchange.archives import zipped
-from labeling.services.gold import looks
-from labeling.services.gold.looks import Sight
 from labeling.translation import translated
 
 
@@ -44,34 +32,9 @@ def label_files(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
     project, viewer = access.readable(request.user, slug), cast(User, request.user)
-    looks.require(viewer, looks.test_sets(project), Sight(Look.Purpose.EXPORT))
-    if format == "native":
-        return _streamed(label_exports.native_lines(project, viewer), f"{slug}-labels.jsonl")
-    if format == "labelstudio":
-        return _streamed(
-            label_exports.labelstudio_text(project, viewer), f"{slug}-labelstudio.json"
-        )
-    if format == "doccano":
-        return _zipped(project, viewer, f"{slug}-doccano.zip")
-    raise Http404(_("There is no format “{format}”.").format(format=format))
-
-
-def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
-    kind = "application/json" if name.endswith(".json") else "application/x-ndjson"
-    return StreamingHttpResponse(
-        lines,
-        content_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
-
-
-def _zipped(project: Project, viewer: User, name: str) -> FileResponse:
-    """A file per annotator."""
-
-    def write(folder: Path) -> list[Path]:
-        return label_exports.export_labels(project, format="doccano", folder=folder, viewer=viewer)
-
-    return zipped(write, name)
+    if format not in label_exports.FORMATS:
+        raise Http404(_("There is no format “{format}”.").format(format=format))
+    return label_exports.download(project, format, viewer)
 
 
 @require_POST

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
-from labeling.domain.csv_cells import safe_row
 from labeling.forms.audit import AuditFilter
 from labeling.models import Project
 from labeling.services import access, progress
+from labeling.services.csv_files import csv_file
 from labeling.services.gold import looks
 from labeling.views import activity
 from labeling.views.members import members_of
@@ -109,7 +108,7 @@ def _rounds(project: Project, request: HttpRequest) -> Rows:
 
 def _audit(project: Project, request: HttpRequest) -> Rows:
     """With the filters of the page, and all of it, newest first."""
-    form = AuditFilter(request.GET, verbs=sorted(activity.WORDS))
+    form = AuditFilter(request.GET)
     yield ["at", "actor", "event", "object", "number", "words"]
     events = form.narrow(project.events.select_related("actor"))
     for event in events.iterator(chunk_size=CHUNK):
@@ -137,27 +136,3 @@ TABLES: dict[str, Callable[[Project, HttpRequest], Rows]] = {
     "audit": _audit,
     "looks": _looks,
 }
-
-
-# --- CSV ------------------------------------------------------------------------------------------
-
-
-def csv_file(name: str, rows: Iterable[Sequence[Any]]) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        _lines(rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
-    )
-
-
-class _Line:
-    """A file that hands back what is written, so that csv can write into a stream."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    for row in rows:
-        yield writer.writerow(safe_row(row))

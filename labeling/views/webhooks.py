@@ -15,14 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.webhooks import WebhookForm, initial_of
 from labeling.models import Project, Round, Webhook, WebhookDelivery
-from labeling.services import access, outbox
+from labeling.services import access
 from labeling.services.webhooks import webhooks as service
-from labeling.views import activity, once
+from labeling.views import once
 from labeling.views.paging import page_of, query_of
 from labeling.words import words
 
 State = WebhookDelivery.State
-VERBS = sorted(set(activity.WORDS) - {outbox.TEST})
 
 
 @require_http_methods(["GET", "POST"])
@@ -31,7 +30,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """All of them, and a new one, whose secret is shown by the page after the form, once."""
     project = access.led(request.user, slug)
     kind = f"webhook-{project.pk}"
-    form = WebhookForm(_sent(request), verbs=VERBS)
+    form = WebhookForm(_sent(request))
     if request.method == "POST" and form.is_valid():
         try:
             added = service.add(
@@ -63,9 +62,7 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One webhook: its events, and the log of what was sent."""
     project = access.led(request.user, slug)
     webhook = _webhook(project, pk)
-    form = WebhookForm(
-        request.POST or None, verbs=VERBS, initial=initial_of(webhook.url, webhook.verbs)
-    )
+    form = WebhookForm(request.POST or None, initial=initial_of(webhook.url, webhook.verbs))
     if request.method == "POST" and form.is_valid():
         try:
             service.change(

@@ -294,6 +294,18 @@ EXPECTED = {
     "api-disagreement": Row(403, 404, 404, 409, 409),
     "api-remarks": Row(403, 404, 404, 403, 400, post=True),
     "api-outcome": Row(403, 405, 405, 405, 405),
+    "api-agreement-ratings": API_READERS,
+    "api-labels": API_READERS,
+    "api-imports": API_READERS,
+    "api-import": API_READERS,
+    "api-events": API_READERS,
+    "api-webhooks": Row(403, 404, 404, 403, 200),
+    "api-webhook": Row(403, 404, 404, 403, 200),
+    "api-webhook-secret": Row(403, 404, 404, 403, 201, post=True),
+    "api-webhook-test": Row(403, 404, 404, 403, 202, post=True),
+    "api-deliveries": Row(403, 404, 404, 403, 200),
+    "api-delivery-again": Row(403, 404, 404, 403, 202, post=True),
+    "api-look-budget": API_READERS,
     "api-adjudications": API_READERS,
     "api-adjudication-accept": Row(403, 404, 404, 403, 400, post=True),
     "api-reviews": API_READERS,
@@ -312,7 +324,7 @@ EXPECTED = {
     "api-gold-proof": API_READERS,
     "api-gold-export": API_READERS,
     "api-gold-verify": API_READERS,
-    "api-gold-diff": Row(403, 404, 404, 404, 404),  # it has no parent
+    "api-gold-diff": Row(403, 404, 404, 400, 400),  # it has no parent
     "api-gold-corrections": Row(403, 404, 404, 403, 400, post=True),  # it was labelled here
     "api-gold-disputes": Row(403, 404, 404, 400, 400, post=True),
     "api-freezes": API_READERS,
@@ -339,6 +351,8 @@ EXPECTED = {
     "api-gate-thresholds": API_READERS,
     "api-run-predictions": Row(403, 404, 404, 400, 400, post=True),
     "api-run-case": API_READERS,
+    "api-run-document": Row(403, 404, 404, 404, 404),  # the pipeline wrote none
+    "api-run-plot": API_READERS,
     "api-run-notes": API_READERS,
     "api-run-baseline": API_READERS,
     "api-run-gate": API_READERS,

@@ -141,3 +141,12 @@ def test_an_answer_whose_number_is_too_large_is_unknown(
     )
 
     assert response.status_code == 404
+
+
+def test_a_post_without_its_last_slash_stays_a_post(project: Project, admin: User) -> None:
+    response = client_of(admin).post(
+        "/api/projects", {"name": "Second"}, content_type="application/json", follow=True
+    )
+
+    assert response.redirect_chain == [("/api/projects/", 308)]
+    assert (response.status_code, response.json()["slug"]) == (201, "second")

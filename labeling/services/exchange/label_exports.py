@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
+from django.http import FileResponse, StreamingHttpResponse
 
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
@@ -21,17 +22,47 @@ from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import FileAnswer, FileConversation, FileDecision
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
-from labeling.models import Adjudication, Annotation, Assignment, Project, Round, Transcript
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Look,
+    Project,
+    Round,
+    Transcript,
+)
 from labeling.services import blindness
+from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.building import build
 from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.gold_formats import json_list
-from labeling.services.gold import releases
+from labeling.services.gold import looks, releases
+from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
 FORMATS = ("native", "labelstudio", "doccano")
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 CHUNK = 500  # conversations in memory at a time
+
+
+def download(project: Project, format: str, viewer: User) -> StreamingHttpResponse | FileResponse:
+    """In one of the formats. Who would see answers about test items says why first."""
+    looks.require(viewer, looks.test_sets(project), Sight(Look.Purpose.EXPORT))
+    if format == "doccano":  # a file per annotator
+
+        def write(folder: Path) -> list[Path]:
+            return export_labels(project, format=format, folder=folder, viewer=viewer)
+
+        return zipped(write, f"{project.slug}-doccano.zip")
+    kind, name, lines = {
+        "native": ("application/x-ndjson", "labels.jsonl", native_lines),
+        "labelstudio": ("application/json", "labelstudio.json", labelstudio_text),
+    }[format]
+    return StreamingHttpResponse(
+        lines(project, viewer),
+        content_type=f"{kind}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{project.slug}-{name}"'},
+    )
 
 
 def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignment]:

@@ -20,7 +20,9 @@ from labeling.domain.errors import RuleError
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
 from labeling.models import Project, Webhook, WebhookDelivery
 from labeling.services import events, outbox, projects
+from labeling.words import EVENTS
 
+VERBS = sorted(EVENTS.keys() - {outbox.TEST})
 MOST = 20  # of one project: each event is written down for each of them
 OVERLAP_HOURS = 24  # how long a replaced secret also signs
 

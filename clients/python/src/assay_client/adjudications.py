@@ -125,6 +125,11 @@ class Reviews(Part):
         query = said(state=state, annotator=annotator)
         return self._rows(self._path("reviews"), models.ReviewRow.model_validate, query)
 
+    def get(self, annotation: int) -> Rows[models.Review]:
+        """The verdicts on one answer."""
+        path = Part(self._transport)._path("reviews", annotation)
+        return self._rows(path, models.Review.model_validate)
+
     def give(
         self,
         annotation: int,

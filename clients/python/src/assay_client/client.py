@@ -8,10 +8,11 @@ from typing import Self
 
 import httpx
 
-from assay_client.gold import GoldReleases, Looks
+from assay_client import models
+from assay_client.gold import Disputes, GoldReleases, Looks
 from assay_client.labeling import OwnWork
 from assay_client.projects import ProjectPart, Projects
-from assay_client.runs import Runs
+from assay_client.runs import Experiments, Pipelines, Runs
 from assay_client.transport import Retries, Transport
 from assay_client.trials import Trials
 
@@ -55,7 +56,10 @@ class Client:
         self.work = OwnWork(self._transport)
         self.gold = GoldReleases(self._transport)
         self.looks = Looks(self._transport)
+        self.disputes = Disputes(self._transport)
+        self.pipelines = Pipelines(self._transport)
         self.runs = Runs(self._transport)
+        self.experiments = Experiments(self._transport)
         self.trials = Trials(self._transport)
 
     @classmethod
@@ -66,6 +70,10 @@ class Client:
     def project(self, slug: str) -> ProjectPart:
         """Everything of one project. Asks the server nothing yet."""
         return self.projects[slug]
+
+    def status(self) -> models.Status:
+        """What workers do and have to do, for the projects that you read."""
+        return models.Status.model_validate(self._transport.get("/api/status/"))
 
     def close(self) -> None:
         self._transport.close()

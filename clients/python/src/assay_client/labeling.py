@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -85,6 +85,36 @@ class OwnWork(Part):
         path = self._path("annotations", assignment, "reopen")
         return models.Annotation.model_validate(self._transport.post(path))
 
+    def revisions(self, assignment: int) -> Rows[models.Revision]:
+        """Every accepted save, newest first."""
+        return self._rows(
+            self._path("annotations", assignment, "revisions"), models.Revision.model_validate
+        )
+
+    def revision(self, assignment: int, version: int) -> models.RevisionDetail:
+        """One of them with its labels, and what has changed since."""
+        path = self._path("annotations", assignment, "revisions", version)
+        return models.RevisionDetail.model_validate(self._transport.get(path))
+
+    def restore(self, assignment: int, version: int) -> models.Annotation:
+        """Make the labels of an earlier revision the newest draft."""
+        body = {
+            "version": version,
+            "base_version": self.get(assignment).version,
+            "client": self._page,
+            "seq": next(self._saves),
+        }
+        path = self._path("annotations", assignment, "restore")
+        return models.Annotation.model_validate(self._transport.post(path, body))
+
+    def hold(self, assignment: int) -> None:
+        """Reserve what was taken from a pool for longer."""
+        self._transport.post(self._path("queue", assignment, "lease"))
+
+    def give_back(self, assignment: int) -> None:
+        """Give it back to the pool."""
+        self._transport.delete(self._path("queue", assignment, "lease"))
+
     def suggestions(self, assignment: int) -> models.Suggestions:
         """What pipelines suggest, after your own first pass."""
         path = self._path("annotations", assignment, "suggestions")
@@ -93,6 +123,23 @@ class OwnWork(Part):
     def finish_first_pass(self, assignment: int) -> models.Suggestions:
         path = self._path("annotations", assignment, "first-pass")
         return models.Suggestions.model_validate(self._transport.post(path))
+
+    def dismiss(
+        self, assignment: int, suggestions: Sequence[Mapping[str, Any]]
+    ) -> models.Suggestions:
+        """Say which suggested labels you do not want, each as ``{"id": …, "uid": …}``."""
+        path = self._path("annotations", assignment, "suggestions")
+        answer = self._transport.put(path, {"dismissed": list(suggestions)})
+        return models.Suggestions.model_validate(answer)
+
+    def mentions(self) -> Rows[models.Mention]:
+        """Comments that mention you and are not settled, newest first."""
+        return self._rows(self._path("mentions"), models.Mention.model_validate)
+
+    def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
+        """Settle the thread of a comment, or take it up again."""
+        path = self._path("comments", comment, "resolve")
+        return models.Comment.model_validate(self._transport.post(path, {"resolved": resolved}))
 
     def comments(self, assignment: int) -> Rows[models.Comment]:
         """Comments on the conversation, oldest first."""

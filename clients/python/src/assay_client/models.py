@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     import pandas
@@ -91,6 +91,18 @@ class Member(Model):
     username: str
     name: str
     role: str
+    by_invitation: bool
+
+
+class MemberDetail(Member):
+    open_work: int
+
+
+class Moved(Model):
+    """Open assignments that went to somebody else, or back to nobody."""
+
+    moved: int
+    taken_back: int
 
 
 class HandedOn(Model):
@@ -112,7 +124,7 @@ class Invitation(Model):
 
 
 class NewInvitation(Invitation):
-    link: str
+    link: str = Field(repr=False)
     """Shown this once: the server stores only its digest."""
 
 
@@ -129,6 +141,87 @@ class Admission(Model):
     state: str
     tries: int
     tries_left: int
+
+
+class Calibration(Admission):
+    """Your own, with the assignments that are left in it."""
+
+    assignments: list[int]
+
+
+class Target(Model):
+    name: str
+    wanted: int
+    labelled: int
+    gold: int
+    missing: int
+
+
+class Targets(Model):
+    layers: list[Target]
+    difficulty: list[Target]
+
+
+class Event(Model):
+    """An entry of the audit log."""
+
+    id: int
+    at: datetime
+    actor: str | None
+    verb: str
+    object_type: str
+    object_id: str
+    details: dict[str, Any]
+
+
+class Webhook(Model):
+    id: int
+    url: str
+    verbs: list[str]
+    active: bool
+    failures_in_a_row: int
+    waiting: int
+    failed: int
+
+
+class NewWebhook(Webhook):
+    secret: str = Field(repr=False)
+    """Shown this once."""
+
+
+class Delivery(Model):
+    id: int
+    message_id: str
+    verb: str
+    at: datetime
+    state: str
+    attempts: int
+    outcome: str
+    status: int | None
+    tried_at: datetime | None
+
+
+class Job(Model):
+    """Something that a worker does or has to do."""
+
+    kind: str
+    key: int
+    project: str | None
+    title: str
+    is_at_work: bool
+    is_stuck: bool
+    since: datetime
+    done: int | None
+    total: int | None
+
+
+class Status(Model):
+    at: datetime
+    workers_alive: int
+    last_worker_seen_at: datetime | None
+    waiting_since: datetime | None
+    jobs: list[Job]
+    failures: list[dict[str, Any]]
 
 
 # --- conversations and guidelines ---------------------------------------------------------------
@@ -182,6 +275,35 @@ class Imported(Model):
     notes: list[str]
 
 
+class StoredLabels(Model):
+    """What a file of labels held; counts are answers."""
+
+    read: int
+    new: int
+    unchanged: int
+    decisions: int
+    rounds: list[int]
+    annotators: list[str]
+    created: list[str]
+    needs_reason: bool
+    notes: list[str]
+
+
+class ImportReport(Model):
+    id: int
+    format: str
+    files: list[dict[str, Any]]
+    created_by: str | None
+    created_at: datetime
+
+
+class ImportFault(Model):
+    kind: str
+    file: str
+    place: str
+    text: str
+
+
 class Guideline(Model):
     version: int
     summary: str
@@ -193,6 +315,17 @@ class GuidelineDetail(Guideline):
     body: str
     against: int | None
     changes: list[dict[str, Any]]
+
+
+class Superseded(Model):
+    """An answer that follows an older version of the guidelines."""
+
+    annotation: int
+    conversation: str
+    annotator: str
+    round: int
+    guideline: int
+    checks: list[dict[str, Any]]
 
 
 # --- labeling -----------------------------------------------------------------------------------
@@ -233,10 +366,26 @@ class Annotation(Model):
     locked_at: datetime | None
 
 
+class Revision(Model):
+    version: int
+    kind: str
+    saved_at: datetime
+    author: str
+    empty: bool
+
+
+class RevisionDetail(Revision):
+    payload: Labels
+    current_version: int
+    since: dict[str, Any]
+    """What has changed up to the current version."""
+
+
 class Suggestions(Model):
     state: str
     reason: str
     suggestions: list[dict[str, Any]]
+    dismissed: list[dict[str, Any]]
 
 
 class Comment(Model):
@@ -246,8 +395,14 @@ class Comment(Model):
     label_uid: str
     body: str
     author: str
+    mentions: list[str]
     created_at: datetime
     resolved_by: str | None
+
+
+class Mention(Comment):
+    project: str
+    conversation: str
 
 
 # --- agreement, discussion, adjudication --------------------------------------------------------
@@ -277,6 +432,14 @@ class Agreement(Model):
         from assay_client.paging import to_pandas
 
         return to_pandas(self.pairs)
+
+
+class ConversationAgreement(Model):
+    conversation_id: int
+    conversation: str
+    annotators: int
+    units: int
+    differing: int
 
 
 class Disagreement(Model):
@@ -394,6 +557,53 @@ class GoldItem(Model):
     synthetic: bool
 
 
+class GoldItemDetail(GoldItem):
+    document: dict[str, Any]
+    """The text, the labels and where each comes from, as hashed."""
+
+
+class GoldChange(Model):
+    item_id: str
+    kind: str
+    how: list[str] | None
+    split: list[str] | None
+    text: bool
+    messages: list[dict[str, Any]]
+    labels: list[dict[str, Any]]
+
+
+class Dispute(Model):
+    id: int
+    gold: str
+    item_id: str
+    layer: str
+    state: str
+    n_verdicts: int
+    opened_at: datetime
+    may_judge: bool
+    why_not: str
+
+
+class DisputeDetail(Dispute):
+    label_uid: str
+    gold_label: dict[str, Any] | None
+    proposal: dict[str, Any] | None
+    reason: str
+    opened_by: str
+    verdicts: list[dict[str, Any]]
+    decided_by: str | None
+
+
+class BlindDispute(Model):
+    """Two labels, of which nothing says which is in gold."""
+
+    id: int
+    layer: str
+    a: dict[str, Any] | None
+    b: dict[str, Any] | None
+    conversation: list[dict[str, Any]]
+
+
 class LintKind(Model):
     kind: str
     number: int
@@ -416,6 +626,17 @@ class LintFinding(Model):
     message: str
     conversation: str | None
     waiver: int | None
+
+
+class LintWaiver(Model):
+    id: int
+    layer: str
+    kind: str
+    number: int
+    reason: str
+    by: str | None
+    at: datetime
+    withdrawn_at: datetime | None
 
 
 class Verified(Model):
@@ -474,6 +695,61 @@ class Case(Model):
     error: str
     seconds: float | None
     scores: list[Score]
+
+
+class CaseDetail(Case):
+    item_id: str
+    split: str
+    output: dict[str, Any] | None
+    gold: dict[str, Any]
+    answer: dict[str, Any] | None
+
+
+class Notes(Model):
+    tags: list[str]
+    note: str
+
+
+class Baseline(Model):
+    run: int
+    since: datetime
+    by: str | None
+    number: int
+
+
+class Pipeline(Model):
+    name: str
+    title: str
+    summary: str
+    layers: list[str]
+    needs_model: bool
+    floor: bool
+    suggests: bool
+    defaults: dict[str, Any]
+    options: dict[str, Any]
+
+
+class Experiment(Model):
+    """A finished run as a line of the log."""
+
+    experiment_id: int
+    date: str
+    name: str
+    gold: str
+    layer: str
+    pipeline: str
+    cases: int | None
+    sealed: bool
+    config: dict[str, Any]
+
+
+class Thresholds(Model):
+    """What the gate asks of runs that are launched from now on."""
+
+    thresholds: dict[str, float]
+    defaults: dict[str, float]
+    max_drop: float
+    min_coverage: float | None
 
 
 class MetricComparison(Model):

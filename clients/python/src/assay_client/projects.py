@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 from assay_client import models
 from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
-from assay_client.gold import Freeze, Freezes, Lint
+from assay_client.gold import Freeze, Freezes, Lint, ProjectDisputes
 from assay_client.paging import Rows
 from assay_client.part import Part, said
-from assay_client.transport import Upload
+from assay_client.transport import File, uploads
 from assay_client.waiting import wait_until
+from assay_client.webhooks import Webhooks
 
 Role = Literal["annotator", "researcher", "lead"]
-File = str | os.PathLike[str] | Upload
-"""A path, or a name with what is in the file."""
 
 
 class Projects(Part):
@@ -79,7 +79,12 @@ class ProjectPart(Part):
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
         self.lint = Lint(transport, root)
+        self.disputes = ProjectDisputes(transport, root)
+        self.labels = LabelFiles(transport, root)
+        self.imports = Imports(transport, root)
+        self.webhooks = Webhooks(transport, root)
         self.primary_metrics = PrimaryMetrics(transport, root)
+        self.thresholds = GateThresholds(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
@@ -110,6 +115,74 @@ class ProjectPart(Part):
         changed: dict[str, Any] = answer["settings"]
         return changed
 
+    def targets(self) -> models.Targets:
+        """How much gold is wanted and missing."""
+        return models.Targets.model_validate(self._transport.get(self._path("targets")))
+
+    def set_targets(
+        self, *, layers: Mapping[str, int], difficulty: Mapping[str, int]
+    ) -> models.Targets:
+        """In place of those that there are (leads)."""
+        body = {"layers": dict(layers), "difficulty": dict(difficulty)}
+        return models.Targets.model_validate(self._transport.put(self._path("targets"), body))
+
+    def calibration(self) -> models.Calibration:
+        """Where you are on the way to full labeling."""
+        return models.Calibration.model_validate(self._transport.get(self._path("calibration")))
+
+    def calibrate(self) -> models.Calibration:
+        """Begin your own calibration, or try again."""
+        return models.Calibration.model_validate(self._transport.post(self._path("calibration")))
+
+    def move_work(self, username: str, *, to: str = "") -> models.Moved:
+        """Give somebody's open work to somebody else, or only take it back (leads)."""
+        path = self._path("people", username, "move")
+        return models.Moved.model_validate(self._transport.post(path, {"to": to}))
+
+    def events(
+        self,
+        *,
+        actor: str | None = None,
+        verb: str | None = None,
+        object_type: str | None = None,
+        object_id: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> Rows[models.Event]:
+        """The audit log, newest first."""
+        query = said(
+            actor=actor,
+            verb=verb,
+            object_type=object_type,
+            object_id=object_id,
+            since=since and since.isoformat(),
+            until=until and until.isoformat(),
+        )
+        return self._rows(self._path("events"), models.Event.model_validate, query)
+
+    def status(self) -> models.Status:
+        """What workers do and have to do for it."""
+        return models.Status.model_validate(self._transport.get(self._path("status")))
+
+    def free(self, job: models.Job) -> models.Status:
+        """Take a stuck job from whoever holds it (leads)."""
+        path, body = self._path("status", "free"), {"kind": job.kind, "key": job.key}
+        return models.Status.model_validate(self._transport.post(path, body))
+
+    def look_budget(self) -> int | None:
+        """How often the test items of each release may be looked at; None: no limit."""
+        budget: int | None = self._transport.get(self._path("looks", "budget"))["looks"]
+        return budget
+
+    def set_look_budget(self, looks: int | None, reason: str) -> None:
+        body = {"looks": looks, "reason": reason}
+        self._transport.put(self._path("looks", "budget"), body)
+
+    def judge(self, kind: str, sha256: str) -> dict[str, Any]:
+        """One judge of answers, with every attempt to certify it."""
+        judge: dict[str, Any] = self._transport.get(self._path("judges", kind, sha256))
+        return judge
+
     def __repr__(self) -> str:
         return f"<Project {self.slug}>"
 
@@ -117,6 +190,10 @@ class ProjectPart(Part):
 class Members(Part):
     def list(self) -> Rows[models.Member]:
         return self._rows(self._path("members"), models.Member.model_validate)
+
+    def get(self, id: int) -> models.MemberDetail:
+        """One role, with the open work that goes with it."""
+        return models.MemberDetail.model_validate(self._transport.get(self._path("members", id)))
 
     def add(self, username: str, role: Role) -> models.Member:
         body = {"username": username, "role": role}
@@ -136,6 +213,10 @@ class Members(Part):
 class Invitations(Part):
     def list(self) -> Rows[models.Invitation]:
         return self._rows(self._path("invitations"), models.Invitation.model_validate)
+
+    def get(self, id: int) -> models.Invitation:
+        path = self._path("invitations", id)
+        return models.Invitation.model_validate(self._transport.get(path))
 
     def create(self, role: Role, *, uses: int = 1, days: int | None = None) -> models.NewInvitation:
         """A link for one or several people; it is shown this once."""
@@ -169,6 +250,32 @@ class Conversations(Part):
         """With its messages."""
         path = self._path("conversations", id)
         return models.ConversationDetail.model_validate(self._transport.get(path))
+
+    def comments(self, id: int) -> Rows[models.Comment]:
+        """Oldest first."""
+        path = self._path("conversations", id, "comments")
+        return self._rows(path, models.Comment.model_validate)
+
+    def comment(
+        self,
+        id: int,
+        body: str,
+        *,
+        message_index: int | None = None,
+        annotation: int | None = None,
+        label_uid: str | None = None,
+        reply_to: int | None = None,
+    ) -> models.Comment:
+        """On all of it, on a message, or on a label of an answer (leads)."""
+        sent = said(
+            body=body,
+            message_index=message_index,
+            annotation=annotation,
+            label_uid=label_uid,
+            reply_to=reply_to,
+        )
+        path = self._path("conversations", id, "comments")
+        return models.Comment.model_validate(self._transport.post(path, sent))
 
     def answers(self, id: int) -> models.Answers:
         """What everybody answered, side by side (leads and researchers)."""
@@ -217,6 +324,68 @@ class Guidelines(Part):
         path = self._path("guidelines")
         return models.Guideline.model_validate(self._transport.post(path, sent))
 
+    def starter(self) -> str:
+        """A text to start from, for the layers of the project."""
+        text: str = self._transport.get(self._path("guidelines", "starter"))["body"]
+        return text
+
+    def worklist(self) -> Rows[models.Superseded]:
+        """Answers that follow an older version."""
+        path = self._path("guidelines", "worklist")
+        return self._rows(path, models.Superseded.model_validate)
+
+    def check(self, annotation: int, *, stands: bool, note: str = "") -> models.Superseded:
+        """Whether the labels of such an answer still stand (leads)."""
+        body = {"annotation": annotation, "stands": stands, "note": note}
+        path = self._path("guidelines", "worklist")
+        return models.Superseded.model_validate(self._transport.post(path, body))
+
+
+class LabelFiles(Part):
+    """Everybody's labels as files."""
+
+    def download(
+        self,
+        to: str | os.PathLike[str],
+        form: Literal["native", "labelstudio", "doccano"] = "native",
+    ) -> Path:
+        """All submitted and skipped answers: JSON Lines, JSON, or a zip with a file for each."""
+        return self._transport.download(self._path("labels"), to, {"form": form})
+
+    def store(
+        self,
+        file: File,
+        *,
+        format: str | None = None,
+        create_annotators: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> models.StoredLabels:
+        """Store the answers of a file, all or none (leads); with ``dry_run`` only say what."""
+        fields = said(format=format, reason=reason)
+        fields |= {
+            name: "true"
+            for name, is_set in (("create_annotators", create_annotators), ("dry_run", dry_run))
+            if is_set
+        }
+        answer = self._transport.upload(self._path("labels"), uploads([file]), fields)
+        return models.StoredLabels.model_validate(answer)
+
+
+class Imports(Part):
+    """Reports of imports of published files."""
+
+    def list(self) -> Rows[models.ImportReport]:
+        """Newest first."""
+        return self._rows(self._path("imports"), models.ImportReport.model_validate)
+
+    def faults(
+        self, id: int, *, file: str | None = None, kind: str | None = None
+    ) -> Rows[models.ImportFault]:
+        """What was wrong in its files."""
+        query = said(file=file, kind=kind)
+        return self._rows(self._path("imports", id), models.ImportFault.model_validate, query)
+
 
 class Rounds(Part):
     def list(self) -> Rows[models.Round]:
@@ -261,6 +430,49 @@ class Rounds(Part):
         """What :meth:`open` would hand out with these options."""
         body = said(kind=kind, dry_run=True, **options)
         return models.RoundPlan.model_validate(self._transport.post(self._path("rounds"), body))
+
+    def add(
+        self,
+        to: int,
+        *,
+        conversations: Sequence[str] | None = None,
+        number: int | None = None,
+        **options: Any,
+    ) -> int:
+        """Add conversations to open full labeling (leads). Says how many it were."""
+        body = said(conversations=conversations, number=number, **options)
+        added: int = self._transport.post(self._path("rounds", to, "conversations"), body)["added"]
+        return added
+
+    def state_empty(self, number: int, layer: str) -> None:
+        """State that nothing was to be found on a layer that nobody used (leads)."""
+        self._transport.put(self._path("rounds", number, "layers", layer, "empty"), {})
+
+    def withdraw_empty(self, number: int, layer: str) -> None:
+        self._transport.delete(self._path("rounds", number, "layers", layer, "empty"))
+
+    def take_off(self, number: int, layer: str) -> None:
+        """Label such a layer no longer in the project (leads)."""
+        self._transport.post(self._path("rounds", number, "layers", layer, "off"))
+
+    def ratings(
+        self,
+        number: int,
+        to: str | os.PathLike[str],
+        *,
+        layer: str | None = None,
+        shape: Literal["long", "wide"] = "long",
+    ) -> Path:
+        """What annotators said, unit by unit, as CSV."""
+        path, query = self._path("rounds", number, "agreement", "ratings"), said(layer=layer)
+        return self._transport.download(path, to, {**query, "shape": shape})
+
+    def agreement_by_conversation(
+        self, number: int, layer: str | None = None
+    ) -> Rows[models.ConversationAgreement]:
+        """Most disagreement first, once agreement is measured."""
+        path = self._path("rounds", number, "agreement", "conversations")
+        return self._rows(path, models.ConversationAgreement.model_validate, said(layer=layer))
 
     def close(self, number: int) -> models.Round:
         """End full labeling."""
@@ -319,6 +531,15 @@ class Admissions(Part):
     def list(self) -> Rows[models.Admission]:
         return self._rows(self._path("admissions"), models.Admission.model_validate)
 
+    def get(self, username: str) -> models.Admission:
+        path = self._path("admissions", username)
+        return models.Admission.model_validate(self._transport.get(path))
+
+    def allow_another_try(self, username: str) -> models.Admission:
+        """After the last one (leads)."""
+        path = self._path("admissions", username, "another-try")
+        return models.Admission.model_validate(self._transport.post(path))
+
     def let_in(self, username: str, reason: str) -> models.Admission:
         path = self._path("admissions", username)
         return models.Admission.model_validate(self._transport.post(path, {"reason": reason}))
@@ -337,8 +558,21 @@ class PrimaryMetrics(Part):
         return metrics
 
 
-def uploads(files: Sequence[File]) -> list[Upload]:
-    return [
-        file if isinstance(file, tuple) else (Path(file).name, Path(file).read_bytes())
-        for file in files
-    ]
+class GateThresholds(Part):
+    """What the gate asks of runs that are launched from now on."""
+
+    def get(self) -> models.Thresholds:
+        path = self._path("gate-thresholds")
+        return models.Thresholds.model_validate(self._transport.get(path))
+
+    def set(
+        self,
+        thresholds: Mapping[str, float | None],
+        *,
+        max_drop: float | None = None,
+        min_coverage: float | None = None,
+    ) -> models.Thresholds:
+        """By metric (leads): None asks nothing of it; what is not named has its default."""
+        body = said(thresholds=dict(thresholds), max_drop=max_drop, min_coverage=min_coverage)
+        path = self._path("gate-thresholds")
+        return models.Thresholds.model_validate(self._transport.put(path, body))

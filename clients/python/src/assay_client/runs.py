@@ -14,7 +14,7 @@ from assay_client import models
 from assay_client.errors import WorkFailed
 from assay_client.paging import Rows
 from assay_client.part import Part, said
-from assay_client.transport import Query
+from assay_client.transport import File, Query, uploads
 from assay_client.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -79,6 +79,35 @@ class Run(models.Model):
             self._runs._path("runs", self.id, "cases"), models.Case.model_validate
         )
 
+    def case(self, id: int) -> models.CaseDetail:
+        """One case: output, gold, and every score with its detail."""
+        path = self._runs._path("runs", self.id, "cases", id)
+        return models.CaseDetail.model_validate(self._runs._transport.get(path))
+
+    def document(
+        self, case: int, to: str | os.PathLike[str], form: Literal["md", "html", "docx"] = "html"
+    ) -> Path:
+        """The requirements document of a case, as a file."""
+        path = self._runs._path("runs", self.id, "cases", case, "document")
+        return self._runs._transport.download(path, to, {"form": form})
+
+    def plot(
+        self, name: str, to: str | os.PathLike[str], form: Literal["svg", "csv"] = "svg"
+    ) -> Path:
+        """A plot of the run's page, as a picture or as its figures."""
+        path = self._runs._path("runs", self.id, "plots", name)
+        return self._runs._transport.download(path, to, {"form": form})
+
+    def notes(self) -> models.Notes:
+        path = self._runs._path("runs", self.id, "notes")
+        return models.Notes.model_validate(self._runs._transport.get(path))
+
+    def write_notes(self, *, tags: Sequence[str], note: str) -> models.Notes:
+        """In place of the tags and the note that there are."""
+        path = self._runs._path("runs", self.id, "notes")
+        body = {"tags": list(tags), "note": note}
+        return models.Notes.model_validate(self._runs._transport.put(path, body))
+
     def compare(self, *others: Run) -> models.Comparison:
         """``others`` next to this one, which is the baseline."""
         return self._runs.compare(self.id, [other.id for other in others])
@@ -89,6 +118,17 @@ class Run(models.Model):
         """Check the thresholds of the project, and with ``baseline`` what became worse since."""
         body = said(baseline=baseline and baseline.id, min_coverage=min_coverage)
         return models.Gate.model_validate(self._post("gate", body))
+
+    def last_gate(self) -> models.Gate | None:
+        """What its gate said last; None: nobody has asked it."""
+        last = self._runs._transport.get(self._runs._path("runs", self.id, "gate"))["last"]
+        return None if last is None else models.Gate.model_validate(last)
+
+    def baseline(self) -> models.Baseline | None:
+        """The chosen baseline of its gold and split."""
+        path = self._runs._path("runs", self.id, "baseline")
+        chosen = self._runs._transport.get(path)["baseline"]
+        return None if chosen is None else models.Baseline.model_validate(chosen)
 
     def choose_as_baseline(self, *, chosen: bool = True) -> None:
         self._post("baseline", {"chosen": chosen})
@@ -129,6 +169,10 @@ class Run(models.Model):
         """Try again what failed."""
         return self._control("retry")
 
+    def work_on(self, concurrency: int) -> RunDetail:
+        """Change how many cases are worked on at a time."""
+        return self._control("concurrency", concurrency=concurrency)
+
     def rescore(self) -> RunDetail:
         """Compute the scores again from the stored outputs."""
         return self._control("rescore")
@@ -158,13 +202,36 @@ class RunDetail(Run):
 
     def figure(self, metric: str) -> models.Aggregate:
         """The aggregate of one metric."""
-        return next(row for row in self.aggregates if row.metric == metric)
+        by_name = {row.metric: row for row in self.aggregates}
+        if metric not in by_name:
+            known = ", ".join(by_name) or "none yet"
+            raise KeyError(f"Run {self.id} has no figure {metric!r}; it has: {known}.")
+        return by_name[metric]
 
 
 class Runs(Part):
-    def list(self) -> Rows[Run]:
+    def list(
+        self,
+        *,
+        pipeline: str | None = None,
+        gold: str | models.Gold | None = None,
+        split: str | None = None,
+        status: str | None = None,
+        tag: str | None = None,
+        search: str | None = None,
+        mine: bool = False,
+    ) -> Rows[Run]:
         """The runs that you may read, newest first."""
-        return self._rows(self._path("runs"), self._run)
+        query = said(
+            pipeline=pipeline,
+            gold=gold and str(gold),
+            split=split,
+            status=status,
+            tag=tag,
+            search=search,
+            mine=mine or None,
+        )
+        return self._rows(self._path("runs"), self._run, query)
 
     def get(self, id: int) -> RunDetail:
         return self._detail(self._transport.get(self._path("runs", id)))
@@ -201,6 +268,20 @@ class Runs(Part):
         )
         return self._detail(self._transport.post(self._path("runs"), body))
 
+    def launch_file(
+        self,
+        gold: str | models.Gold,
+        file: File,
+        *,
+        split: str | None = None,
+        reason: str | None = None,
+        name: str | None = None,
+    ) -> RunDetail:
+        """Launch a run on the predictions of a file (JSON Lines), however many there are."""
+        fields = said(gold=str(gold), split=split, reason=reason, name=name)
+        path = self._path("runs", "predictions")
+        return self._detail(self._transport.upload(path, uploads([file]), fields))
+
     def estimate(
         self, gold: str | models.Gold, pipeline: str = "", **options: Any
     ) -> models.Estimate:
@@ -223,6 +304,30 @@ class Runs(Part):
         run = RunDetail.model_validate(answer)
         run._runs = self
         return run
+
+
+class Pipelines(Part):
+    """What can be launched."""
+
+    def list(self, *, layer: str | None = None) -> Rows[models.Pipeline]:
+        query = said(layer=layer)
+        return self._rows(self._path("pipelines"), models.Pipeline.model_validate, query)
+
+    def get(self, name: str) -> models.Pipeline:
+        return models.Pipeline.model_validate(self._transport.get(self._path("pipelines", name)))
+
+
+class Experiments(Part):
+    """The log of finished runs."""
+
+    def list(self, *, gold: str | None = None, sort: str | None = None) -> Rows[models.Experiment]:
+        """Newest first, or by ``run``, ``gold``, ``pipeline`` or ``primary`` (``-``: largest)."""
+        query = said(gold=gold, sort=sort)
+        return self._rows(self._path("experiments"), models.Experiment.model_validate, query)
+
+    def download(self, to: str | os.PathLike[str], *, gold: str | None = None) -> Path:
+        """All of it as CSV, oldest first."""
+        return self._transport.download(self._path("experiments", "file"), to, said(gold=gold))
 
 
 def _launch(gold: str | models.Gold, **fields: Any) -> dict[str, Any]:

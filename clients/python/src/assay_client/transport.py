@@ -22,6 +22,9 @@ Query = Mapping[str, str | int | float | bool | Sequence[str | int] | None]
 Upload = tuple[str, bytes]
 """The name of a file, and what is in it."""
 
+File = str | os.PathLike[str] | Upload
+"""A path, or a name with what is in the file."""
+
 MAY_PASS = {429, 502, 503, 504}
 """Answers after which the same request may succeed."""
 
@@ -138,6 +141,13 @@ class Transport:
                 continue
             return _accepted(response)
         raise Unreachable("No attempt was allowed: attempts has to be at least 1.")
+
+
+def uploads(files: Sequence[File]) -> list[Upload]:
+    return [
+        file if isinstance(file, tuple) else (Path(file).name, Path(file).read_bytes())
+        for file in files
+    ]
 
 
 def _may_pass(response: httpx.Response) -> bool:

@@ -1,0 +1,68 @@
+"""The audit log of a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import READING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.forms.audit import AuditFilter
+from labeling.models import Event
+from labeling.services import access
+from labeling.words import EVENTS, worded
+
+
+class EventOut(serializers.ModelSerializer[Event]):
+    actor = serializers.CharField(
+        source="actor.username", default=None, allow_null=True, help_text="null: a worker"
+    )
+    details = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Event
+        fields = ["id", "at", "actor", "verb", "object_type", "object_id", "details"]
+
+    def get_details(self, event: Event) -> dict[str, Any]:
+        """What else there is to say, by verb: `conversation`, `reason`, …"""
+        return dict(worded(event.data, with_codes=True))
+
+
+class EventPageOut(PageOut):
+    results = EventOut(many=True)
+
+
+FILTERS = [
+    OpenApiParameter("actor", str, description="User name"),
+    OpenApiParameter("verb", str, enum=sorted(EVENTS)),
+    OpenApiParameter("object_type", str),
+    OpenApiParameter("object_id", str, description="Also the id of a conversation"),
+    OpenApiParameter("since", OpenApiTypes.DATE),
+    OpenApiParameter("until", OpenApiTypes.DATE, description="The last day"),
+]
+
+
+class EventsView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[*FILTERS, *NEWEST_FIRST],
+        responses={200: EventPageOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Who did what, newest first (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        chosen = AuditFilter(request.query_params)
+        if not chosen.is_valid():
+            raise serializers.ValidationError(
+                {name: [str(each) for each in why] for name, why in chosen.errors.items()}
+            )
+        rows = chosen.narrow(project.events.select_related("actor"))
+        return page(request, rows, EventOut, newest_first=True)

@@ -1,0 +1,112 @@
+"""Everybody's labels as files: down for readers, up for leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.api.base import LEADING, ApiView
+from labeling.api.described import extend_schema
+from labeling.api.errors import ErrorOut
+from labeling.api.parsing import ShallowJSONParser
+from labeling.api.requests import asked, sent, user_of
+from labeling.forms.labels import LabelUploadForm
+from labeling.forms.uploads import MAX_BYTES
+from labeling.services import access
+from labeling.services.exchange import label_exports, label_imports
+from labeling.services.exchange.label_imports import LabelReport
+from labeling.words import in_english
+
+READ = [name for name, _title in LabelUploadForm.base_fields["format"].choices]  # type: ignore[attr-defined]
+
+
+class LabelsFormIn(serializers.Serializer[Any]):
+    form = serializers.ChoiceField(label_exports.FORMATS, default="native")
+
+
+class LabelsIn(serializers.Serializer[Any]):
+    file = serializers.FileField(allow_empty_file=True)
+    format = serializers.ChoiceField(READ, default="native")
+    create_annotators = serializers.BooleanField(
+        default=False, help_text="Make inactive accounts for people who are not in the project"
+    )
+    reason = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=1000,
+        help_text="Why these labels count; needed while no calibration round has passed",
+    )
+    dry_run = serializers.BooleanField(default=False)
+
+    def validate_file(self, file: UploadedFile) -> UploadedFile:
+        if (file.size or 0) > MAX_BYTES:
+            raise serializers.ValidationError(
+                _("The file is larger than 100 MB: import it with assay {command}.").format(
+                    command="import_labels"
+                )
+            )
+        return file
+
+
+class LabelsOut(serializers.Serializer[Any]):
+    read = serializers.IntegerField(help_text="Answers")
+    new = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    empty = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    decisions = serializers.IntegerField(help_text="New ones about the answers")
+    older = serializers.IntegerField(help_text="Decisions left out: somebody decided here since")
+    rounds = serializers.ListField(child=serializers.IntegerField(), help_text="Their numbers")
+    annotators = serializers.ListField(child=serializers.CharField())
+    created = serializers.ListField(child=serializers.CharField(), help_text="New accounts")
+    needs_reason = serializers.BooleanField()
+    notes = serializers.SerializerMethodField()
+
+    def get_notes(self, report: LabelReport) -> list[str]:
+        """What was converted or left out, with file and line"""
+        return [in_english(loss) for loss in report.losses]
+
+
+class LabelFilesView(ApiView):
+    scopes = LEADING
+    parser_classes = [MultiPartParser, ShallowJSONParser]  # a JSON body gets what is missing
+
+    @extend_schema(
+        parameters=[LabelsFormIn],
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "application/zip"): OpenApiTypes.BINARY,
+            400: ErrorOut,
+            403: ErrorOut,
+            404: ErrorOut,
+        },
+    )
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        """All submitted and skipped answers as a file (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        form = asked(request, LabelsFormIn)["form"]
+        return label_exports.download(project, form, user_of(request))
+
+    @extend_schema(
+        request={"multipart/form-data": LabelsIn},
+        responses={200: LabelsOut, 201: LabelsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Store the answers of a file, all or none (leads); with `dry_run` only say what."""
+        project = access.led(request.user, slug)
+        fields = sent(request, LabelsIn)
+        file = fields.pop("file")
+        report = label_imports.import_labels(
+            project=project, files=[(file.name or "file", file)], by=user_of(request), **fields
+        )
+        is_stored = report.is_new and not fields["dry_run"]
+        return Response(LabelsOut(report).data, status=201 if is_stored else 200)

@@ -1,0 +1,196 @@
+"""What pages have for download, import reports, the audit log, webhooks and budgets, by token."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from labeling.models import Annotation, Event, ImportReport, Project, Webhook
+from labeling.services import tokens
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+HERE = "/api/projects/orders/"
+SignedIn = Callable[[User], Client]
+
+
+def text_of(answer: Any) -> bytes:
+    return b"".join(answer.streaming_content)
+
+
+@pytest.fixture
+def lead(rita: User, signed_in: SignedIn) -> Client:
+    return signed_in(rita)
+
+
+@pytest.fixture
+def researcher(noor: User, signed_in: SignedIn) -> Client:
+    return signed_in(noor)
+
+
+def send(client: Client, method: str, path: str, body: object = None) -> Any:
+    return client.generic(method, HERE + path, json.dumps(body), "application/json")
+
+
+# --- labels and ratings ---------------------------------------------------------------------------
+
+
+def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(
+    project: Project, researcher: Client, lead: Client
+) -> None:
+    factories.answer_all(factories.open_full(project, 2))
+    other = factories.make_project("other")
+    factories.make_conversations(other, 2)
+    file = text_of(researcher.get(f"{HERE}labels/"))
+
+    def store(client: Client, **fields: Any) -> Any:
+        data = {"file": SimpleUploadedFile("labels.jsonl", file), "reason": "Pilot", **fields}
+        return client.post("/api/projects/other/labels/", data)
+
+    assert store(researcher).status_code == 403
+    tried = store(lead, dry_run="true")
+    assert (tried.status_code, tried.json()["new"]) == (200, 6)
+    assert not Annotation.objects.filter(assignment__round__project=other).exists()
+    stored = store(lead)
+    assert (stored.status_code, stored.json()["new"]) == (201, 6)
+    assert store(lead).json() == {**stored.json(), "new": 0, "unchanged": 6, "rounds": []}
+    refused = lead.post("/api/projects/other/labels/", {"file": SimpleUploadedFile("x", b"{")})
+    assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
+
+
+def test_labels_of_test_items_leave_only_for_a_reason(project: Project, researcher: Client) -> None:
+    full = factories.open_full(project, 2)
+    factories.answer_all(full)
+    project.conversations.filter(rounds=full).update(split="test")
+    release = factories.make_release(project, items=2)
+    assert release.items.filter(split="test").exists()
+
+    answer = researcher.get(f"{HERE}labels/?form=doccano")
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "look_reason_needed")
+
+
+def test_a_form_that_there_is_not_is_a_wrong_field(project: Project, researcher: Client) -> None:
+    for path in ("labels/?form=xls", "lint/findings/?kind=x", "disputes/?state=x"):
+        answer = researcher.get(HERE + path)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid"), path
+
+
+def test_ratings_are_a_table_once_agreement_is_measured(
+    project: Project, researcher: Client, lead: Client, ana: User, signed_in: SignedIn
+) -> None:
+    round_ = factories.open_calibration(project, 2)
+    address = f"{HERE}rounds/{round_.number}/agreement/ratings/"
+    assert researcher.get(address).status_code == 403  # blind
+    factories.answer_all(round_)
+    factories.work(project)
+
+    long = list(csv.DictReader(text_of(researcher.get(address)).decode().splitlines()))
+    wide = text_of(lead.get(f"{address}?shape=wide")).decode().splitlines()
+    assert {row["annotator"] for row in long} == {"ana", "ben", "cleo"}
+    assert wide[0] == "item,unit,ana,ana_use,ben,ben_use,cleo,cleo_use"
+    assert signed_in(ana).get(address).status_code == 404
+
+
+# --- what happened --------------------------------------------------------------------------------
+
+
+def test_the_audit_log_is_narrowed_as_on_its_page(
+    project: Project, researcher: Client, lead: Client
+) -> None:
+    send(lead, "PATCH", "settings/", {"description": "Ours"})
+
+    (changed,) = researcher.get(f"{HERE}events/?verb=project.changed").json()["results"]
+    assert (changed["actor"], changed["object_type"]) == ("rita", "project")
+    assert changed["details"]["fields"] == ["description"]
+    assert researcher.get(f"{HERE}events/?actor=ben").json()["results"] == []
+    wrong = researcher.get(f"{HERE}events/?since=soon&verb=x").json()
+    assert set(wrong["details"]["fields"]) == {"since", "verb"}
+
+
+def test_faults_of_an_import_are_pages(project: Project, researcher: Client) -> None:
+    fault = {"kind": "absent", "file": "a.json", "place": "qa/1", "text": "D1:9"}
+    report = ImportReport.objects.create(
+        project=project,
+        format="realtalk",
+        files=[{"name": "a.json"}],
+        counts=[{"file": "a.json"}],
+        faults=[fault, {**fault, "file": "b.json"}],
+    )
+
+    (listed,) = researcher.get(f"{HERE}imports/").json()["results"]
+    assert (listed["id"], listed["created_by"]) == (report.pk, None)
+    first = researcher.get(f"{HERE}imports/{report.pk}/?limit=1").json()
+    assert (first["results"], first["counts"]) == ([fault], [{"file": "a.json"}])
+    (second,) = researcher.get(first["next"]).json()["results"]
+    narrowed = researcher.get(f"{HERE}imports/{report.pk}/?file=b.json").json()["results"]
+    assert narrowed == [second]
+
+
+# --- webhooks and budgets -------------------------------------------------------------------------
+
+
+def test_a_lead_makes_tests_pauses_and_removes_a_webhook(project: Project, lead: Client) -> None:
+    url = "https://hooks.example.org/in?key=theirs"
+    made = send(lead, "POST", "webhooks/", {"url": url, "verbs": ["gold.frozen"]}).json()
+    here = f"webhooks/{made['id']}/"
+
+    assert made["secret"] == Webhook.objects.get().secret
+    assert "secret" not in lead.get(HERE + here).json()
+    assert send(lead, "POST", f"{here}secret/").json()["secret"] != made["secret"]
+    assert send(lead, "PATCH", here, {"active": False}).json()["active"] is False
+    kept = send(lead, "PATCH", here, {"verbs": []}).json()
+    assert (kept["url"], kept["verbs"], kept["active"]) == (url, [], False)
+    assert send(lead, "POST", f"{here}test/").status_code == 202
+    sent = lead.get(f"{HERE}{here}deliveries/?state=waiting").json()["results"]
+    assert "webhook.tested" in [row["verb"] for row in sent]
+    again = send(lead, "POST", f"{here}deliveries/{sent[0]['id']}/again/").json()
+    assert again["message_id"] == sent[0]["message_id"]
+    assert send(lead, "DELETE", here).status_code == 204
+    assert lead.get(HERE + here).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"url": "http://127.0.0.1/in"},
+        {"url": "https://hooks.example.org/", "verbs": ["gold.melted"]},
+    ],
+)
+def test_a_webhook_that_could_never_work_is_refused(
+    project: Project, lead: Client, body: dict[str, Any]
+) -> None:
+    assert send(lead, "POST", "webhooks/", body).status_code == 400
+    assert not Webhook.objects.exists()
+
+
+def test_a_key_does_not_show_the_secret_of_a_webhook_again(project: Project, rita: User) -> None:
+    secret = tokens.issue(user=rita, name="t").secret
+    client = Client(
+        headers={"Authorization": f"Bearer {secret}", "Idempotency-Key": "once"},
+    )
+    body = {"url": "https://hooks.example.org/in"}
+
+    first, second = (send(client, "POST", "webhooks/", body) for _ in range(2))
+
+    assert (first.status_code, second.status_code) == (201, 409)
+    assert second.json()["code"] == "idempotency_answer_not_kept"
+    assert Webhook.objects.count() == 1
+
+
+def test_a_budget_of_looks_is_set_for_a_reason(
+    project: Project, lead: Client, researcher: Client
+) -> None:
+    path = "looks/budget/"
+    assert researcher.get(HERE + path).json() == {"looks": None}
+    assert send(researcher, "PUT", path, {"looks": 3, "reason": "Enough"}).status_code == 403
+    assert send(lead, "PUT", path, {"looks": 3, "reason": "Enough"}).json() == {"looks": 3}
+    assert send(lead, "PUT", path, {"looks": 3, "reason": "Again"}).json()["code"] == "look_refused"
+    assert Event.objects.get(verb="looks.budget_set").data["looks"] == 3
