@@ -135,22 +135,18 @@ class ConversationAgreementView(ApiView):
 
 
 class RatingsIn(serializers.Serializer[Any]):
-    shape = serializers.ChoiceField([LONG, WIDE], default=LONG)
+    shape = serializers.ChoiceField(
+        [LONG, WIDE],
+        default=LONG,
+        help_text="A row for each unit and annotator, or one for each unit",
+    )
 
 
 class RatingsView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[
-            LAYER,
-            OpenApiParameter(
-                "shape",
-                str,
-                enum=[LONG, WIDE],
-                description="long: a row for each unit and annotator; wide: one for each unit",
-            ),
-        ],
+        parameters=[LAYER, RatingsIn],
         responses={
             (200, "text/csv"): OpenApiTypes.STR,
             400: ErrorOut,

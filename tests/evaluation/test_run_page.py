@@ -602,3 +602,7 @@ def test_plots_are_downloaded_as_pictures_and_tables_that_cannot_run(
         assert "<b " not in file(name, "svg")
     assert noor.get(reverse("run-plot", args=[run.pk, "ranks", "svg"])).status_code == 404
     assert noor.get(reverse("run-plot", args=[run.pk, "scores", "png"])).status_code == 404
+    by_token = noor.get(reverse("api-run-plot", args=[run.pk, "scores"]), {"form": "csv"})
+    assert by_token.content.decode().splitlines() == counts
+    refused = noor.get(reverse("api-run-plot", args=[run.pk, "ranks"])).json()
+    assert refused["message"].startswith("This run has no such plot. There are: scores, ")
