@@ -89,7 +89,8 @@ def test_no_operation_fails_or_answers_what_its_description_does_not_say(
         before = transaction.savepoint()
         try:
             response = case.call(headers=headers)
-            refused = [] if _is_trimmed(case.body) else [checks.negative_data_rejection]
+            is_read_otherwise = _is_trimmed(case.body) or _is_left_out(case.query)
+            refused = [] if is_read_otherwise else [checks.negative_data_rejection]
             case.validate_response(response, checks=[*CHECKS, *refused])
         except FailureGroup as failures:
             said = "; ".join(f"{each.title}: {each.message}" for each in failures.exceptions)
@@ -122,6 +123,13 @@ def _is_trimmed(body: Any) -> bool:
     """White space around a text is left out before its length is looked at."""
     values = body.values() if isinstance(body, dict) else []
     return any(isinstance(value, str) and value != value.strip() for value in values)
+
+
+def _is_left_out(query: Any) -> bool:
+    """A parameter without a value counts as not given; of several values, the last one counts."""
+    values = query.values() if isinstance(query, dict) else []
+    last = (value[-1] if isinstance(value, list) and value else value for value in values)
+    return any(value in ("", None) for value in last)
 
 
 def _path_parameters(operation: Any, known: dict[str, list[Any]]) -> dict[str, Any]:
