@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -17,9 +17,9 @@ from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.parsing import ShallowJSONParser
-from labeling.api.requests import asked, sent, user_of
+from labeling.api.requests import asked, checked_by, sent, user_of
 from labeling.forms.labels import LabelUploadForm
-from labeling.forms.uploads import MAX_BYTES
+from labeling.forms.uploads import check_size
 from labeling.services import access
 from labeling.services.exchange import label_exports, label_imports
 from labeling.services.exchange.label_imports import LabelReport
@@ -47,12 +47,7 @@ class LabelsIn(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False)
 
     def validate_file(self, file: UploadedFile) -> UploadedFile:
-        if (file.size or 0) > MAX_BYTES:
-            raise serializers.ValidationError(
-                _("The file is larger than 100 MB: import it with assay {command}.").format(
-                    command="import_labels"
-                )
-            )
+        checked_by(partial(check_size, command="import_labels"), file.size or 0)
         return file
 
 
