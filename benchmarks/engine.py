@@ -44,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.product import ROOT, settle
 
 THREADS = 2
+"""For long work; a worker has one more, as `assay serve` starts it."""
 SETTLED_SECONDS = 10
 
 
@@ -116,7 +117,7 @@ class Workers:
         command = [sys.executable, "-m", "celery", "--app", "config", "worker", "--pool", "threads"]
         with self._log.open("ab") as output:
             worker = subprocess.Popen(
-                [*command, "--concurrency", str(THREADS), "--loglevel", "WARNING"],
+                [*command, "--concurrency", str(THREADS + 1), "--loglevel", "WARNING"],
                 cwd=ROOT,
                 stdout=output,
                 stderr=output,
