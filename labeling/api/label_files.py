@@ -78,7 +78,7 @@ class LabelFilesView(ApiView):
         parameters=[LabelsFormIn],
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.STR,
-            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "application/json"): {"type": "array", "items": {"type": "object"}},
             (200, "application/zip"): OpenApiTypes.BINARY,
             400: ErrorOut,
             403: ErrorOut,
