@@ -25,6 +25,7 @@ from pipelines.requirements.text import (
 SHORT_OPTION = 3  # words
 SHORT = 8  # words, as in "The last five visits?"
 SURE = 0.8  # strength of a cue by which an analyst's statement puts something forward
+LONG = 25  # words of a sentence that does not take back all it names
 TYPED_BADLY = 5  # letters; shorter words are too near to each other
 _ASKS_OPENLY = re.compile(
     r"(?:what|how|who|whom|whose|where|when|why|which|is|are|isn't|aren't|did|was|were|do|does|"
@@ -50,6 +51,11 @@ _WHAT_THEN = re.compile(
     r"[,:;] (?:and |so |then )?(?:what|how|who|whom|where|when|why|which|whose)\b", re.I
 )
 """Asked openly behind a first remark: "For a refund, who has to agree?"."""
+_TOLD_OR_SUPPOSED = re.compile(
+    r"\b(?:had|used|needed) to\b[^.;!?]*$|\b(?:have|need|has) to\b[^.;!?]*,[^.;!?]*$|"
+    r"\b(?:if|when|whenever|unless)\b[^,;!?]{0,25}$",
+    re.I,
+)
 _ASKS_WITHIN = re.compile(
     r"^(?:(?:\w+ ){0,3}(?:in|on|at|for|from|to|with|by|about|of) )?"
     r"(?:what|how|who|whom|whose|where|when|why|which)\b"
@@ -403,7 +409,23 @@ def _says(each: Utterance, own: str, *, asked: bool) -> Act:
 
 
 def withdraws(text: str) -> bool:
-    return bool(signal("withdraw").search(text) or pattern("withdraws").search(text))
+    return bool(taken_back(text))
+
+
+def taken_back(text: str) -> str:
+    """The words that take something back; of a long sentence only those of that part.
+
+    Empty where nothing is: "I had to remove them" tells of work, and "if we take it out" supposes.
+    """
+    for known in (signal("withdraw"), pattern("withdraws")):
+        for found in known.finditer(text):
+            before, after = text[: found.start()], text[found.end() :]
+            if _TOLD_OR_SUPPOSED.search(before):
+                continue
+            if len(tokens(text)) <= LONG:
+                return text
+            return f"{re.split('[,;]', before)[-1]}{found[0]}{re.split('[,;]', after)[0]}"
+    return ""
 
 
 def corrects(text: str) -> bool:

@@ -32,6 +32,7 @@ from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import content_words, is_base_verb, tokens
 
 IN_FULL = 4  # words of a thing that is named once more after a yes
+MOST_TAKEN_BACK = 4
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
 _ENDS_PHRASE = re.compile(r",|\s(?:so|because|and|but|if|when|that)\s", re.I)
 
@@ -208,10 +209,12 @@ class Outcomes:
 
     def withdraw(self, each: Utterance, pending: Pending | None) -> bool:
         """The wishes that a sentence takes back: those it names, else the one just before."""
-        about = content_words(without_taking_back(each.text))
+        about = content_words(without_taking_back(acts.taken_back(each.text)))
         named = [
             at for at in self.book.named(about) if self.book.commitments[at].sentence is not each
         ]
+        if len(named) > MOST_TAKEN_BACK:
+            return False  # words that so much has in common mean none of it
         if not named and _POINTS_BACK.search(each.text) and len(about) <= 4 and pending is None:
             last = next(
                 (

@@ -193,6 +193,23 @@ def test_what_was_accepted_can_be_taken_back(taken_back: str) -> None:
     assert ended(*talk) == [("Should the shop accept coupons at the till", "withdrawn", 3)]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Last year I had to copy the orders by hand, look for the ones that I don't want, and then "
+        "remove them from the list of orders before the customers could see their orders.",
+        "If we take it out of the list, the customer gets confused by the orders.",
+        "We have to print each order of a customer, sort the list, and remove those that are old.",
+    ],
+)
+def test_what_tells_of_work_or_supposes_takes_nothing_back(told: str) -> None:
+    wishes = ("Customers should see their orders.", "The list should show each order.")
+    talk = (analyst("What do you need?"), user(" ".join(wishes)), analyst("I see."), user(told))
+
+    assert ended(*talk) == []
+    assert {wish.rstrip(".") for wish in wishes} <= set(wanted(*talk))
+
+
 def test_the_analyst_may_propose_to_leave_something_out() -> None:
     talk = (
         user("We need a chat with the vet."),
