@@ -2,9 +2,9 @@
 
     python -m config.check [--lint-only] [--all] [arguments for pytest]
 
-Without arguments each test runs where it can say something (``SHARES``), on both databases at the
-same time; ``--all`` runs the slow ones too, and those with a browser or a worker on both. With
-arguments for pytest the checks are left out, and only the named tests run, on both.
+Without arguments each test runs where it can say something (``SHARES``), one process more than
+there are processors; ``--all`` runs the slow ones too, and those with a browser or a worker on both
+databases. With arguments for pytest the checks are left out, and only the named tests run, on both.
 """
 
 import os
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ CHECKS = {
 }
 COUNTS, LEFT_OUT = "counts.xml", "left-out.txt"
 NOT_PASSED = ("failure", "error", "skipped")
-PROCESSES = os.cpu_count() or 1
-"""Of pytest on each database: browsers, workers and databases are waited for."""
+PROCESSES = (os.cpu_count() or 1) + 1
+"""Of pytest: one more than processors, since browsers, workers and databases are waited for."""
 SHARES = {
     "SQLite": "not slow",
     "PostgreSQL": (
@@ -67,11 +67,11 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     named = [argument for argument in arguments if argument not in ("--lint-only", "--all")]
     if named:
-        outcomes = run_on_both(named, named)
-    elif "--lint-only" in arguments:
-        outcomes = run_checks()
+        outcomes = run_named_tests(named)
     else:
-        outcomes = run_shares(ALL_SHARES if "--all" in arguments else SHARES, run_checks)
+        outcomes = run_checks()
+        if "--lint-only" not in arguments:
+            outcomes += run_shares(ALL_SHARES if "--all" in arguments else SHARES)
     report(outcomes)
     return 0 if all(outcome.ok for outcome in outcomes) else 1
 
@@ -101,38 +101,41 @@ def run_check(name: str, command: list[str], environment: dict[str, str]) -> Out
     return Outcome(name, "", time.monotonic() - started, ok)
 
 
-def run_shares(shares: dict[str, str], checks: Callable[[], list[Outcome]]) -> list[Outcome]:
-    """PostgreSQL's share begins before the checks, which leave a processor free.
-
-    It also writes the byte code that SQLite's share then finds.
-    """
+def run_shares(shares: dict[str, str]) -> list[Outcome]:
+    """One database after the other, each in ``PROCESSES``."""
     arguments = ["--numprocesses", str(PROCESSES), "--dist", "worksteal", "-m"]
-    on_sqlite, on_postgresql = ([*arguments, shares[where]] for where in ("SQLite", "PostgreSQL"))
-    return run_on_both(on_sqlite, on_postgresql, checks)
+    with started("SQLite", "", [*arguments, shares["SQLite"]]) as here:
+        outcome = here.outcome()
+    try:
+        with (
+            postgres() as (where, address),
+            started(where, address, [*arguments, shares["PostgreSQL"]]) as there,
+        ):
+            return [outcome, there.outcome()]
+    except NoPostgres as problem:
+        return [outcome, no_postgres(problem)]
 
 
-def run_on_both(
-    on_sqlite: list[str],
-    on_postgresql: list[str],
-    checks: Callable[[], list[Outcome]] = list,
-) -> list[Outcome]:
-    """Both databases at the same time.
+def run_named_tests(arguments: list[str]) -> list[Outcome]:
+    """Both databases at the same time, slow tests too.
 
     SQLite is seen at work; what PostgreSQL has said is shown when that is done.
     """
-    with ExitStack() as stack:
-        try:
-            where, address = stack.enter_context(postgres())
-        except NoPostgres as problem:
-            print(f"assay: {problem}", file=sys.stderr, flush=True)
-            other = None
-        else:
-            other = stack.enter_context(started(where, address, on_postgresql, aside=True))
-        outcomes = checks()
-        with started("SQLite", "", on_sqlite) as here:
-            outcomes.append(here.outcome())
-        none = Outcome("tests", "PostgreSQL", 0, ok=False)
-        return [*outcomes, other.outcome() if other else none]
+    try:
+        with (
+            postgres() as (where, address),
+            started(where, address, arguments, aside=True) as other,
+            started("SQLite", "", arguments) as here,
+        ):
+            return [here.outcome(), other.outcome()]
+    except NoPostgres as problem:
+        with started("SQLite", "", arguments) as here:
+            return [here.outcome(), no_postgres(problem)]
+
+
+def no_postgres(problem: NoPostgres) -> Outcome:
+    print(f"assay: {problem}", file=sys.stderr, flush=True)
+    return Outcome("tests", "PostgreSQL", 0, ok=False)
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def manage(program: str, name: str, options: list[str]) -> None:
         if failures.missing(error) == failures.NO_DATABASE:
             sys.exit(
                 f"{program}: The database does not answer: see that it runs and that DATABASE_URL "
-                f"is right. It says: {' '.join(str(error).split())}"
+                f"is right. It says: {textwrap.shorten(str(error), 500)}"
             )
         if not lacks_migrations():
             raise

@@ -132,7 +132,7 @@ def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> 
         "outcomes": OUTCOMES,
         "filtered": filtered,
         "n_fitting": fitting.count() if filtered and total <= MOST_COUNTED else None,
-        "errors": CaseRun.ErrorClass.choices,
+        "error_classes": CaseRun.ErrorClass.choices,
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
         "exposures": CaseRun.Exposure.choices,
         "earlier": asked.address(before=page.cases[0].pk) if page.has_earlier else "",

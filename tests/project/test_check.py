@@ -3,15 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import pytest
-
-from config import check
 from config.check import (
     COUNTS,
     LEFT_OUT,
@@ -23,7 +16,6 @@ from config.check import (
     read_left_out,
 )
 from config.env import ROOT
-from config.postgres import NoPostgres
 
 TESTS = """
 import pytest
@@ -86,43 +78,6 @@ def test_each_test_runs_where_it_can_say_something(tmp_path: Path) -> None:
 
     assert left_out["SQLite"] == ["test_slow"]
     assert left_out["PostgreSQL"] == ["test_judge", "test_page", "test_pure", "test_slow"]
-
-
-def test_one_database_is_tested_during_the_checks_and_both_are_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    order: list[str] = []
-
-    @contextmanager
-    def started(where: str, *_: Any, **__: Any) -> Iterator[SimpleNamespace]:
-        order.append(f"{where} begins")
-        yield SimpleNamespace(outcome=lambda: order.append(f"{where} ends"))
-
-    monkeypatch.setattr(check, "started", started)
-    monkeypatch.setattr(check, "postgres", lambda: nullcontext(("PostgreSQL", "postgres://")))
-    check.run_shares(SHARES, lambda: order.append("checks") or [])
-
-    both = ["PostgreSQL begins", "checks", "SQLite begins", "SQLite ends", "PostgreSQL ends"]
-    assert order == both
-
-
-def test_without_postgresql_the_rest_is_tested_and_the_verdict_is_bad(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    @contextmanager
-    def none() -> Iterator[None]:
-        raise NoPostgres("There is no server.")
-        yield
-
-    good = Outcome("tests", "SQLite", 1, ok=True, passed=1)
-    here = nullcontext(SimpleNamespace(outcome=lambda: good))
-    monkeypatch.setattr(check, "started", lambda *_, **__: here)
-    monkeypatch.setattr(check, "postgres", none)
-
-    outcomes = check.run_shares(SHARES, list)
-
-    assert outcomes == [good, Outcome("tests", "PostgreSQL", 0, ok=False)]
-    assert capsys.readouterr().err == "assay: There is no server.\n"
 
 
 def names_left_out(folder: Path, share: str) -> list[str]:
