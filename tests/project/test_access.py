@@ -396,7 +396,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
 def test_everybody_gets_what_the_table_says(
     addresses: dict[str, list[Any]], people: dict[str, User]
 ) -> None:
-    """First what is only read; before each post the person signs in anew."""
+    """First what is only read; before each post the person signs in again."""
     given = {}
     readers = {who: _client(people.get(who)) for who in ALL}
     for name, row in sorted(EXPECTED.items(), key=lambda entry: entry[1].post):
