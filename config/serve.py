@@ -177,6 +177,7 @@ def load() -> None:
     """All that web server and worker are made of, so that they share it."""
     say("Loading ...")
     save_memory()
+    gc.disable()  # as it looks through all modules again and again, which are kept for good
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
     import django
@@ -191,6 +192,7 @@ def load() -> None:
     # What the collector of a child never looks at is not written to, and so stays shared.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def save_memory() -> None:

@@ -10,6 +10,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
+from whitenoise.compress import Compressor
 
 import pipelines  # noqa: F401  (before numpy: it decides how many threads that takes)
 from config import celery as _celery  # noqa: F401  (what sends a task needs the queue)
@@ -222,6 +223,8 @@ STORAGES = {
 # With ASSAY_DEBUG the sources are served as they are, else what collectstatic has built of them.
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+# Only developers ask for these, seldom, and to compress them takes half of the time of a build.
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map", "md"]
 
 HTTPS = env_bool("ASSAY_HTTPS", PUBLIC_URL.startswith("https://"))
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS

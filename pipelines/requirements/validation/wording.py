@@ -216,4 +216,4 @@ def units() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def _words() -> Any:
     # The base loader keeps every word a string: "no" is a word here, not a boolean.
     with WORDS.open(encoding="utf-8") as lines:
-        return yaml.load(lines, Loader=yaml.BaseLoader)  # noqa: S506 - strings only
+        return yaml.load(lines, Loader=yaml.CBaseLoader)  # noqa: S506 - strings only
