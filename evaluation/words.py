@@ -274,6 +274,7 @@ METRICS: dict[str, Text] = {
         " person label some of them"
     ),
     "yardstick.no_shared_case": _("no case has a value for the run and for people"),
+    "breakdown.no_value": _("none has a value"),
     "yardstick.one_conversation": _("the cases come from a single conversation"),
     "yardstick.floor_is_ceiling": _(
         "by this metric people may be no better than the trivial pipeline: the interval of the"

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import fsum
-from typing import TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from evaluation.layers.base import NOT_SAID, Example, GoldLayer, Scored
 from evaluation.metrics.alignment import AlignmentRow
+from evaluation.metrics.metric import Share
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.summary import by_cluster, contribution
+from evaluation.metrics.yardsticks import ONE_CONVERSATION
 from labeling.domain.exchange.importing import DIFFICULTIES
+from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.msgids import msgid
+from labeling.domain.uncertainty import ratio
+
+NO_VALUE = Fact("breakdown.no_value")
+
+TOGETHER = {"by_evidence": msgid("Expected messages"), "by_category": msgid("Category")}
+"""Tables that memory layers store under separate names."""
 
 
 class Group(TypedDict):
-    """The mean of one group, and how many cases or labels are in it."""
+    """The figure of one group with its interval for new conversations."""
 
     group: str
     mean: float | None
+    ci_low: float | None
+    ci_high: float | None
     n: int
+    """Cases or labels with a value."""
+    conversations: int
+    reason: StoredFact | None
+    """Why there is no figure, or no interval."""
 
 
 class Breakdown(TypedDict):
@@ -29,11 +47,35 @@ class Breakdown(TypedDict):
     rows: list[Group]
 
 
+class Counted(NamedTuple):
+    """What one case or label of a group adds to its sums; ``None``: it has no value."""
+
+    group: str
+    share: Share | None
+    conversation: Hashable
+
+
+def tables_in(detail: Mapping[str, Any]) -> list[Breakdown]:
+    """The tables that were stored with an aggregate; a single group is left out."""
+    tables: list[Breakdown] = list(detail.get("breakdowns", []))
+    for name, title in TOGETHER.items():
+        groups = detail.get(name, [])
+        tables.append({"title": title, "measure": "Recall", "unit": "Cases", "rows": groups})
+    return [table for table in tables if len(table["rows"]) > 1]
+
+
 def by_case(cases: Iterable[Scored], metric: str, group: Callable[[Example], str]) -> list[Group]:
-    """Mean of ``metric`` and number of cases in each group; undefined cases are left out."""
-    pairs = [(group(case.example), case.values[metric].value) for case in cases]
-    groups = rows((name, value) for name, value in pairs if value is not None)
-    return sorted(groups, key=_rank)
+    """The figure of ``metric`` over the cases of each group, as a run has it over all of them."""
+    known = METRICS[metric]
+    counted = (
+        Counted(
+            group(case.example),
+            contribution(known, case.values[metric], failed=case.failed_at(metric)),
+            case.cluster,
+        )
+        for case in cases
+    )
+    return sorted(rows(counted, lower=known.lower, upper=known.upper), key=_rank)
 
 
 def by_label(cases: Iterable[Scored], metric: str, field: str) -> list[Group]:
@@ -42,7 +84,9 @@ def by_label(cases: Iterable[Scored], metric: str, field: str) -> list[Group]:
     ``metric`` is the one whose detail holds the alignment.
     """
     return rows(
-        (str(label.get(field) or NOT_SAID), float(position in matched))
+        Counted(
+            str(label.get(field) or NOT_SAID), Share(float(position in matched), 1.0), case.cluster
+        )
         for case in cases
         for matched in [_matched(case, metric)]
         for position, label in enumerate(case.example.gold)
@@ -70,15 +114,31 @@ def standard(
     return [*tables, labels] if labels else tables
 
 
-def rows(pairs: Iterable[tuple[str, float]]) -> list[Group]:
-    """Mean and number of the values of each group, in the order of the groups' names."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for name, value in pairs:
-        groups[name].append(value)
-    return [
-        {"group": name, "mean": mean(values), "n": len(values)}
-        for name, values in sorted(groups.items())
-    ]
+def rows(counted: Iterable[Counted], *, lower: float = 0.0, upper: float = 1.0) -> list[Group]:
+    """The figure of each group, in the order of the groups' names."""
+    groups: dict[str, list[Counted]] = defaultdict(list)
+    for each in counted:
+        groups[each.group].append(each)
+    return [_row(name, groups[name], lower, upper) for name in sorted(groups)]
+
+
+def _row(name: str, counted: Sequence[Counted], lower: float, upper: float) -> Group:
+    shares = [each.share for each in counted]
+    totals = by_cluster(shares, [each.conversation for each in counted])
+    estimate = ratio(totals, lower=lower, upper=upper)
+    if estimate is None:
+        reason: Fact | None = NO_VALUE
+    else:
+        reason = ONE_CONVERSATION if estimate.low is None else None
+    return {
+        "group": name,
+        "mean": estimate.value if estimate else None,
+        "ci_low": estimate.low if estimate else None,
+        "ci_high": estimate.high if estimate else None,
+        "n": sum(share is not None for share in shares),
+        "conversations": estimate.conversations if estimate else 0,
+        "reason": reason.as_json() if reason else None,
+    }
 
 
 def _rank(row: Group) -> int:

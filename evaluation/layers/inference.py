@@ -15,7 +15,7 @@ from evaluation.layers.base import (
     Scored,
     given_requirements,
 )
-from evaluation.layers.breakdown import NOT_SAID, Breakdown, rows, standard
+from evaluation.layers.breakdown import NOT_SAID, Breakdown, Counted, rows, standard
 from evaluation.layers.extraction import (
     REQUIREMENT,
     TEXT_FIELDS,
@@ -25,6 +25,7 @@ from evaluation.layers.extraction import (
 )
 from evaluation.metrics.inference import MOST, Basis, RelevanceDetail, score_inference
 from evaluation.metrics.items import Counts, CountsDetail, pooled
+from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.gold.content import GoldContent
@@ -103,7 +104,9 @@ class Inference(GoldLayer):
     def _by_type(self, scored: Sequence[Scored]) -> Breakdown:
         """What the predictions of each type are worth."""
         groups = rows(
-            (str(label.get("inference_type") or NOT_SAID), score / MOST)
+            Counted(
+                str(label.get("inference_type") or NOT_SAID), Share(score / MOST, 1.0), case.cluster
+            )
             for case in scored
             if not case.failed
             for label, score in zip(

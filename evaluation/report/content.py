@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from evaluation.layers import GoldLayer, gold_layer
-from evaluation.layers.breakdown import Group
+from evaluation.layers.breakdown import Breakdown, tables_in
 from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, GateResult, Run, Score
@@ -30,8 +30,6 @@ from labeling.models import Conversation
 CASES = 5
 """Worst cases of a report that does not say how many."""
 
-STORED_TOGETHER = {"by_evidence": "Expected messages", "by_category": "Category"}
-
 
 class ReportRefused(RuleError):
     """The run has no figures yet, or the report is asked for in a way that makes no sense."""
@@ -45,15 +43,6 @@ class Undefined(NamedTuple):
     metric: Metric
     reason: Fact | None
     n: int
-
-
-class Slice(NamedTuple):
-    """The mean of a metric in each group of cases or labels."""
-
-    title: str
-    measure: str
-    unit: str
-    rows: list[Group]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +59,7 @@ class Report:
     planned: Plan | None
     """What the gold can show; where two runs are compared, the comparison says it itself."""
     undefined: list[Undefined]
-    slices: list[Slice]
+    slices: list[Breakdown]
     worst: WorstCases
     gate: GateResult | None
     n_cases: int
@@ -114,7 +103,7 @@ def collect(
         limits=[*_detectable(compared), *_limits(run, primary, rows)],
         planned=None if shows else planning.plan(run.release, split=run.split, size=run.spec.size),
         undefined=_undefined(run, layer, primary),
-        slices=list(_slices(layer, rows)),
+        slices=[table for row in rows for table in tables_in(row.detail)],
         worst=worst_cases(run, primary.metric, n_cases, blind=blind),
         gate=gates.last_of(run),
         n_cases=run.n_cases,  # type: ignore[attr-defined]
@@ -224,16 +213,3 @@ def _undefined(run: Run, layer: GoldLayer, primary: Primary) -> list[Undefined]:
     ]
     order = list(versions)
     return sorted(known, key=lambda row: (order.index(row.metric.id), -row.n, str(row.reason)))
-
-
-def _slices(layer: GoldLayer, rows: list[Aggregate]) -> Iterator[Slice]:
-    """The tables of the run's page; a single group is left out."""
-    for row in rows:
-        for table in row.detail.get("breakdowns", []):
-            if len(table["rows"]) > 1:
-                yield Slice(table["title"], table["measure"], table["unit"], table["rows"])
-        if row.metric == layer.headline[0]:
-            for name, title in STORED_TOGETHER.items():
-                groups = row.detail.get(name, [])
-                if len(groups) > 1:
-                    yield Slice(title, METRICS[row.metric].title, "Cases", groups)

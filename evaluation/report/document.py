@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from django.utils.translation import override
 
-from evaluation.layers.breakdown import Group
+from evaluation.layers.breakdown import Breakdown
 from evaluation.models import Aggregate, CaseRun
 from evaluation.report import command
 from evaluation.report.cases import WorstCase
@@ -19,7 +19,7 @@ from evaluation.views import present
 from evaluation.views.compared_case import Text
 from labeling.domain.facts import Fact, StoredFact
 from labeling.translation import translated
-from labeling.words import in_english
+from labeling.words import in_english, worded
 
 FORMAT = "assay-report"
 VERSION = 1
@@ -57,13 +57,6 @@ class UndefinedJson(TypedDict):
     reason: str | None
     code: str | None
     n: int
-
-
-class SliceJson(TypedDict):
-    title: str
-    measure: str
-    unit: str
-    rows: list[Group]
 
 
 class UnitJson(TypedDict):
@@ -118,7 +111,8 @@ class ReportJson(TypedDict):
     planning: list[str]
     undefined: list[UndefinedJson]
     gate: GateRow | None
-    slices: list[SliceJson]
+    slices: list[Breakdown]
+    """A reason is a sentence here, next to its code."""
     worst_cases: list[CaseJson]
     n_below_best: int
     repeat: RepeatJson
@@ -160,10 +154,7 @@ def _document(report: Report) -> ReportJson:
             for row in report.undefined
         ],
         "gate": gates.as_json(report.gate) if report.gate else None,
-        "slices": [
-            {"title": row.title, "measure": row.measure, "unit": row.unit, "rows": row.rows}
-            for row in report.slices
-        ],
+        "slices": worded(report.slices, with_codes=True),
         "worst_cases": [_case(worst) for worst in report.worst.rows],
         "n_below_best": report.worst.n_below,
         "repeat": {

@@ -14,7 +14,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.report import command
 from evaluation.report.cases import ShownMessage, WorstCase
-from evaluation.report.content import Report, Slice
+from evaluation.report.content import Report
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import chosen_baselines, gates, planning, results
 from evaluation.services.run.comparisons import Compared
@@ -90,19 +90,6 @@ class GateRow(NamedTuple):
     reason: str
 
 
-class SliceRow(NamedTuple):
-    group: str
-    mean: str
-    n: int
-
-
-class ShownSlice(NamedTuple):
-    title: str
-    measure: str
-    unit: str
-    rows: list[SliceRow]
-
-
 def render(report: Report, *, address: str) -> str:
     """In the language of the reader; ``address`` is that of the run's page."""
     sheet = _sheet()
@@ -152,7 +139,7 @@ def context_of(report: Report) -> dict[str, Any]:
         "planned": planning.sentences(report.planned) if report.planned else [],
         "undefined": [(row.metric, words_of(row.reason), row.n) for row in report.undefined],
         "gate": [_check(check) for check in report.gate.checks] if report.gate else [],
-        "slices": [_slice(table) for table in report.slices],
+        "slices": [present.slice_of(table) for table in report.slices],
         "cases": [_case(worst, report.primary.metric, columns) for worst in report.worst.rows],
         "ids": list(results.ids_report(run)),
         "model": bills.usage(budgets.spent(run.pk), budgets.served(run.pk))
@@ -241,11 +228,6 @@ KINDS = {
     "coverage": _("cases with a value"),
     "drift": _("drop since the baseline"),
 }
-
-
-def _slice(table: Slice) -> ShownSlice:
-    rows = [SliceRow(row["group"], present.figure(row["mean"]), row["n"]) for row in table.rows]
-    return ShownSlice(table.title, table.measure, table.unit, rows)
 
 
 def _case(worst: WorstCase, primary: Metric, columns: Sequence[Metric]) -> ShownCase:

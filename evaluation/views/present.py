@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from django.utils.formats import number_format
 
 from evaluation.layers import GoldLayer
+from evaluation.layers.breakdown import Breakdown
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
@@ -144,6 +145,25 @@ class MetricGroup(NamedTuple):
     rows: list[SummaryRow]
 
 
+class SliceRow(NamedTuple):
+    """One group; ``why`` says why there is no figure, or no interval."""
+
+    group: str
+    mean: str
+    interval: str
+    n: int
+    why: str
+
+
+class ShownSlice(NamedTuple):
+    title: str
+    measure: str
+    unit: str
+    rows: list[SliceRow]
+    is_old: bool
+    """Scored before groups had intervals."""
+
+
 @dataclass(frozen=True)
 class FunnelRow:
     """One fate of the expected messages with its share."""
@@ -220,6 +240,26 @@ def interval(row: Aggregate) -> str:
 
 def between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
+
+
+def slice_of(table: Breakdown) -> ShownSlice:
+    """Runs that were scored before have no intervals here."""
+    return ShownSlice(
+        table["title"],
+        table["measure"],
+        table["unit"],
+        [
+            SliceRow(
+                row["group"],
+                figure(row["mean"]),
+                between(row.get("ci_low"), row.get("ci_high")),
+                row["n"],
+                _said(row.get("reason")),
+            )
+            for row in table["rows"]
+        ],
+        is_old=any("ci_low" not in row for row in table["rows"]),
+    )
 
 
 def summary_row(row: Aggregate) -> SummaryRow:

@@ -9,6 +9,7 @@ from django.db.models import Count
 from django.http import HttpRequest
 
 from evaluation.layers import GoldLayer, gold_layer
+from evaluation.layers.breakdown import tables_in
 from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, RatingPanel, Run
@@ -60,7 +61,7 @@ def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
     tabs = [
         Tab("summary", _("Summary")) if aggregates else None,
         Tab("cases", _("Cases"), n_cases),
-        Tab("slices", _("Slices")) if slices_of(run, aggregates) else None,
+        Tab("slices", _("Slices")) if slices_of(aggregates) else None,
         Tab("curves", _("Curves")) if aggregates else None,
         Tab("repetitions", _("Repetitions")) if aggregates and run.repetitions > 1 else None,
         Tab("funnel", _("Funnel")) if "funnel" in _headline_detail(run, aggregates) else None,
@@ -95,7 +96,7 @@ def content_of(
         case "cases":
             return table_of(request, run, primary=primary, total=n_cases)
         case "slices":
-            return {"groups": slices_of(run, aggregates)}
+            return {"groups": slices_of(aggregates)}
         case "curves":
             return {
                 **curves(run, aggregates),
@@ -160,21 +161,10 @@ def _detail(aggregates: Aggregates, metric: str) -> dict[str, Any]:
 # --- slices, curves, funnel -----------------------------------------------------------------------
 
 
-def slices_of(run: Run, aggregates: Aggregates) -> list[dict[str, Any]]:
-    """The main figure by groups of cases or of labels; a single group is left out."""
-    detail = _headline_detail(run, aggregates)
-    groups = [group for row in aggregates.values() for group in row.detail.get("breakdowns", [])]
-    if "by_category" in detail:
-        counted = {"measure": _("Recall"), "unit": _("Cases")}
-        groups += [
-            {"title": _("Expected messages"), "rows": detail["by_evidence"], **counted},
-            {"title": _("Category"), "rows": detail["by_category"], **counted},
-        ]
-    return [
-        group | {"rows": [row | {"mean": present.figure(row["mean"])} for row in group["rows"]]}
-        for group in groups
-        if len(group["rows"]) > 1
-    ]
+def slices_of(aggregates: Aggregates) -> list[present.ShownSlice]:
+    """The main figure by groups of cases or of labels."""
+    tables = (table for row in aggregates.values() for table in tables_in(row.detail))
+    return [present.slice_of(table) for table in tables]
 
 
 def curves(run: Run, aggregates: Aggregates) -> dict[str, Any]:

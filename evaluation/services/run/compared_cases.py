@@ -10,6 +10,7 @@ from typing import Literal
 from django.db.models import Q
 
 from evaluation.layers import Example, GoldLayer, gold_layer
+from evaluation.layers.breakdown import tables_in
 from evaluation.metrics.comparison import TOLERANCE
 from evaluation.metrics.metric import Metric
 from evaluation.models import Aggregate, CaseRun, Run
@@ -19,9 +20,6 @@ from labeling.models import GoldItem
 Outcome = Literal["regression", "improvement", "tie", "undefined"]
 OUTCOMES: tuple[Outcome, ...] = ("regression", "improvement", "tie", "undefined")
 """In the order of the table: what became worse is looked at first."""
-
-STORED_TOGETHER = {"by_evidence": "Expected messages", "by_category": "Category"}
-"""Breakdowns that a layer stores under separate names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +96,9 @@ def slices_of(run: Run) -> dict[str, list[str]]:
     stored = Q(detail__has_key="breakdowns") | Q(detail__has_key="by_category")
     known: dict[str, list[str]] = {}
     for detail in Aggregate.objects.filter(stored, run=run).values_list("detail", flat=True):
-        tables = {
-            table["title"]: table["rows"]
-            for table in detail.get("breakdowns", [])
-            if table["unit"] == "Cases"
-        }
-        tables |= {title: detail.get(name, []) for name, title in STORED_TOGETHER.items()}
-        for title, rows in tables.items():
-            if len(rows) > 1:
-                known.setdefault(title, [row["group"] for row in rows])
+        for table in tables_in(detail):
+            if table["unit"] == "Cases":
+                known.setdefault(table["title"], [row["group"] for row in table["rows"]])
     return known
 
 
