@@ -123,6 +123,10 @@ REPORTS: dict[str, Text] = {
         "the figures say about new data."
     ),
     "report.no_look": _("No test item was looked at."),
+    "report.best_of": _(
+        "{runs} runs were measured on this gold and split, floors left out. Of several runs the "
+        "figure of the best is better than what it would reach on new conversations."
+    ),
     "report.declared_late": _(
         "{metric} was declared as primary metric after run {runs:,} was scored, when its figures "
         "could be seen."
@@ -779,6 +783,15 @@ CONCLUSIONS: dict[str, Text] = {
     "conclusion.conversations": ngettext_lazy("{n} conversation", "{n} conversations", "n"),
     "conclusion.p": _("p = {value:.3f}"),
     "conclusion.p_below": _("p < {limit}"),
+    "conclusion.selected_holds": _(
+        "{runs} runs were measured on this gold and split next to the baseline. The verdict holds "
+        "even if this one was chosen because it came out best ({p}, all of them counted)."
+    ),
+    "conclusion.selected_open": _(
+        "{runs} runs were measured on this gold and split next to the baseline, and the best of "
+        "several looks better by chance more often. If this one was chosen because it came out "
+        "best, nothing is decided ({p}, all of them counted): measure it on other conversations."
+    ),
     "conclusion.other_cases": _(
         "The two figures rest on different cases: run {run:d} has a value in {after}, run "
         "{baseline:d} in {before}, both in {n}. Leaving out what is hard makes such a figure "

@@ -308,6 +308,9 @@ PIPELINES: Registry[Entry] = Registry(
     "assay.pipelines", {entry.name: entry for entry in _ENTRIES}, _check_installed
 )
 
+FLOORS = [entry.name for entry in PIPELINES.own.values() if entry.floor]
+"""Trivial pipelines: what a figure is worth is seen next to theirs, and they compete with none."""
+
 
 def build(
     name: str,

@@ -62,12 +62,24 @@ class ComparedRunOut(serializers.Serializer[Any]):
     split = serializers.CharField(allow_null=True)
 
 
+class SelectionOut(serializers.Serializer[Any]):
+    """What choosing the best of several runs does to the test of the primary metric."""
+
+    runs = serializers.IntegerField(
+        help_text="Finished runs on this gold and split, without the baseline and floors"
+    )
+    p_value = serializers.FloatField(
+        allow_null=True, help_text="If this run was chosen because it came out best of them"
+    )
+
+
 class ComparedOut(ComparedRunOut):
     cases = serializers.IntegerField(help_text="Cases of both runs: these are compared")
     only_baseline = serializers.IntegerField()
     only_run = serializers.IntegerField()
     changed = serializers.DictField(help_text="Settings that differ, with both values")
     judges_differ = serializers.ListField(child=serializers.CharField())
+    selection = SelectionOut()
     primary = serializers.DictField(help_text="metric, margin, since when, and seen in which runs")
     verdict = serializers.CharField(help_text="That of the primary metric")
     sentence = serializers.CharField()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -19,12 +19,13 @@ from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import experiments, lists, run_figures
 from evaluation.services.run.experiments import ExperimentRow
-from evaluation.services.run.lists import Asked
+from evaluation.services.run.lists import Asked, Primaries
 from evaluation.services.run.run_figures import RunFigure
 from evaluation.views import runs
 from evaluation.views.present import between, figure
 from evaluation.views.timeline import timeline
 from labeling.domain.numbers import whole_number
+from labeling.models import GoldRelease
 from labeling.words import words
 
 COLUMNS = {
@@ -49,8 +50,7 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     primary = lists.primaries(request.user)
     page = lists.page(_runs(request), asked, reader=request.user, primary=primary)
     log = experiments.rows_of(page.numbers, sealed=partial(looks.sealed_among, request.user))
-    splits, changed = _run_splits(log), _changed(log)
-    deciding = _deciding(page.numbers, request.user)
+    splits, beside = _run_splits(log), _beside(request, page.numbers, primary)
     by_name = _all(request).order_by("release__name").values_list("release__name", flat=True)
     names = list(by_name.distinct())
     kept = runs.columns_of(request, COLUMNS, kept_as=CHOSEN)
@@ -58,7 +58,7 @@ def experiment_log(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("gold", "")
     drawn = names[0] if len(names) == 1 else chosen
     context: dict[str, Any] = {
-        "rows": [_shown(row, splits, changed, deciding) for row in log],
+        "rows": [_shown(row, splits, beside[row["experiment_id"]]) for row in log],
         "splits": splits,
         "names": names,
         "chosen": chosen,
@@ -137,52 +137,42 @@ class SplitFigures(NamedTuple):
     sealed: bool
 
 
-class ShownExperiment(ExperimentRow):
+class Beside(TypedDict):
+    """What an experiment is next to the others."""
+
     primary: RunFigure
-    figures: list[SplitFigures]
-    at: datetime
+    """Of the metric by which the page sorts: the one that the project declares."""
     changed: list[str] | None
     """In words; None: nothing finished before it on this gold."""
+    best_of: int
+    """Of how many runs it has the best figure; 0: it has not."""
 
 
-def _changed(log: Sequence[ExperimentRow]) -> dict[int, list[str] | None]:
-    fields = (
-        "pipeline",
-        "pipeline_version",
-        "config",
-        "seed",
-        "repetitions",
-        "split",
-        "release__version",
-    )
-    shown = Run.objects.filter(pk__in=[row["experiment_id"] for row in log])
-    facts = lists.changed(list(shown.select_related("release").only(*fields)))
+class ShownExperiment(ExperimentRow, Beside):
+    figures: list[SplitFigures]
+    at: datetime
+
+
+def _beside(request: HttpRequest, numbers: Sequence[int], primary: Primaries) -> dict[int, Beside]:
+    documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
+    shown = Run.objects.filter(pk__in=numbers).select_related("release").defer("spec", *documents)
+    loaded = list(shown)
+    figures = run_figures.of_runs(loaded, request.user)
+    changed = lists.changed(loaded)
+    best = lists.highest(loaded, _all(request), reader=request.user, primary=primary)
     return {
-        number: None if of_run is None else [words(fact) for fact in of_run]
-        for number, of_run in facts.items()
+        run.pk: {
+            "primary": figure,
+            "changed": None if (facts := changed[run.pk]) is None else [*map(words, facts)],
+            "best_of": best.get(run.pk, 0),
+        }
+        for run, figure in zip(loaded, figures, strict=True)
     }
 
 
-def _deciding(numbers: Sequence[int], reader: Any) -> dict[int, RunFigure]:
-    """The figure by which the page sorts: of the metric that the project declares."""
-    runs_shown = list(Run.objects.filter(pk__in=numbers).select_related("release").defer("spec"))
-    figures = run_figures.of_runs(runs_shown, reader)
-    return {run.pk: figure for run, figure in zip(runs_shown, figures, strict=True)}
-
-
-def _shown(
-    row: ExperimentRow,
-    splits: Sequence[str],
-    changed: Mapping[int, list[str] | None],
-    deciding: Mapping[int, RunFigure],
-) -> ShownExperiment:
-    return {
-        **row,
-        "primary": deciding[row["experiment_id"]],
-        "figures": _figures(row, splits),
-        "at": datetime.fromisoformat(row["date"]),
-        "changed": changed[row["experiment_id"]],
-    }
+def _shown(row: ExperimentRow, splits: Sequence[str], beside: Beside) -> ShownExperiment:
+    figures, at = _figures(row, splits), datetime.fromisoformat(row["date"])
+    return {**row, **beside, "figures": figures, "at": at}
 
 
 def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[SplitFigures]:

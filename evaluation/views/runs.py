@@ -87,7 +87,8 @@ class RunRow(NamedTuple):
     """Whether its figures wait for the reader to say why they look at test results."""
     changed: list[str] | None
     """None: nothing finished before it on this gold."""
-    highest: bool
+    best_of: int
+    """Of how many runs it has the best figure; 0: it has not."""
     baseline: str
     """``chosen`` by somebody, or taken by the last ``gate``; empty: it is not one."""
     tags: list[str]
@@ -204,7 +205,7 @@ def _rows(
             marks,
             sealed=run.pk in sealed,
             changed=_said(changed.get(run.pk)),
-            highest=run.pk in highest,
+            best_of=highest.get(run.pk, 0),
             baseline=baselines.get(run.pk, ""),
         )
         for run in runs
@@ -234,7 +235,7 @@ def _row(
     *,
     sealed: bool,
     changed: list[str] | None,
-    highest: bool,
+    best_of: int,
     baseline: str,
 ) -> RunRow:
     note = getattr(run, "note", None)
@@ -255,7 +256,7 @@ def _row(
         mark=next(iter(alike)) if len(alike) == 1 else "",
         sealed=sealed,
         changed=changed,
-        highest=highest,
+        best_of=best_of,
         baseline=baseline,
         tags=[row.tag for row in run.tags.all()],
         note=note.text if note else "",

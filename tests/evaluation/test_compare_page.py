@@ -76,6 +76,7 @@ def comparison_of(
         changed={},
         judges_differ=[],
         together=1,
+        tried=1,
     )
 
 

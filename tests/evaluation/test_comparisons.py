@@ -12,11 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 from scipy.stats import ttest_1samp
 
 from evaluation.models import Run
-from evaluation.services.run import experiments, lists
+from evaluation.services.run import conclusions, experiments, lists
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
@@ -45,6 +46,41 @@ def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
 
 def row(found: Any, metric: str) -> Any:
     return next(row for row in found.rows if row.metric.id == metric)
+
+
+def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of_them(
+    pair: tuple[Run, Run], launch: Any
+) -> None:
+    """Five of six cases gained: t = 5 with 5 degrees of freedom, p = 0.0041."""
+    release = pair[0].release
+
+    def others(count: int, pipeline: str = "requirements-local") -> None:
+        runs = [launch(pipeline=pipeline, release=release).pk for _ in range(count)]
+        Run.objects.filter(pk__in=runs).update(scored_at=timezone.now())
+
+    def said() -> tuple[str, Any]:
+        [of_run] = conclusions.document(pair[0], [compare_runs(*pair)])["runs"]
+        return of_run["sentence"], of_run["selection"]
+
+    p_value = ttest_1samp([0, 1, 1, 1, 1, 1], 0).pvalue
+    others(3, "nothing")  # floors compete with none, and what is not finished does not either
+    launch(pipeline="requirements-local", release=release)
+
+    sentence, selection = said()
+    assert "counted" not in sentence
+    assert selection == {"runs": 1, "p_value": pytest.approx(p_value)}
+
+    others(10)
+    sentence, selection = said()
+    assert "11 runs were measured" in sentence
+    assert "The verdict holds even if this one was chosen" in sentence
+    assert selection == {"runs": 11, "p_value": pytest.approx(11 * p_value)}
+
+    others(10)
+    sentence, selection = said()
+    assert "better than" in sentence
+    assert "nothing is decided (p = 0.086, all of them counted)" in sentence
+    assert selection["runs"] == 21
 
 
 def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:

@@ -168,7 +168,7 @@ def test_sealed_figures_have_no_place_in_the_order_and_no_mark(
 
     assert [row.run.pk for row in rows] == [high.pk, low.pk, test[1].pk, test[0].pk]
     assert [row.sealed for row in rows] == [False, False, True, True]
-    assert [row.highest for row in rows] == [True, False, False, False]
+    assert [row.best_of for row in rows] == [2, 0, 0, 0]
 
 
 def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any) -> None:
@@ -179,9 +179,10 @@ def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any
 
     page = signed_in("noor").get(reverse("runs"))
 
-    assert [row.run.pk for row in page.context["runs"] if row.highest] == [second.pk]
+    assert [row.run.pk for row in page.context["runs"] if row.best_of] == [second.pk]
     assert [row.run.pk for row in page.context["runs"] if row.baseline] == [first.pk]
-    assert text(page).count(">best figure<") == 1
+    assert text(page).count(">best of 2<") == 1
+    assert text(signed_in("noor").get(reverse("experiments"))).count(">best of 2<") == 1
 
 
 def test_a_figure_on_fewer_cases_is_no_rival_and_no_step_of_the_same_line(
@@ -196,7 +197,7 @@ def test_a_figure_on_fewer_cases_is_no_rival_and_no_step_of_the_same_line(
     rows = signed_in("noor").get(reverse("runs")).context["runs"]
     drawn = timeline(Run.objects.visible_to(people["noor"]), people["noor"])
 
-    assert [row.run.pk for row in rows if row.highest] == [best.pk]
+    assert [row.run.pk for row in rows if row.best_of] == [best.pk]
     assert {row.run.pk for row in rows if row.baseline} == {whole.pk, small.pk}
     assert drawn is not None
     [line] = drawn.lines

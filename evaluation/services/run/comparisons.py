@@ -10,6 +10,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import (
     Comparison,
     Verdict,
+    best_of,
     compare,
     conversations_needed,
     in_order,
@@ -26,6 +27,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
 from labeling.models import GoldItem
+from pipelines.registry import FLOORS
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -116,10 +118,20 @@ class Compared:
     """Metrics that were judged by another model, setting, prompt or parser in each run."""
     together: int
     """How many runs are compared with the baseline at once, this one included."""
+    tried: int
+    """How many runs could have been chosen for their figure, this one included."""
 
     @property
     def primary(self) -> MetricComparison:
         return self.rows[0]
+
+    @property
+    def selected_p(self) -> float | None:
+        """The p value of the primary metric if this run was chosen because it came out best."""
+        own, corrected = self.primary.comparison.p_value, self.primary.corrected_p
+        if own is None or corrected is None:
+            return None
+        return max(corrected, best_of(own, self.tried))
 
     def primary_json(self) -> PrimaryOfRuns:
         return {**self.declared.as_json(), "declared_after_runs": self.declared_after}
@@ -236,7 +248,20 @@ def _compared(
         changed=changed(baseline, run),
         judges_differ=_judges_differ(baseline, run),
         together=together,
+        tried=candidates(run, baseline),
     )
+
+
+def candidates(run: Run, baseline: Run | None = None) -> int:
+    """How many finished runs on this gold and split could be chosen for their figure.
+
+    This one counts in any case, floors and the baseline do not.
+    """
+    others = Run.objects.filter(
+        release=run.release_id, split=run.split, scored_at__isnull=False, failure=None
+    )
+    others = others.exclude(pk__in=[each.pk for each in (run, baseline) if each])
+    return 1 + others.exclude(pipeline__in=FLOORS).count()
 
 
 def _measured(

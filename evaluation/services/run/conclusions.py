@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.metrics.comparison import Comparison, margin_of
+from evaluation.metrics.comparison import ALPHA, Comparison, margin_of
 from evaluation.models import Run
 from evaluation.services.run import exposures
 from evaluation.services.run.comparisons import Compared, MetricComparison
@@ -36,6 +36,8 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     if result.n_before != result.n or result.n_after != result.n:
         counts = {"n": result.n, "before": result.n_before, "after": result.n_after}
         said.append(Fact("conclusion.other_cases", **runs, **counts))
+    if verdict == "better" and row.role == "primary":
+        said += _selected(compared)
     if verdict == "undecided":
         said += _open(row, compared.after)
     if result.detectable is not None:
@@ -78,6 +80,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "only_run": compared.only_after,
         "changed": {name: list(values) for name, values in compared.changed.items()},
         "judges_differ": compared.judges_differ,
+        "selection": {"runs": compared.tried, "p_value": compared.selected_p},
         "primary": compared.primary_json(),
         "verdict": compared.primary.verdict,
         "sentence": sentence(compared.primary, compared),
@@ -114,6 +117,15 @@ def _basis(row: MetricComparison, together: int) -> Fact:
         return Fact("conclusion.basis_without_interval", **rests)
     interval = {"low": result.ci_low, "high": result.ci_high}
     return Fact("conclusion.basis", **rests, **interval, p=p_value(row.corrected_p))
+
+
+def _selected(compared: Compared) -> list[Fact]:
+    """What is left of the verdict if the run was chosen among others because it came out best."""
+    p, runs = compared.selected_p, compared.tried
+    if p is None or runs <= compared.together:
+        return []
+    holds = "holds" if p < ALPHA else "open"
+    return [Fact(f"conclusion.selected_{holds}", runs=runs, p=p_value(p))]
 
 
 def _open(row: MetricComparison, run: Run) -> list[Fact]:

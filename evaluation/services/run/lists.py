@@ -27,12 +27,12 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, PrimaryMetric, Run, RunTag
 from evaluation.models.runs import RunQuerySet, number_of_cases
 from evaluation.services.run import changes, chosen_baselines
-from evaluation.services.run.planning import FLOORS
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import looks
 from labeling.services.searching import containing
+from pipelines.registry import FLOORS
 
 PAGE_SIZE = 25
 Status = Run.Status
@@ -255,8 +255,9 @@ def predecessors(runs: Sequence[Run]) -> dict[int, Run]:
 
 def highest(
     runs: Iterable[Run], visible: RunQuerySet, *, reader: Any, primary: Primaries
-) -> set[int]:
-    """Of runs on the same cases the one with the best primary figure, where there are two or more.
+) -> dict[int, int]:
+    """Of runs on the same cases the one with the best primary figure, and of how many it is that;
+    where there are two or more.
 
     Floors are no competitors, and sealed figures are not compared. Whether it is really better
     than the next one only a comparison says.
@@ -280,7 +281,7 @@ def highest(
         if (metric.id, metric.version) == (name, version):
             value = mean if metric.direction == "higher" else -mean
             groups.setdefault((release, split, cases), []).append((value, number))
-    return {max(group)[1] for group in groups.values() if len(group) > 1}
+    return {max(group)[1]: len(group) for group in groups.values() if len(group) > 1}
 
 
 def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:

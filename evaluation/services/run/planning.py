@@ -22,13 +22,12 @@ from labeling.domain.facts import Fact
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import translated
 from labeling.words import in_english, words
-from pipelines.registry import PIPELINES
+from pipelines.registry import FLOORS
 
 LATEST = 5
 """How many runs are looked through for two that can be compared."""
 
 TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
-FLOORS = [entry.name for entry in PIPELINES.own.values() if entry.floor]
 
 
 class PlanJson(TypedDict):
