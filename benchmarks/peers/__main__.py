@@ -42,7 +42,7 @@ SYSTEMS: tuple[type[System], ...] = (*OURS, Potato, Doccano, LabelStudio)
 
 def main(arguments: list[str]) -> int:
     options = _options(arguments)
-    # Programs of users keep their byte code; without it every start would compile all modules again.
+    # Users keep byte code; without it every start would compile all modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     machine.adopt_orphans()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))

@@ -41,7 +41,11 @@ def take_turn(project: Project, *, ruler: Callable[[], Ruler]) -> bool:
 
 
 def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> None:
-    """Catch up with what is pending in the project, in batches; none begins after ``seconds``."""
+    """Catch up with what is pending in the project, in batches.
+
+    With ``seconds`` none begins after them, nor after one that had room: what came in since then
+    had better be gathered again, or each answer would soon be a batch of its own.
+    """
     end = None if seconds is None else monotonic() + seconds
     waiting = project.pending_updates.select_related("round__project").defer("round__agreement")
     waiting = waiting.order_by("pk")
@@ -52,7 +56,7 @@ def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | No
         conversations = _conversations(updates)
         catch_up(project, ruler=ruler, conversations=conversations, measure=measure)
         PendingUpdate.objects.filter(pk__in=done).delete()
-        if end is not None and monotonic() >= end:
+        if end is not None and (monotonic() >= end or len(updates) < AT_ONCE):
             return
 
 

@@ -236,6 +236,27 @@ def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: P
     assert encoder.batches == []
 
 
+def test_what_comes_in_during_a_batch_with_room_is_gathered_for_the_next(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (talk,) = factories.make_conversations(project, 1)
+    batches: list[Any] = []
+
+    def merge_while_others_submit(*args: Any, among: Any, **kwargs: Any) -> None:
+        batches.append(among)
+        if len(batches) < 5:
+            pending.request(project, conversation=talk.pk)
+
+    monkeypatch.setattr(processing.merges, "merge", merge_while_others_submit)
+    pending.request(project, conversation=talk.pk)
+
+    left = processing.take_turn(project, ruler=lambda: Ruler(WordOverlap()))
+
+    assert (left, batches) == (True, [{talk.pk}])
+    processing.process(project, ruler=lambda: Ruler(WordOverlap()))
+    assert len(batches) == 5  # who needs it at once gets all of it
+
+
 # --- gold ---------------------------------------------------------------------------------------
 
 
