@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
 from time import monotonic, sleep
 from typing import IO
 
@@ -37,9 +37,14 @@ class FileStore:
         """Written to a temporary file and then renamed: two workers may write one key at once."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, delete=False) as draft:
-            draft.write(value)
-        os.replace(draft.name, path)
+        descriptor, draft = mkstemp(dir=path.parent)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(value)
+            os.replace(draft, path)
+        except OSError:  # the disk is full, and stays so if drafts pile up on it
+            os.unlink(draft)
+            raise
 
     @contextmanager
     def alone(self, key: str, *, at_most: float = LONGEST_WAIT_SECONDS) -> Iterator[bool]:

@@ -1,3 +1,4 @@
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,20 @@ def test_writers_of_one_key_leave_one_whole_file(tmp_path: Path) -> None:
 
 
 # --- one at a time ------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_not_filled_with_drafts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("evaluation.services.stores.os.replace", refuse)
+
+    with pytest.raises(OSError, match="No space"):
+        FileStore(tmp_path).put("key", b"value")
+
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_who_comes_second_waits_until_the_first_is_done(
