@@ -63,6 +63,7 @@ from evaluation.services.run import lists, planning, results, run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
 from evaluation.services.work import steering
 from evaluation.views.plots import PLOT_TITLES, PLOTS
+from evaluation.views.runs import SPLITS
 from labeling.admin import (
     NAMED_BY,
     PROJECT_OF,
@@ -76,6 +77,7 @@ from labeling.admin import (
     worded,
 )
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import looks
@@ -218,8 +220,20 @@ class StatusFilter(admin.SimpleListFilter):
         return runs.filter(state=self.value()) if self.value() else runs
 
 
-def _rounded(name: str) -> Callable[[Aggregate], str | None]:
-    @admin.display(description=name.replace("_", " "), ordering=name)
+class SplitFilter(admin.SimpleListFilter):
+    title = _("Split")
+    parameter_name = "split"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return SPLITS
+
+    def queryset(self, request: HttpRequest, runs: QuerySet[Any]) -> QuerySet[Any]:
+        asked = self.value()
+        return runs.filter(split="" if asked == "all" else asked) if asked else runs
+
+
+def _rounded(name: str, title: Any) -> Callable[[Aggregate], str | None]:
+    @admin.display(description=title, ordering=name)
     def shown(row: Aggregate) -> str:
         value = getattr(row, name)
         return "–" if value is None else number_format(f"{value:.4f}", 4)
@@ -227,9 +241,21 @@ def _rounded(name: str) -> Callable[[Aggregate], str | None]:
     return shown
 
 
-FIGURES: tuple[Any, ...] = tuple(
-    _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
+FIGURES: tuple[Any, ...] = (
+    _rounded("mean", _("Mean")),
+    _rounded("ci_low", _("95 % from")),
+    _rounded("ci_high", _("to")),
+    _rounded("median", _("Median")),
+    _rounded("std", _("Std")),
 )
+
+
+def _counted(name: str, title: Any) -> Callable[[Aggregate], int]:
+    @admin.display(description=title, ordering=name)
+    def shown(row: Aggregate) -> int:
+        return int(getattr(row, name))
+
+    return shown
 
 
 @admin.display(description=_("Metric"), ordering="metric")
@@ -238,7 +264,11 @@ def _titled(row: Aggregate) -> str:
     return translated(metric.title) if metric else row.metric
 
 
-COUNTS = ("n", "n_undefined", "n_failed")
+COUNTS: tuple[Any, ...] = (
+    _counted("n", "n"),
+    _counted("n_undefined", _("Undefined")),
+    _counted("n_failed", _("Failed")),
+)
 ROW: tuple[Any, ...] = (_titled, *FIGURES, *COUNTS, worded("reason"))
 
 
@@ -256,6 +286,10 @@ class AggregateInline(ReadOnly, admin.TabularInline):
         sealed = looks.sealed(request.user, Look.Purpose.RESULTS)
         rows = super().get_queryset(request).defer("detail", "yardsticks")
         return rows.exclude(run__look__isnull=False, run__release__in=sealed)
+
+
+MAY_BE_EMPTY = ("failure", "pause_reason", "reason")
+"""Fields of a run that most runs have nothing in."""
 
 
 class RunList(ChangeList):
@@ -283,7 +317,7 @@ class RunAdmin(ReadOnlyAdmin):
         "launched",
     )
 
-    list_filter = (StatusFilter, "pipeline", "split", "release", "created_at")
+    list_filter = (StatusFilter, "pipeline", SplitFilter, "release", "created_at")
     search_fields = ("name", "pipeline", "release__name", "requested_by__username", "reason", "=id")
     actions = ("compare", "export_csv", "export_json", "score_again", "cancel")
     inlines = (AggregateInline,)
@@ -299,7 +333,7 @@ class RunAdmin(ReadOnlyAdmin):
         "pipeline",
         "pipeline_version",
         "settings",
-        "split",
+        "measured_on",
         "reason",
         "repetitions",
         "seed",
@@ -319,7 +353,8 @@ class RunAdmin(ReadOnlyAdmin):
         fields = list(super().get_fields(request, obj))
         if obj is None or obj.scored_at is None or sealed_among(request.user, [obj]):
             fields.remove("plots")
-        return fields
+        empty = [name for name in MAY_BE_EMPTY if obj is not None and not getattr(obj, name)]
+        return [name for name in fields if getattr(name, "of", name) not in empty]
 
     @admin.display(description=_("Plots"))
     def plots(self, run: Run) -> SafeString:
@@ -386,7 +421,11 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("Gold, split"), ordering="release")
     def gold(self, run: Run) -> str:
-        return f"{run.release}, {run.split or gettext('all')}"
+        return f"{run.release}, {_split_of(run)}"
+
+    @admin.display(description=_("Split"))
+    def measured_on(self, run: Run) -> str:
+        return _split_of(run)
 
     @admin.display(description=_("Launched"), ordering="created_at")
     def launched(self, run: Run) -> str:
@@ -395,13 +434,17 @@ class RunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("Results"))
     def screen(self, run: Run) -> SafeString:
         cases = f"{reverse('admin:evaluation_caserun_changelist')}?run__id__exact={run.pk}"
-        return format_html(
-            '<a href="{}">{}</a> · <a href="{}">{}</a>',
-            run.get_absolute_url(),
-            gettext("Page of run {number}").format(number=run.pk),
-            cases,
-            gettext("All its cases"),
-        )
+        page = gettext("Page of run {number}") if run.scored_at else gettext("Watch run {number}")
+        links = [
+            (run.get_absolute_url(), page.format(number=run.pk)),
+            (cases, gettext("All its cases")),
+        ]
+        if run.scored_at:
+            links += [
+                (reverse("run-report", args=[run.pk, "html"]), gettext("Report")),
+                (reverse("run-report", args=[run.pk, "jsonl"]), gettext("Predictions")),
+            ]
+        return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
     @admin.display(description=_("Status"), ordering="state")
     def status(self, run: Run) -> str:
@@ -484,6 +527,10 @@ class RunAdmin(ReadOnlyAdmin):
                 messages.error(request, problem.format(number=run.pk, why=words(error.fact)))
             else:
                 messages.success(request, said.format(number=run.pk))
+
+
+def _split_of(run: Run) -> str:
+    return words(Fact(f"run_split.{run.split or 'every'}"))
 
 
 def _labelled(label: str, value: object) -> SafeString:

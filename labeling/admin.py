@@ -108,6 +108,7 @@ def worded(name: str) -> Callable[[Model], str]:
     def shown(row: Model) -> str:
         return words_of(getattr(row, name))
 
+    shown.of = name  # type: ignore[attr-defined]
     return shown
 
 

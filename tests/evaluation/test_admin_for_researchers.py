@@ -199,6 +199,24 @@ def test_a_run_shows_its_plots_and_each_of_them_can_be_read(noor: Client, finish
         assert noor.get(address)["Content-Type"] == "image/svg+xml", address
 
 
+def test_a_run_is_told_in_words_and_leads_to_its_files(noor: Client, finished: Any) -> None:
+    run = finished(split="dev")
+    every = finished(name="every split")
+
+    shown = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
+    listed = noor.get(reverse(RUNS), {"split": "dev"}).content.decode()
+
+    assert "the dev split" in shown
+    assert "Pause reason" not in shown  # nothing to say
+    for ending in ("html", "jsonl"):
+        link = reverse("run-report", args=[run.pk, ending])
+        assert f'href="{link}"' in shown
+        assert noor.get(link).status_code == 200
+    assert f"/{run.pk}/change/" in listed
+    assert f"/{every.pk}/change/" not in listed
+    assert "demo@1, the dev split" in listed
+
+
 def test_figures_on_test_items_wait_for_a_reason(
     noor: Client, make_release: Any, people: dict[str, User]
 ) -> None:
