@@ -1,4 +1,4 @@
-"""The document as a Word file: headings, tables, and links to bookmarks of what they lead to."""
+"""The document as a Word file: contents, headings, tables, and links to what they lead to."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _NAME = re.compile(r"\W")
 BULLET = "•"
 MOST_NESTED = 3  # styles of lists that the template has
+CONTENTS = "toc 1"
+IN_TABLES = "Table Text"
+PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
+MOST_WEIGHT = 60  # a column of long texts gets no more room than one of so many characters
+LONG_WORD = 16  # characters; a longer word is broken
+CELL_MARGINS = 9  # characters, of bold text
 
 
 def write(document: Document, messages: Sequence[Message]) -> bytes:
@@ -34,16 +40,20 @@ def write(document: Document, messages: Sequence[Message]) -> bytes:
 
     word = new()
     _describe(word, document)
+    _lay_out(word)
     writer = _Writer(word)
     writer.heading(document["title"], level=0)
     if notice := document.get("notice", ""):
         writer.paragraph(notice, bold=True)
-    for number, section in enumerate(sections_of(document, messages), start=1):
-        writer.heading(f"{number}. {section.title}", level=1)
+    sections = sections_of(document, messages)
+    titles = [f"{number}. {section.title}" for number, section in enumerate(sections, start=1)]
+    writer.contents([*titles, CONVERSATION])
+    for number, (title, section) in enumerate(zip(titles, sections, strict=True), start=1):
+        writer.heading(title, level=1, anchor=f"section-{number}")
         writer.blocks(section.tokens)
     if left_out := silent(document):
         writer.paragraph(left_out, italic=True)
-    writer.heading(CONVERSATION, level=1)
+    writer.heading(CONVERSATION, level=1, anchor=f"section-{len(titles) + 1}")
     for message in messages:
         writer.message(message)
     file = io.BytesIO()
@@ -56,6 +66,48 @@ def _describe(word: WordDocument, document: Document) -> None:
     about = word.core_properties
     about.title = clean(document["title"])[:255]
     about.author = about.comments = about.last_modified_by = ""
+    about.language = "en"
+    for date in about._element.xpath("dcterms:created | dcterms:modified"):
+        about._element.remove(date)  # those of the template
+
+
+def _lay_out(word: WordDocument) -> None:
+    """A4 with numbered pages, text that is read on paper, and styles that the template lacks."""
+    from docx.enum.style import WD_STYLE_TYPE
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Cm, Pt
+
+    (section,) = word.sections
+    section.page_width, section.page_height = Cm(PAGE_WIDTH), Cm(PAGE_HEIGHT)
+    section.left_margin = section.right_margin = Cm(MARGIN)
+    section.top_margin = section.bottom_margin = Cm(MARGIN)
+    normal = word.styles["Normal"]
+    normal.font.name, normal.font.size = "Calibri", Pt(10.5)
+    normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(5), 1.1
+    for name, size, after in ((CONTENTS, 10.5, 2), (IN_TABLES, 9, 0)):
+        style = word.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+        style.base_style, style.font.size = normal, Pt(size)
+        style.paragraph_format.space_after = Pt(after)
+    page = section.footer.paragraphs[0]
+    page.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    _field(page, "PAGE", "begin")
+    _field(page, "", "end")
+
+
+def _field(paragraph: Paragraph, instruction: str, kind: str) -> None:
+    """The beginning of something that Word fills in, or its end. What is between is its result."""
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    mark = OxmlElement("w:fldChar")
+    mark.set(qn("w:fldCharType"), kind)
+    paragraph.add_run()._r.append(mark)
+    if instruction:
+        text = OxmlElement("w:instrText")
+        text.set(qn("xml:space"), "preserve")
+        text.text = instruction
+        paragraph.add_run()._r.append(text)
+        _field(paragraph, "", "separate")
 
 
 def clean(text: str) -> str:
@@ -121,10 +173,23 @@ class _Writer:
         self._bookmarks = 0
         self._styles = {style.name: style.style_id for style in word.styles}
 
-    def heading(self, text: str, *, level: int) -> None:
+    def heading(self, text: str, *, level: int, anchor: str = "") -> None:
         paragraph = self._paragraph(f"Heading {level}" if level else "Title")
         paragraph.add_run(clean(" ".join(text.split())))
+        if anchor:
+            self._bookmark(paragraph, anchor)
         self._turned(paragraph)
+
+    def contents(self, titles: Sequence[str]) -> None:
+        """Links to the sections, in a field that Word can fill with the numbers of pages."""
+        for number, title in enumerate(titles, start=1):
+            paragraph = self._paragraph(CONTENTS)
+            if number == 1:
+                _field(paragraph, 'TOC \\o "1-1" \\h \\z', "begin")
+            self._run(paragraph, " ".join(title.split()), _Look(href=f"#section-{number}"))
+            if number == len(titles):
+                _field(paragraph, "", "end")
+            self._turned(paragraph)
 
     def _paragraph(self, style: str) -> Paragraph:
         """Word's library reads all styles of a file to name that of one paragraph."""
@@ -161,7 +226,8 @@ class _Writer:
             elif token.type == "inline" and tokens[at - 1].type == "heading_open":
                 self._heading(tokens[at - 1], token)
             elif token.type == "inline":
-                self._text(token, place)
+                headed = at > 1 and tokens[at - 2].type == "heading_close"
+                self._text(token, place, after_heading=headed)
             elif token.type in ("fence", "code_block"):
                 paragraph = self._word.add_paragraph()
                 self._run(paragraph, token.content.rstrip("\n"), _Look(code=True))
@@ -176,7 +242,7 @@ class _Writer:
             self._bookmark(paragraph, str(opening.attrs["id"]))
         self._turned(paragraph)
 
-    def _text(self, inline: Token, place: _Place) -> None:
+    def _text(self, inline: Token, place: _Place, *, after_heading: bool) -> None:
         from docx.shared import Cm
 
         depth, item = len(place.lists), place.take_item()
@@ -185,6 +251,7 @@ class _Writer:
         if item == BULLET:
             style = "List Bullet" if nested < 2 else f"List Bullet {nested}"
         paragraph = self._paragraph(style) if style else self._word.add_paragraph()
+        paragraph.paragraph_format.keep_with_next = after_heading or None
         if depth and item != BULLET:  # a number of its own: Word's would go on from list to list
             paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
             if item:
@@ -193,6 +260,8 @@ class _Writer:
         self._turned(paragraph)
 
     def _table(self, tokens: Sequence[Token]) -> None:
+        from docx.shared import Cm
+
         rows: list[list[Token]] = []
         for at, token in enumerate(tokens):
             if token.type == "tr_open":
@@ -203,15 +272,22 @@ class _Writer:
         if not columns:
             return
         table = self._word.add_table(rows=len(rows), cols=columns, style="Table Grid")
+        table.autofit = False
+        widths = [Cm(width) for width in _widths(rows, columns)]
+        for column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
+            column.w = width
         for number, (row, cells) in enumerate(zip(table.rows, rows, strict=True)):
-            if number == 0:
-                self._repeat(row)
-            for cell, inline in zip(row.cells, cells, strict=False):
+            self._mark(row, "w:cantSplit")
+            if number == 0:  # again on every page that the table goes on to
+                self._mark(row, "w:tblHeader")
+            for cell, width, inline in zip(row.cells, widths, cells, strict=False):
+                cell._tc.width = width
                 self._cell(cell, inline, bold=number == 0)
         self._word.add_paragraph()
 
     def _cell(self, cell: _Cell, inline: Token, *, bold: bool) -> None:
         (paragraph,) = cell.paragraphs
+        paragraph._p.style = self._styles[IN_TABLES]
         self._inline(paragraph, inline, _Look(bold=bold))
         self._turned(paragraph)
 
@@ -262,11 +338,10 @@ class _Writer:
         paragraph._p.insert(place, start)
         paragraph._p.append(end)
 
-    def _repeat(self, row: Any) -> None:
-        """The head of a table, on every page that it goes on to."""
+    def _mark(self, row: Any, mark: str) -> None:
         from docx.oxml import OxmlElement
 
-        row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+        row._tr.get_or_add_trPr().append(OxmlElement(mark))
 
     def _turned(self, paragraph: Paragraph) -> None:
         """What is written from right to left begins on the right."""
@@ -277,6 +352,21 @@ class _Writer:
         paragraph._p.get_or_add_pPr().insert_element_before(OxmlElement("w:bidi"), *_AFTER_BIDI)
         for run in paragraph.runs:
             run.font.rtl = True
+
+
+def _widths(rows: Sequence[Sequence[Token]], columns: int) -> list[float]:
+    """Centimetres: a column gets room by how much is said in it, and at least for its words."""
+    weights = []
+    for column in range(columns):
+        texts = [_shown(row[column]) for row in rows if column < len(row)]
+        word = max((len(word) for text in texts for word in text.split()), default=0)
+        mean = sum(map(len, texts)) / len(texts)
+        weights.append(CELL_MARGINS + min(max(mean, min(word, LONG_WORD)), MOST_WEIGHT))
+    return [(PAGE_WIDTH - 2 * MARGIN) * weight / sum(weights) for weight in weights]
+
+
+def _shown(inline: Token) -> str:
+    return "".join(text for text, _ in _runs(inline.children or [], _Look()))
 
 
 _AFTER_BIDI = (

@@ -23,6 +23,7 @@ from pipelines.requirements.document.markdown import (
     table,
 )
 from pipelines.requirements.document.talk import Talk
+from pipelines.requirements.extraction.speech import spoken_clean
 from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
 from pipelines.requirements.labels import (
     Document,
@@ -39,6 +40,7 @@ from pipelines.types import Case, Message
 
 QUOTED = 120  # characters of a message in the traceability matrix
 MOST_ALSO_SAID = 8  # sentences about data, or about security, beside the requirements
+MOST_SPEAKERS = 8
 MOST_PEOPLE = 15
 MOST_THINGS = 12
 MOST_LINKS = 8
@@ -159,15 +161,17 @@ def _place(requirement: Requirement) -> str:
 
 
 def _overview(findings: Findings) -> str:
-    about = f" about {plain(findings.case.domain)}" if findings.case.domain else ""
     speakers = sorted({plain(message.speaker) for message in findings.case.messages})
-    sentence = (
-        f"A conversation{about} between {' and '.join(speakers)}" if speakers else "Nobody spoke"
-    )
+    more = f"{len(speakers) - MOST_SPEAKERS} more"
+    named = speakers if len(speakers) <= MOST_SPEAKERS else [*speakers[:MOST_SPEAKERS], more]
+    if len(named) > 1:
+        sentence = f"A conversation between {', '.join(named[:-1])} and {named[-1]}"
+    else:
+        sentence = f"Only {named[0]} spoke" if named else "Nobody spoke"
     counts = [
         counted(len(findings.requirements), "stated requirement", "stated requirements"),
         counted(len(findings.inferred), "assumption", "assumptions") + ", which nobody asked for",
-        counted(len(findings.talk.open_questions), "open question", "open questions"),
+        counted(len(findings.talk.left_open), "open question", "open questions"),
         counted(len(findings.issues), "remark", "remarks") + " on the wording",
     ]
     long = counted(len(findings.case.messages), "message", "messages")
@@ -195,10 +199,19 @@ def _stakeholders(findings: Findings) -> str:
     everybody = dict.fromkeys([*sorted(named, key=lambda one: -len(named[one])), *acting])
     shown = [one for one in everybody if one and one.lower() != SYSTEM]
     rows = (
-        (plain(person), _mentions(named.get(person, [])), str(acting[person] or ""))
+        (
+            plain(person),
+            _mentions(named.get(person) or _messages_of(person, findings)),
+            str(acting[person] or ""),
+        )
         for person in shown[:MOST_PEOPLE]
     )
-    return table(("Who", "Named in messages", "Requirements"), rows)
+    return table(("Who", "In messages", "Acts in requirements"), rows)
+
+
+def _messages_of(actor: str, findings: Findings) -> list[int]:
+    acts = (label for label in findings.requirements if label.get("actor") == actor)
+    return sorted({index for label in acts for index in label.get("source_messages") or []})
 
 
 def _mentions(messages: Sequence[int]) -> str:
@@ -213,7 +226,11 @@ def _scope(findings: Findings) -> str:
         for priority in PRIORITIES
         if (listed := list(_inside(priority, findings)))
     ]
-    outside = [f"{_text(one)} ({_ending(one)})" for one in findings.talk.ended if one.text.strip()]
+    outside = [
+        f"{_text(one)} ({message_links([_last_message(one)])})"
+        for one in findings.talk.ended
+        if one.text.strip()
+    ]
     parts = [
         f"What it is for, in the client's words:\n\n{aims}" if aims else "",
         f"Within scope:\n\n{bullets(inside)}" if inside else "",
@@ -303,7 +320,7 @@ def _decisions(findings: Findings) -> str:
     rows = dict.fromkeys(
         (
             message_links([decision.answer.message]),
-            plain(upper_first(decision.text)),
+            _as_put(decision.text, decision.question),
             OUTCOMES[decision.outcome],
             f"“{plain(shortened(decision.answer.text))}”",
         )
@@ -313,7 +330,7 @@ def _decisions(findings: Findings) -> str:
 
 
 def _open_questions(findings: Findings) -> str:
-    return bullets(map(_open_question, findings.talk.open_questions))
+    return bullets(map(_open_question, findings.talk.left_open))
 
 
 def _open_question(open_question: OpenQuestion) -> str:
@@ -379,7 +396,7 @@ def _traceability(findings: Findings) -> str:
     inferred = (
         [
             f"{_number(label)} {plain(label.get('title'))}",
-            message_links(_messages_behind(label, findings)),
+            _mentions(_messages_behind(label, findings)),
             f"follows from {', '.join(_triggers(label, findings))}",
         ]
         for label in findings.inferred
@@ -393,11 +410,16 @@ def _traced(label: Requirement) -> list[str]:
 
 
 def _quote(label: Requirement, findings: Findings) -> str:
+    """The sentence of the cited messages that has most of its words."""
     cited = [index for index in label.get("source_messages") or [] if index in findings.messages]
     if not cited:
         return ""
-    message = findings.messages[cited[0]]
-    return f"{plain(message.speaker)}: {plain(shortened(message.content))}"
+    meant = content_words(f"{label.get('title') or ''} {text_of(label)}")
+    said = [each for index in cited for each in findings.talk.sentences_of(index)]
+    closest = max(said, key=lambda each: len(meant & each.words), default=None)
+    message = findings.messages[closest.utterance.message if closest else cited[0]]
+    text = closest.utterance.text if closest else message.content
+    return f"{plain(message.speaker)}: {plain(shortened(text))}"
 
 
 def shortened(text: str) -> str:
@@ -423,8 +445,21 @@ def _ending(commitment: Commitment) -> str:
     return f"{became} in message {message_links([ending.message])}{words}"
 
 
+def _last_message(commitment: Commitment) -> int:
+    ending = commitment.ended_by
+    return ending.message if ending else commitment.sentence.message
+
+
 def _text(commitment: Commitment) -> str:
-    return plain(upper_first(commitment.text))
+    return _as_put(commitment.text, commitment.sentence)
+
+
+def _as_put(text: str, said: Utterance | None) -> str:
+    """What is left of a question ends like one."""
+    text = upper_first(spoken_clean(text))
+    asked = said is not None and spoken_clean(said.text).endswith("?")  # "…, right?" is no question
+    asked = asked and text[-1:] not in (".", "!", "?")
+    return plain(f"{text}?" if asked else text)
 
 
 def _said(utterance: Utterance) -> str:

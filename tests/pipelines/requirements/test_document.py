@@ -336,7 +336,7 @@ def test_no_words_make_a_part_of_the_word_file():
     word = WordDocument(BytesIO(docx_file.write(*attacked(attack))))
 
     styles = {paragraph.style.name for paragraph in word.paragraphs}
-    assert styles <= {"Title", "Heading 1", "Heading 2", "Normal", "List Bullet", "Quote"}
+    assert styles <= {"Title", "Heading 1", "Heading 2", "Normal", "List Bullet", "Quote", "toc 1"}
     targets = {one.get(qn("w:name")) for one in word.element.body.iter(qn("w:bookmarkStart"))}
     anchors = {one.get(qn("w:anchor")) for one in word.element.body.iter(qn("w:hyperlink"))}
     assert anchors <= targets
@@ -381,6 +381,31 @@ def test_a_word_file_has_headings_tables_and_a_bookmark_for_every_link():
     assert word.core_properties.author == ""
 
 
+def test_a_word_file_begins_with_links_to_its_sections_and_its_pages_have_numbers():
+    word = WordDocument(BytesIO(docx_file.write(written([stated()]), TALK)))
+
+    listed = [p for p in word.paragraphs if p.style.name == "toc 1"]
+    headings = [p.text for p in word.paragraphs if p.style.name == "Heading 1"]
+    assert ["".join(link.text for link in p.hyperlinks) for p in listed] == headings
+    assert "TOC" in listed[0]._p.xpath("string(.//w:instrText)")
+    footer = word.sections[0].footer.paragraphs[0]
+    assert footer._p.xpath("string(.//w:instrText)") == "PAGE"
+    assert [one.get(qn("w:fldCharType")) for one in footer._p.xpath(".//w:fldChar")] == [
+        *("begin", "separate", "end")
+    ]
+
+
+def test_a_column_of_a_word_file_is_as_wide_as_what_it_says():
+    body = f"| No | Text |\n| --- | --- |\n| 1 | {'many words ' * 20}|"
+    document = {"title": "RD", "sections": [{"id": "x", "title": "X", "body": body}]}
+
+    (table,) = WordDocument(BytesIO(docx_file.write(document, ()))).tables
+
+    narrow, wide = (cell.width for cell in table.rows[1].cells)
+    assert wide > 4 * narrow
+    assert all(row._tr.xpath("./w:trPr/w:cantSplit") for row in table.rows)
+
+
 def test_lists_of_others_keep_their_numbers_and_their_depth():
     listed = "3. three\n4. four\n   - below\n\n> said\n\n```\ncode\n```"
     body = f"{listed}\n\n| a | b |\n| --- | --- |\n| c | d |"
@@ -388,7 +413,7 @@ def test_lists_of_others_keep_their_numbers_and_their_depth():
 
     word = WordDocument(BytesIO(docx_file.write(document, ())))
 
-    shown = [(p.style.name, p.text) for p in word.paragraphs[2:7]]
+    shown = [(p.style.name, p.text) for p in word.paragraphs[4:9]]
     assert shown == [
         ("Normal", "3. three"),
         ("Normal", "4. four"),
@@ -496,3 +521,106 @@ def test_a_list_that_nobody_could_use_begins_with_that():
     assert "not usable: 3 of 3" in html_file.write(document, TALK).split("<nav")[0]
     word = WordDocument(BytesIO(docx_file.write(document, TALK)))
     assert "not usable: 3 of 3" in word.paragraphs[1].text
+
+
+def spoken(*said):
+    """What a document says of a talk: who, and what they say."""
+    return bodies(messages=[message(at, text, who) for at, (who, text) in enumerate(said)])
+
+
+def test_a_requirement_is_traced_to_the_sentence_that_says_it():
+    long = "We bake bread every night. The oven must ring a bell. It is old."
+    talk = (message(0, "Tell me."), message(1, long))
+
+    traced = bodies([stated(action="Ring a bell", source_messages=[0, 1])], messages=talk)
+
+    assert "| user: The oven must ring a bell. |" in traced["traceability"]
+
+
+def test_what_an_assumption_follows_from_is_traced_to_its_first_messages():
+    many = [stated(number, source_messages=[number]) for number in range(1, 12)]
+    talk = [message(number) for number in range(12)]
+    triggers = [label["id"] for label in many]
+
+    traced = bodies(many, [inferred(triggered_by=triggers)], messages=talk)["traceability"]
+
+    assert "[8](#message-8) … |" in traced
+    assert "[9](#message-9) … |" not in traced
+
+
+def test_questions_about_the_talk_itself_are_no_open_questions():
+    left_open = spoken(
+        ("user", "We sell tiles in three shops."),
+        ("analyst", "Which colours should the tiles have?"),
+        ("analyst", "Mira, do you have any questions for us? Any other comments?"),
+    )["open_questions"]
+
+    assert "colours" in left_open
+    assert "any questions" not in left_open
+    assert "comments" not in left_open
+
+
+def test_a_question_that_an_example_goes_on_with_is_answered_with_it():
+    left_open = spoken(
+        ("analyst", "Where should the menu hang? For example, in the hall, or in the kitchen?"),
+        ("user", "In the hall."),
+    )["open_questions"]
+
+    assert "menu" not in left_open
+
+
+def test_examples_of_questions_are_asked_of_nobody():
+    left_open = spoken(
+        (
+            "analyst",
+            "Let new members fill in a form. For example, a question is, which sport do you like? "
+            "What is your age? Where do you live?",
+        ),
+        ("user", "A good idea."),
+    )["open_questions"]
+
+    assert "your age" not in left_open
+
+
+def test_a_sound_is_no_reply_where_the_answer_follows():
+    left_open = spoken(
+        ("analyst", "Should the boats be listed by name, or by length?"),
+        ("user", "Uh-huh. The boats are always listed by their home port."),
+    )["open_questions"]
+
+    assert "boats" not in left_open
+
+
+def test_who_is_spoken_to_or_works_for_who_asks_is_no_stakeholder():
+    people = spoken(
+        ("analyst", "[teacher], go on. Uh, Instructor, do you see it? Our team knows Python."),
+        ("user", "Nurses need the list every morning."),
+    )["stakeholders"]
+
+    assert "Nurse" in people
+    assert not re.search("Teacher|Instructor|Staff", people)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_somebody"),
+    [
+        ("The editor should show line numbers.", False),
+        ("This editor is slow.", False),
+        ("Editors write the articles.", True),
+        ("An editor who is ill needs a substitute.", True),
+    ],
+)
+def test_a_name_that_a_program_may_have_is_a_person_only_if_somebody_is_meant(said, is_somebody):
+    people = spoken(("analyst", "Tell me about the paper."), ("user", said))["stakeholders"]
+
+    assert ("| Editor |" in people) is is_somebody
+
+
+def test_people_are_no_things():
+    talk = [message(0, "The guest is shown the room."), message(1, "Each guest has a room.")]
+    both = [stated(number, action="Show the guest the room") for number in (1, 2)]
+
+    things = bodies(both, messages=talk)["data_model"]
+
+    assert "| room |" in things
+    assert "| guest |" not in things
