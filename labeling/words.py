@@ -487,6 +487,13 @@ WORDS: dict[str, Text] = {
     "file.line_no_utf8": _("line {line:d} is not UTF-8; save the file as UTF-8"),
     "file.no_cues": _("no times such as 00:01:02,000 --> 00:01:04,000 are in it"),
     "file.no_messages": _("no list of messages is under {names}"),
+    "file.no_whatsapp_lines": _(
+        "no line is a message of WhatsApp: “[12.03.24, 09:15:22] Name: text” or "
+        "“12/03/2024, 09:15 - Name: text”; export the chat again as text"
+    ),
+    "file.no_current_node": _(
+        "“current_node” names none of the messages under “mapping”; export the chats again"
+    ),
     "file.no_speaker_lines": _(
         "no line begins with who speaks, such as “Ana: Hello” or “[00:01:02] Ana: Hello”"
     ),

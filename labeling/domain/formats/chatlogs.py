@@ -1,4 +1,4 @@
-"""Chat logs of language models: the JSON of OpenAI, and that of ShareGPT.
+"""Chat logs of language models: the JSON of OpenAI, of ShareGPT, and what ChatGPT exports.
 
 A file is JSON Lines, one JSON list, or one object. What only a machine reads (system prompts, calls
 of tools and their results) is left out and counted, unless roles ask for it.
@@ -17,11 +17,24 @@ from labeling.domain.exchange.importing import SPLITS, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.formats.reading import json_lines, json_list
-from labeling.domain.formats.talks import MAX_BYTES, SaidTurn, Talk, head_of, id_by_content
+from labeling.domain.formats.talks import (
+    MAX_BYTES,
+    SaidTurn,
+    Talk,
+    head_of,
+    id_by_content,
+    shown_time,
+    stem_of,
+)
 
 IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
 TIMES = ("time", "timestamp", "created_at", "create_time", "date")
 MESSAGES = ("messages", "conversations", "conversation")
+TREE = "mapping"
+SHOWN = ("text", "multimodal_text")
+EVERYBODY = "all"
+ID_CHARACTERS = 8
+"""Of the id of a chat next to its title, which several may have."""
 WHO = ("role", "from", "author")
 WHAT = ("content", "value", "text")
 PARTS: Mapping[str, str] = {
@@ -32,6 +45,8 @@ PARTS: Mapping[str, str] = {
     "audio": "[audio]",
     "file": "[file]",
     "input_file": "[file]",
+    "image_asset_pointer": "[image]",
+    "audio_asset_pointer": "[audio]",
 }
 """Replaces a part of a message that is not text, so that the answer to it can be understood."""
 
@@ -72,12 +87,9 @@ def talk_of(line: int, document: Any, *, name: str) -> Talk:
     """One conversation of a chat log; also of a table whose rows hold whole conversations."""
     if not isinstance(document, dict):
         raise FileFault("file.must_be_object", path=Fact("place.line"))
-    key = next((key for key in MESSAGES if isinstance(document.get(key), list)), None)
-    if key is None:
-        raise FileFault("file.no_messages", names=list(MESSAGES))
     turns, left_out = [], 0
-    for index, message in enumerate(document[key]):
-        turn = _turn(message, f"{key}[{index}]")
+    for path, message in _messages(document):
+        turn = _turn(message, path)
         if turn.text.strip():
             turns.append(turn)
         else:
@@ -93,9 +105,57 @@ def talk_of(line: int, document: Any, *, name: str) -> Talk:
     )
 
 
+def _messages(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Each with its place in the document."""
+    if is_tree(document):
+        yield from _branch(document["mapping"], document.get("current_node"))
+        return
+    key = next((key for key in MESSAGES if isinstance(document.get(key), list)), None)
+    if key is None:
+        raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
+    for index, message in enumerate(document[key]):
+        yield f"{key}[{index}]", message
+
+
+def is_tree(document: Any) -> bool:
+    """Whether it is a chat as ChatGPT exports it: every message with what was tried instead."""
+    return isinstance(document, dict) and isinstance(document.get(TREE), dict)
+
+
+def _branch(nodes: Mapping[str, Any], current: Any) -> Iterator[tuple[str, Any]]:
+    """The messages that the page shows: from the current one up to the first, turned round."""
+    if not isinstance(current, str) or current not in nodes:
+        raise FileFault("file.no_current_node")
+    branch: dict[str, Any] = {}
+    while isinstance(current, str) and current in nodes and current not in branch:
+        node = nodes[current]
+        if not isinstance(node, dict):
+            raise FileFault("file.must_be_object", path=f"{TREE}.{shown_time(current)}")
+        branch[current] = node.get("message")
+        current = node.get("parent")
+    for name, message in reversed(branch.items()):
+        if message is not None:  # the root has none
+            yield f"{TREE}.{shown_time(name)}", _read_by_people(message)
+
+
+def _read_by_people(message: Any) -> Any:
+    """Without the text of what the page does not show: calls of tools, thoughts, instructions."""
+    if not isinstance(message, dict):
+        return message
+    content, metadata = message.get("content"), message.get("metadata")
+    is_text = not isinstance(content, dict) or content.get("content_type") in SHOWN
+    is_hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
+    is_to_people = message.get("recipient", EVERYBODY) == EVERYBODY
+    return message if is_text and is_to_people and not is_hidden else {**message, "content": None}
+
+
 def _id(document: Mapping[str, Any]) -> str:
     values = (document.get(key) for key in IDS)
-    return next((str(value) for value in values if _names_it(value)), "")
+    id = next((str(value) for value in values if _names_it(value)), "")
+    title = document.get("title")
+    if not (id and is_tree(document) and isinstance(title, str)):
+        return id
+    return f"{stem_of(title.replace('/', ' ').replace('.', ' '))} {id[:ID_CHARACTERS]}"
 
 
 def _names_it(value: Any) -> bool:
@@ -131,7 +191,7 @@ def _text(content: Any, path: str) -> str:
         case list():
             return "\n".join(filter(None, (_part(part, path) for part in content)))
         case {"parts": list() as parts}:
-            return "\n".join(part for part in parts if isinstance(part, str) and part)
+            return "\n".join(filter(None, (_part(part, path) for part in parts)))
     raise FileFault("file.must_be_text", path=f'"{path}"')
 
 
@@ -140,8 +200,8 @@ def _part(part: Any, path: str) -> str:
         return part
     if not isinstance(part, dict):
         raise FileFault("file.must_be_object", path=f'"{path}"')
-    text = part.get("text", part.get("refusal"))
-    return text if isinstance(text, str) else PARTS.get(str(part.get("type")), "[…]")
+    text, kind = part.get("text", part.get("refusal")), part.get("type", part.get("content_type"))
+    return text if isinstance(text, str) else PARTS.get(str(kind), "[…]")
 
 
 def is_document(value: Any) -> bool:

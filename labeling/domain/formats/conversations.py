@@ -17,7 +17,15 @@ from labeling.domain.exchange.importing import (
     read_native,
     record_of,
 )
-from labeling.domain.formats import chatlogs, doccano, labelstudio, samples, speech, tables
+from labeling.domain.formats import (
+    chatlogs,
+    doccano,
+    labelstudio,
+    messengers,
+    samples,
+    speech,
+    tables,
+)
 from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
 from labeling.domain.formats.talks import (
     MACHINES,
@@ -106,16 +114,22 @@ def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Pr
     return chatlogs.read(stream, name=name)
 
 
+def _messages(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+    return messengers.read_whatsapp(stream, name=name)
+
+
 AUTO = "auto"
 READERS: dict[str, Reader] = {
     "native": _as_they_say(read_native),
     "sample": _samples,
     "openai": _talks(_chats),
     "sharegpt": _talks(_chats),
+    "chatgpt": _talks(_chats),
     "csv": _talks(tables.read_csv),
     "tsv": _talks(tables.read_tsv),
     "parquet": _talks(tables.read_parquet),
     "transcript": _talks(speech.read_transcript),
+    "whatsapp": _talks(_messages),
     "vtt": _talks(speech.read_vtt),
     "srt": _talks(speech.read_srt),
     "labelstudio": _as_they_say(partial(_read, partial(labelstudio.read, with_answers=False))),
@@ -178,6 +192,8 @@ def guess_format(name: str, head: bytes) -> str:
     ending = PurePath(name).suffix.casefold()
     if ending in samples.YAML_ENDINGS:
         return "sample"
+    if BY_ENDING.get(ending, "transcript") == "transcript" and messengers.is_whatsapp(text):
+        return "whatsapp"
     if ending in BY_ENDING:
         return BY_ENDING[ending]
     if text[:1] in (b"{", b"["):
@@ -185,14 +201,19 @@ def guess_format(name: str, head: bytes) -> str:
     return "transcript" if text and ending not in (".json", ".jsonl", ".ndjson") else "native"
 
 
+_NAMING = {b'"mapping"': "chatgpt", b'"conversations"': "sharegpt", b'"messages"': "native"}
+
+
 def _guess_json(first: object, text: bytes) -> str:
     if not isinstance(first, dict):  # longer than the beginning
-        named = [name for name in (b'"conversations"', b'"messages"') if name in text]
-        return {b'"conversations"': "sharegpt"}.get(named[0], "native") if named else "native"
+        named = [name for name in _NAMING if name in text]
+        return _NAMING[named[0]] if named else "native"
     if "data" in first and ("annotations" in first or "predictions" in first or "id" in first):
         return "labelstudio"
     if "text" in first and first.keys() & {"entities", "label", "labels", "external_id"}:
         return "doccano"
+    if chatlogs.is_tree(first):
+        return "chatgpt"
     if not chatlogs.is_document(first):
         return "native"
     if samples.is_conversation(first):

@@ -47,7 +47,7 @@ class SpeakerLine(NamedTuple):
 def read_transcript(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """``Name: text`` and what follows it, with or without a time before or after the name."""
     try:
-        lines = _lines(stream)
+        lines = lines_of(stream)
         first, turns = 0, _Turns()
         for number, line in enumerate(lines, 1):
             spoken = speaker_line(line)
@@ -188,7 +188,7 @@ class _Turns:
 def read_vtt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """WebVTT: voice tags, or names before a colon; cues of one speaker in a row are one message."""
     try:
-        lines = _lines(stream)
+        lines = lines_of(stream)
         if not lines or not lines[0].startswith("WEBVTT"):
             raise FileFault("file.not_webvtt")
         yield _of_cues(lines, name, how)
@@ -198,7 +198,7 @@ def read_vtt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | 
 
 def read_srt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     try:
-        yield _of_cues(_lines(stream), name, how)
+        yield _of_cues(lines_of(stream), name, how)
     except FileFault as fault:
         yield Problem(None, fault.fact)
 
@@ -298,7 +298,8 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(TAG.sub("", text)).split())
 
 
-def _lines(stream: BinaryIO) -> list[str]:
+def lines_of(stream: BinaryIO) -> list[str]:
+    """Of a file that is held while it is read."""
     raw = stream.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise FileFault("file.too_long", limit=MAX_BYTES)

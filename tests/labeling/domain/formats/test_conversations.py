@@ -25,7 +25,8 @@ from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
 SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
-NEW = ("sample", "openai", "sharegpt", "csv", "tsv", "parquet", "transcript", "vtt", "srt")
+CHATS = ("openai", "sharegpt", "chatgpt", "whatsapp")
+NEW = ("sample", *CHATS, "csv", "tsv", "parquet", "transcript", "vtt", "srt")
 
 
 def records(
@@ -59,9 +60,9 @@ EXAMPLES = dict(examples())
 
 @pytest.mark.parametrize("format", EXAMPLES)
 def test_each_example_of_the_docs_is_the_same_conversation(format):
-    ending = {"sample": "json", "openai": "jsonl", "sharegpt": "json", "transcript": "txt"}.get(
-        format, format
-    )
+    endings = {"openai": "jsonl", "transcript": "txt", "whatsapp": "txt"}
+    endings |= dict.fromkeys(("sample", "sharegpt", "chatgpt"), "json")
+    ending = endings.get(format, format)
 
     [record] = records(EXAMPLES[format], name=f"talk.{ending}")  # guessed by name and content
 
@@ -72,6 +73,162 @@ def test_each_example_of_the_docs_is_the_same_conversation(format):
     assert roles[1] in ("analyst", "assistant")
     assert record.id.startswith("talk")
     assert {turn.speaker for turn in record.turns} == {""}
+
+
+WHATSAPP = {
+    "iPhone": "[12.03.24, 09:15:22] {}: {}",
+    "iPhone, 12 hours": "[3/12/24, 9:15:22\u202fAM] {}: {}",
+    "iPhone, marked": "\u200e[12/03/2024, 09:15:22] \u200e~\u202f{}: {}",
+    "Android": "12/03/2024, 09:15 - {}: {}",
+    "Android, German": "12.03.24, 09:15 - {}: {}",
+    "Android, 12 hours": "3/12/24, 9:15 am - {}: {}",
+    "Android, ISO": "2024-03-12, 09:15 - {}: {}",
+}
+
+
+@pytest.mark.parametrize("form", WHATSAPP)
+def test_chats_of_whatsapp_are_read_as_any_phone_exports_them(form):
+    line = WHATSAPP[form]
+    before = line.replace("12.03", "11.03").replace("12/03", "11/03").replace("3/12", "3/11")
+    later = line.replace("12.03", "13.03").replace("12/03", "13/03").replace("3/12", "3/13")
+    said = [before.format("Ana", "Hi: there"), line.format("Bo Li", "Yes\n\n- and"), later]
+    text = "\r\n".join([*said[:2], later.format("Ana", "12/03/2024 is the day.")])
+
+    [record] = records(text, name="WhatsApp Chat with Ana.txt")
+
+    assert record.id == "WhatsApp Chat with Ana"
+    assert [turn.content for turn in record.turns] == [
+        "Hi: there",
+        "Yes\n\n- and",
+        "12/03/2024 is the day.",
+    ]
+    assert [turn.speaker for turn in record.turns] == ["Ana", "Bo Li", "Ana"]
+    moment = record.turns[1].time
+    assert moment is not None
+    assert moment.strftime("%Y-%m-%d %H:%M") == "2024-03-12 09:15"
+
+
+@pytest.mark.parametrize(
+    ("dates", "month"),
+    [(("1/2/24", "13/2/24"), 2), (("1/2/24", "1/13/24"), 1), (("1/2/24", "2/1/24"), 1)],
+)
+def test_whether_the_month_comes_first_is_found_from_all_dates(dates, month):
+    text = "\n".join(f"{date}, 09:15 - Ana: Hi" for date in dates)
+
+    [record] = records(text, "whatsapp")
+
+    assert record.turns[0].time is not None
+    assert record.turns[0].time.month == month
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("<Media omitted>", "[file]"),
+        ("\u200eimage omitted", "[image]"),
+        ("\u200eSprachnachricht weggelassen", "[audio]"),
+        ("IMG-20240312-WA0001.jpg (file attached)\nLook", "[image]\nLook"),
+        ("\u200e<attached: 00000012-AUDIO-2024.opus>", "[audio]"),
+        ("Price list.pdf (Datei angehängt)", "[file]"),
+        ("See you \u200e<This message was edited>", "See you"),
+        ("<b>bold</b>", "<b>bold</b>"),
+        ("I omitted it", "I omitted it"),
+    ],
+)
+def test_an_attachment_of_whatsapp_stands_there_by_its_kind(written, read_as):
+    lines = [f"12.03.24, 09:15 - {name}: {text}" for name, text in (("Ana", written), ("Bo", "OK"))]
+
+    [record] = records("\n".join(lines), "whatsapp")
+
+    assert record.turns[0].content == read_as
+
+
+def test_what_whatsapp_itself_says_is_left_out_and_counted():
+    text = """12.03.24, 09:14 - Messages and calls are end-to-end encrypted.
+and so on
+12.03.24, 09:15 - Ana: Hi
+12.03.24, 09:15 - Bo left
+12.03.24, 09:16 - Ana: This message was deleted
+12.03.24, 09:17 - Bo: Yes"""
+
+    [record] = records(text, "whatsapp")
+
+    assert [turn.content for turn in record.turns] == ["Hi", "Yes"]
+    assert record.left_out == 3
+
+
+def test_exports_of_an_iphone_have_one_name_and_different_ids():
+    texts = [
+        "[12.03.24, 09:15:22] Ana: Hi\n[12.03.24, 09:15:25] Bo: " + said for said in ("a", "b")
+    ]
+
+    ids = {record.id for text in texts for record in records(text, name="_chat.txt")}
+
+    assert len(ids) == 2
+
+
+def chatgpt(*messages: dict[str, Any] | None, **keys: Any) -> str:
+    """Each message answers the one before."""
+    nodes = {
+        str(at): {"parent": str(at - 1) if at else None, "message": message}
+        for at, message in enumerate((None, *messages))
+    }
+    chat = {"title": "A plan", "id": "abcdefghij", "mapping": nodes}
+    return json.dumps([{**chat, "current_node": str(len(messages)), **keys}])
+
+
+def says(role: str, *parts: Any, kind: str = "text", **keys: Any) -> dict[str, Any]:
+    return {
+        "author": {"role": role},
+        "content": {"content_type": kind, "parts": list(parts)},
+        **keys,
+    }
+
+
+def test_of_a_chat_of_chatgpt_only_what_its_page_shows_is_read():
+    image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
+    text = chatgpt(
+        says("system", ""),
+        says("user", "Secret", metadata={"is_visually_hidden_from_conversation": True}),
+        says("user", image, "What is it?", kind="multimodal_text"),
+        says("assistant", "Let me think", kind="thoughts"),
+        says("assistant", "search()", recipient="browser"),
+        says("tool", "found"),
+        says("assistant", "A cat.", recipient="all", create_time=1767225600.25),
+    )
+
+    [record] = records(text, name="conversations.json")
+
+    assert record.id == "A plan abcdefgh"
+    assert [(turn.role, turn.content) for turn in record.turns] == [
+        ("user", "[image]\nWhat is it?"),
+        ("assistant", "A cat."),
+    ]
+    assert record.left_out == 5
+
+
+def test_a_chat_longer_than_what_a_format_is_guessed_from_is_recognised():
+    text = chatgpt(says("user", "Hi " * 30_000), says("assistant", "Yes"))
+
+    assert len(records(text, name="conversations.json")) == 1
+
+
+@pytest.mark.parametrize("current", ["gone", None, 3])
+def test_a_chat_whose_last_message_is_not_named_is_refused(current):
+    text = chatgpt(says("user", "Hi"), says("assistant", "Yes"), current_node=current)
+
+    assert problems(text, "chatgpt") == [(1, "file.no_current_node")]
+
+
+def test_messages_that_answer_each_other_in_a_circle_are_read_once():
+    circle = {
+        "a": {"parent": "b", "message": says("user", "Hi")},
+        "b": {"parent": "a", "message": says("assistant", "Yes")},
+    }
+
+    [record] = records(chatgpt(mapping=circle, current_node="b"), "chatgpt")
+
+    assert len(record.turns) == 2
 
 
 def test_the_docs_have_an_example_of_each_new_format():
@@ -303,6 +460,9 @@ def test_digits_that_make_no_likely_time_are_refused(written):
         ("openai", '\n{"turns": []}', 2, "file.no_messages"),
         ("openai", '{"messages": []}', 1, "file.few_messages"),
         ("openai", '[{"messages": [', 1, "file.not_json"),
+        ("whatsapp", "Ana: Hi", None, "file.no_whatsapp_lines"),
+        ("whatsapp", "1.2.24, 9:15 - A: b\n32.13.24, 09:15 - A: b", 2, "file.no_time_known"),
+        ("chatgpt", '[{"mapping": {"a": 1}, "current_node": "a"}]', 1, "file.must_be_object"),
         ("sharegpt", "[" * 100_000, 1, "file.not_json"),
         ("csv", "", None, "file.empty"),
         ("csv", "speaker,words\nA,b", 1, "file.column_not_guessed"),
@@ -392,6 +552,8 @@ def test_no_file_makes_a_reader_fail(format):
         ("vtt", "WEBVTT\n\n", "00:01.000 --> 00:02.000\n<v <v <i><<b>&amp;\n\n"),
         ("vtt", "WEBVTT\n\n00:01.000\n<v", " " * 100),
         ("csv", "speaker,text,chat\n", "Ana,b,c\n"),
+        ("whatsapp", "12.03.24, 09:15 - Ana: Hi\n", "12.03.24, 09:15 - Ana: <a" + "<" * 90 + "\n"),
+        ("whatsapp", "12.03.24, 09:15 - Ana: Hi\n", "\u200e" * 100 + "\n"),
     ],
 )
 def test_time_grows_with_the_size_of_a_file(format, start, unit):
