@@ -155,7 +155,10 @@ def done() -> Columns:
 def log_failure(log: logging.Logger, what: object, error: Exception) -> None:
     """An unforeseen error is a bug: it is logged as one, although work continues."""
     foreseen = isinstance(error, PipelineError | RuleError | MalformedOutput)
-    log.log(logging.INFO if foreseen else logging.ERROR, "%s failed.", what, exc_info=error)
+    if foreseen:  # its reason is stored, or said
+        log.info("%s failed.", what)
+    else:
+        log.error("%s failed.", what, exc_info=error)
 
 
 def fact_of(error: Exception) -> Fact:

@@ -374,9 +374,7 @@ def _assumptions(findings: Findings) -> str:
 
 
 def _assumption(label: Requirement, findings: Findings) -> str:
-    because = (
-        f"{plain(label.get('necessity'))}, follows from {', '.join(_triggers(label, findings))}"
-    )
+    because = f"{plain(label.get('necessity'))}, follows from {_triggers(label, findings)}"
     return (
         f"**{_number(label)} {plain(label.get('title'))}** ({_rank(label)}) "
         f"{_does(label)} *Assumed: {because}.* {plain(label.get('rationale'))}"
@@ -397,7 +395,7 @@ def _traceability(findings: Findings) -> str:
         [
             f"{_number(label)} {plain(label.get('title'))}",
             _mentions(_messages_behind(label, findings)),
-            f"follows from {', '.join(_triggers(label, findings))}",
+            f"follows from {_triggers(label, findings)}",
         ]
         for label in findings.inferred
     )
@@ -508,8 +506,8 @@ def _does(label: Requirement) -> str:
     return f"{plain(label.get('actor'))}: {action}{end}"
 
 
-def _triggers(label: Requirement, findings: Findings) -> list[str]:
-    return [findings.link_to(str(name)) for name in label.get("triggered_by") or []]
+def _triggers(label: Requirement, findings: Findings) -> str:
+    return _links([str(name) for name in label.get("triggered_by") or []], findings)
 
 
 def _messages_behind(label: Requirement, findings: Findings) -> list[int]:

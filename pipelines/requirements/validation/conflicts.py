@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from pipelines.requirements.labels import Issue, Requirement, field_text, issue, name_of, text_of
 from pipelines.requirements.validation.wording import pattern, units
 from pipelines.types import Encoder
 
+MOST_AT_ONE = 5
+"""Contradictions at one requirement: of many that differ in a figure each names all the others."""
 READ = ("action", "condition", "acceptance_criteria")
 _SPACE = re.compile(r"\s+")
 
@@ -32,19 +33,24 @@ class Stand(NamedTuple):
 def contradictions(
     requirements: Sequence[Requirement], *, encoder: Encoder | None, conflict_above: float
 ) -> Iterator[Issue]:
-    """One issue for each pair, at the later requirement."""
+    """One issue for each pair, at the later requirement; at each the few that are most alike."""
     if encoder is None or len(requirements) < 2:
         return
     vectors = encoder.encode([topic_of(text_of(requirement)) for requirement in requirements])
     alike = vectors @ vectors.T
     stands = [stand_of(requirement) for requirement in requirements]
-    for first, second in combinations(range(len(requirements)), 2):
-        if alike[first, second] > conflict_above and not _quotes(
-            requirements[first], requirements[second]
-        ):
+    for second, later in enumerate(requirements):
+        near = [first for first in range(second) if alike[first, second] > conflict_above]
+        near.sort(key=lambda first: -alike[first, second])
+        reasons: dict[int, str] = {}
+        for first in near:
             why = conflict(stands[first], stands[second])
-            if why:
-                yield _issue(requirements[first], requirements[second], why)
+            if why and not _quotes(requirements[first], later):
+                reasons[first] = why
+            if len(reasons) == MOST_AT_ONE:
+                break
+        for first in sorted(reasons):
+            yield _issue(requirements[first], later, reasons[first])
 
 
 def _quotes(requirement: Requirement, other: Requirement) -> bool:

@@ -201,6 +201,15 @@ def test_two_about_the_same_that_say_otherwise(first, second, why):
     assert "REQ-001" in one["message"]
 
 
+def test_many_that_differ_in_a_figure_do_not_each_name_all_the_others():
+    many = [
+        stated(f"Answer within {number} seconds", uid=f"r{number}", title="")
+        for number in range(2, 42)
+    ]
+
+    assert len(conflicts(*many)) == sum(min(before, 5) for before in range(40))
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
