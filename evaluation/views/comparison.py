@@ -22,6 +22,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import judge_marks
 from evaluation.services.run import chosen_baselines
+from evaluation.services.run.changes import value_text
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
     ComparedCase,
@@ -123,6 +124,8 @@ class RunConclusion(NamedTuple):
     badge: str
     sentences: list[str]
     total: int
+    changed: list[tuple[str, str, str]]
+    """Each setting that differs, with both values as a configuration file has them."""
     judges_differ: list[str]
 
 
@@ -390,6 +393,10 @@ def _conclusion(compared: Compared) -> RunConclusion:
         badge=COLOURS.get(primary.verdict, ""),
         sentences=[words(fact) for fact in conclusion(primary, compared)],
         total=compared.shared + compared.only_before + compared.only_after,
+        changed=[
+            (name, value_text(old), value_text(new))
+            for name, (old, new) in compared.changed.items()
+        ],
         judges_differ=[METRICS[name].title for name in compared.judges_differ],
     )
 

@@ -15,6 +15,7 @@ from evaluation.management.looks import state_comparison
 from evaluation.metrics.comparison import Comparison
 from evaluation.models import Run
 from evaluation.services.run import conclusions
+from evaluation.services.run.changes import value_text
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
 from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
@@ -86,7 +87,8 @@ def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -
             said = conclusions.sentence(comparison.primary, comparison)
             console.print(said, highlight=False, markup=False, soft_wrap=True)
             for name, (old, new) in comparison.changed.items():
-                console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
+                change = f"{name}: {value_text(old)} → {value_text(new)}"
+                console.print(change, highlight=False, markup=False)
             for note in _notes(comparison):
                 console.print(note)
     return captured.get()
