@@ -122,6 +122,20 @@ let left = null;
 const nameOfControl = (control) =>
   [control.tagName, control.name, control.getAttribute("href"), control.getAttribute("aria-label") ?? control.textContent.trim()].join(" ");
 
+// A form whose answer takes the place of the page (templates/labeling/_begin_in_place.html): the answer may say what was wrong,
+// or that nobody is signed in any more, or there is none.
+document.addEventListener("htmx:beforeSwap", (/** @type {any} */ { detail }) => {
+  const { xhr, target, requestConfig } = detail;
+  if (new URL(xhr.responseURL).pathname === "/sign-in/") {
+    detail.shouldSwap = false;
+    location.reload();
+  } else if (requestConfig.verb === "post" && ["main", "step-files"].includes(target.id)) {
+    detail.shouldSwap = true;
+  }
+});
+
+document.addEventListener("htmx:sendError", () => document.getElementById("unsent")?.removeAttribute("hidden"));
+
 /** @returns {HTMLElement[]} */
 const controlsOf = (region) => [...(region?.querySelectorAll(CONTROLS) ?? [])];
 

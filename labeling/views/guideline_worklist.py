@@ -87,8 +87,11 @@ def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict
     page = page_of(rows, order=["pk"], after=request.GET.get("after"), anchors=everything)
     for row in page.rows:
         row.locked = locking.why_locked(row, row.assignment.round)
+    unchecked = [row for row in page.rows if not row.checks]
     return {
         "form": form,
+        "may_return": any(not row.locked for row in unchecked),
+        "has_locked": any(row.locked for row in unchecked),
         "page": page,
         "total": everything.count(),
         "to_check": open_checks(project),

@@ -29,7 +29,6 @@ from labeling.services import access, blindness
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
 from labeling.services.guideline_starters import starter_for
-from labeling.views.access import refused
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
 from labeling.words import words
@@ -118,10 +117,10 @@ def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
             base_version=0,
         )
     except RuleError as error:
-        return refused(request, error, project.get_absolute_url())
-    messages.success(
-        request, _("Version {version} is written. New rounds follow it.").format(version=1)
-    )
+        messages.error(request, words(error.fact))
+    else:
+        text = _("Version {version} is written. New rounds follow it.")
+        messages.success(request, text.format(version=1))
     return redirect(project)
 
 

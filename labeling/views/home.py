@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from labeling.forms.projects import ProjectForm
-from labeling.models import Assignment, Membership, Project, Round
+from labeling.models import Assignment, Guideline, Membership, Project, Round
 from labeling.services import projects
 from labeling.services.quality import newcomers, qualification
 from labeling.services.work import assignments
@@ -20,6 +21,7 @@ from labeling.views import needs
 from labeling.views.comments import mentions_of
 from labeling.views.context import READERS, roles_of
 from labeling.views.gate import Gate, gates
+from labeling.views.markdown import render_markdown
 from labeling.views.needs import Need
 from labeling.views.paging import Page, page_of
 
@@ -35,6 +37,7 @@ TABS = {
 }
 TO_DO = ("pending", "draft", "returned")
 IN_ORDER = ["round__kind", "round_id", "position", "pk"]  # as the next one is chosen
+MOST_TO_READ = 3
 NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 
 
@@ -47,12 +50,16 @@ def home(request: HttpRequest) -> HttpResponse:
     )
     tab = _tab(request, counts)
     annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
+    begun = any(counts[name] for name in TABS if name != "pending")
     standings = qualification.statuses(request.user)  # type: ignore[arg-type]
     to_calibrate = newcomers.of(request.user)  # type: ignore[arg-type]
     mentions = mentions_of(request.user)
     context = {
         "needs": _needs(request.user, roles, counts, len(mentions)),
         "tab": tab,
+        "counts": counts,
+        "begun": begun,
+        "to_read": _to_read(request.user, mine) if annotates and not begun else [],
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
         "ever_given": any(counts.values()),
@@ -88,6 +95,27 @@ def _needs(user: Any, roles: set[str], counts: dict[str, int], mentions: int) ->
         text = ngettext("{n} comment names you", "{n} comments name you", mentions)
         lines.append(Need(28, text.format(n=mentions), _("Answer"), "#mentions-title"))
     return sorted(lines, key=lambda need: need.rank)
+
+
+class ToRead(NamedTuple):
+    project: Project
+    version: int
+    html: SafeString
+
+
+def _to_read(user: Any, mine: QuerySet[Assignment]) -> list[ToRead]:
+    """For somebody who has begun nothing: the guidelines of their work, else of their projects."""
+    guidelines = Guideline.objects.select_related("project")
+    work = mine.filter(TABS["pending"]).order_by()
+    chosen = list(guidelines.filter(pk__in=work.values("round__guideline"))[:MOST_TO_READ])
+    if not chosen:
+        newer = Guideline.objects.filter(
+            project=OuterRef("project"), version__gt=OuterRef("version")
+        )
+        projects = Project.objects.with_role(user, Membership.Role.ANNOTATOR)
+        newest = guidelines.filter(~Exists(newer), project__in=projects)
+        chosen = list(newest.order_by("project__name")[:MOST_TO_READ])
+    return [ToRead(row.project, row.version, render_markdown(row.body)) for row in chosen]
 
 
 def _tab(request: HttpRequest, counts: dict[str, int]) -> str:

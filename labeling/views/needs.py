@@ -95,7 +95,7 @@ COUNTED = (
 
 
 def of_annotator(user: Any, counts: Mapping[str, int]) -> list[Need]:
-    """``counts`` are those of the queue, by tab."""
+    """``counts`` are those of the queue, by tab. What the queue itself begins with is not said."""
     lines = []
     if returned := counts["returned"]:
         text = ngettext(
@@ -105,16 +105,6 @@ def of_annotator(user: Any, counts: Mapping[str, int]) -> list[Need]:
         )
         lines.append(Need(10, text.format(n=returned), _("Change it"), "?tab=returned"))
     lines += [_talk(discussion) for discussion in needs.waiting_discussions(user)]
-    if drafts := counts["draft"]:
-        text = ngettext("{n} draft is not submitted", "{n} drafts are not submitted", drafts)
-        lines.append(Need(30, text.format(n=drafts), _("Continue"), "?tab=draft"))
-    if pending := counts["pending"]:
-        text = ngettext(
-            "{n} conversation waits for your labels",
-            "{n} conversations wait for your labels",
-            pending,
-        )
-        lines.append(Need(40, text.format(n=pending), _("See them"), "?tab=pending"))
     return lines
 
 

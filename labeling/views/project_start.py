@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest
-
 from labeling.forms.conversations import ConversationUploadForm
 from labeling.forms.members import PeopleForm
 from labeling.forms.rounds import CALIBRATORS
@@ -14,7 +12,6 @@ from labeling.models import Guideline, Invitation, Membership, Project, Round
 from labeling.services import invitations
 from labeling.services.guideline_starters import starter_for
 from labeling.services.work.rounds import unplanned
-from labeling.views import once
 from labeling.views.markdown import render_markdown
 
 FIRST_BATCH = 20
@@ -91,8 +88,8 @@ def start_of(project: Project, rounds: list[Any]) -> Start | None:
     )
 
 
-def start_context(request: HttpRequest, project: Project, rounds: list[Any]) -> dict[str, Any]:
-    """What the checklist shows; links of new invitations only this once."""
+def start_context(project: Project, rounds: list[Any]) -> dict[str, Any]:
+    """What the checklist shows."""
     start = start_of(project, rounds)
     if start is None:
         return {}
@@ -103,6 +100,4 @@ def start_context(request: HttpRequest, project: Project, rounds: list[Any]) -> 
     }
     if start.step == "guidelines":
         context["starter"] = render_markdown(starter_for(project.layers))
-    if not request.htmx and (kept := once.take(request, f"people-{project.pk}")):  # type: ignore[attr-defined]
-        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
     return context

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -24,7 +25,7 @@ from labeling.services import projects as service
 from labeling.services.needs import Standing
 from labeling.services.work.round_counts import counted
 from labeling.services.work.rounds import unplanned
-from labeling.views import activity
+from labeling.views import activity, once
 from labeling.views.gate import gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
@@ -67,6 +68,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     rounds = rounds_of(project)
     context = {
         "project": project,
+        "in_place": bool(request.htmx),  # type: ignore[attr-defined]
         "may_write": access.leads(request.user, project),
         "gate": gate_of(project, rounds),
         "rounds": rounds,
@@ -76,8 +78,10 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "lacking": _lacking(project),
         "guideline": project.guidelines.only("version", "created_at").first(),
         "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
-        **start_context(request, project, rounds),
+        **start_context(project, rounds),
     }
+    if kept := once.take(request, f"people-{project.pk}"):
+        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
     if "start" not in context:
         (standing,) = needs.standings([project])
         context |= _next(standing) if context["may_write"] else {}
@@ -96,11 +100,11 @@ def _next(standing: Standing) -> dict[str, Any]:
 def project_start(request: HttpRequest, slug: str) -> HttpResponse:
     """The checklist alone, for a page that waits for people or their first answer."""
     project = access.readable(request.user, slug)
-    context = start_context(request, project, rounds_of(project))
+    context = start_context(project, rounds_of(project))
     if not context:
-        response = HttpResponse()
-        response["HX-Refresh"] = "true"
-        return response
+        whole = {"target": "#main", "select": "#main", "swap": "outerHTML", "push": "false"}
+        to = json.dumps({"path": project.get_absolute_url(), **whole})
+        return HttpResponse(headers={"HX-Location": to})
     context |= {"project": project, "may_write": access.leads(request.user, project)}
     return render(request, "labeling/_checklist.html", context)
 

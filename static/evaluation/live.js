@@ -1,40 +1,13 @@
 // A run that goes on: every two seconds one request brings what has changed, and only that is
 // written. Nothing is asked for while nobody sees the page, nor after the run has ended.
 
-import { byId, setText, showIf } from "../labeling/dom.js";
+import { byId, setText, showIf, update } from "../labeling/dom.js";
 
 const EVERY_MS = 2000;
 const url = byId("run-live").dataset.url + location.search;
 const said = byId("run-said");
 let asking = false;
 let state = byId("run-progress").dataset.said;
-
-/**
- * Like replacing it, but what stays the same keeps the focus and what is selected.
- *
- * @param {any} old
- * @param {any} fresh
- */
-function update(old, fresh) {
-  if (old.isEqualNode(fresh)) return;
-  if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
-    old.replaceWith(document.importNode(fresh, true));
-    return;
-  }
-  if (old.nodeType !== Node.ELEMENT_NODE) {
-    old.data = fresh.data;
-    return;
-  }
-  const names = Array.from(old.attributes, (attribute) => attribute.name);
-  for (const name of names) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  const [before, after] = [[...old.childNodes], [...fresh.childNodes]];
-  for (const [at, child] of after.entries()) {
-    if (at < before.length) update(before[at], child);
-    else old.append(document.importNode(child, true));
-  }
-  for (const surplus of before.slice(after.length)) surplus.remove();
-}
 
 // Read out when the state changes, not with every case.
 function announce(fresh) {

@@ -86,3 +86,30 @@ export function dayOf(moment) {
 export function clockTime(moment) {
   return new Date(moment).toLocaleTimeString(document.documentElement.lang);
 }
+
+/**
+ * Like replacing it, but what stays the same keeps the focus and what is selected.
+ *
+ * @param {any} old
+ * @param {any} fresh
+ */
+export function update(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
+    old.replaceWith(document.importNode(fresh, true));
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.data = fresh.data;
+    return;
+  }
+  const names = Array.from(old.attributes, (attribute) => attribute.name);
+  for (const name of names) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const [before, after] = [[...old.childNodes], [...fresh.childNodes]];
+  for (const [at, child] of after.entries()) {
+    if (at < before.length) update(before[at], child);
+    else old.append(document.importNode(child, true));
+  }
+  for (const surplus of before.slice(after.length)) surplus.remove();
+}

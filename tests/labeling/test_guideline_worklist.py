@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from labeling.models import Annotation, Event, GuidelineCheck
 from labeling.services import guidelines
@@ -209,3 +210,16 @@ def test_more_answers_take_no_more_queries(signed_in, rita, project, older):
 
     assert len(many) == len(few)
     assert not any('"labeling_annotation"."payload"' in sql for sql in many)
+
+
+def test_only_buttons_that_the_list_has_are_explained(signed_in, rita, project, older):
+    client = signed_in(rita)
+    shown = page(client, URL)
+    assert "“Return it” gives" in shown
+    assert "“Needs new labels” keeps" not in shown
+
+    Annotation.objects.update(locked_at=timezone.now())
+
+    shown = page(client, URL)
+    assert "“Return it” gives" not in shown
+    assert "“Needs new labels” keeps" in shown

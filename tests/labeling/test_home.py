@@ -52,7 +52,7 @@ def test_each_tab_lists_its_own_conversations(signed_in, ana, round_):
 def test_the_button_begins_the_next_conversation(signed_in, ana, round_):
     client = signed_in(ana)
 
-    assert "Start next" in page(client, "/")
+    assert "Understood, start" in page(client, "/")
     assert client.post("/label/next/").url == f"/label/{of(ana)[0].pk}/"
 
 
@@ -70,6 +70,7 @@ def test_who_has_answered_everything_is_told_so(signed_in, ana, round_):
 
     assert "All done" in shown
     assert "Start next" not in shown
+    assert "Understood, start" not in shown
 
 
 def test_who_was_never_given_anything_is_not_told_that_all_is_done(signed_in, project, ana):
@@ -99,7 +100,7 @@ def test_a_free_place_in_a_pool_is_offered(signed_in, project, ana):
     shown = page(signed_in(ana), "/")
 
     assert "there is work to take" in shown
-    assert "Start next" in shown
+    assert "Understood, start" in shown
 
 
 def test_a_reserved_conversation_says_until_when(signed_in, project, ana):
@@ -241,3 +242,34 @@ def test_the_first_page_is_called_a_queue_only_where_it_is_one(
     content = signed_in(people[who]).get("/docs/").content.decode()
 
     assert f'<a href="/">{label}</a>' in content
+
+
+def test_a_newcomer_reads_the_guidelines_before_the_first_conversation(
+    signed_in, project, ana, rita
+):
+    client = signed_in(ana)
+    project.guidelines.create(version=2, body="# Only wishes count")
+    waiting = page(client, "/")
+    assert "Read this before you start" in waiting
+    assert "Only wishes count" in waiting
+    assert "Understood, start" not in waiting  # nothing waits yet
+
+    opened = factories.open_calibration(project, 4)
+    project.guidelines.create(version=3, body="# Newer than the round")
+    shown = page(client, "/")
+    assert "Only wishes count" in shown  # what the round follows
+    assert "Newer than the round" not in shown
+    assert ("Understood, start" in shown, "Start next" in shown) == (True, False)
+
+    factories.answer(opened.assignments.filter(annotator=ana).first())
+    shown = page(client, "/")
+    assert ("Only wishes count" in shown, "Start next" in shown) == (False, True)
+
+
+def test_only_a_queue_with_nothing_to_begin_looks_by_itself(signed_in, project, ana):
+    client = signed_in(ana)
+    assert 'id="queue" data-waits' in client.get("/").content.decode()
+
+    factories.open_calibration(project, 4)
+
+    assert "data-waits" not in client.get("/").content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -66,7 +67,8 @@ def test_each_step_leads_to_the_next_and_the_first_answer_ends_them(signed_in, e
 
     factories.answer(opened.assignments.first())
     assert step(empty) is None
-    assert client.get(f"{URL}start/").headers["HX-Refresh"] == "true"
+    elsewhere = json.loads(client.get(f"{URL}start/").headers["HX-Location"])
+    assert (elsewhere["path"], elsewhere["push"]) == (URL, "false")  # the page stays loaded
 
 
 def test_the_step_of_the_people_is_done_when_two_have_joined(signed_in, empty, rita, people):
@@ -103,6 +105,27 @@ def test_only_a_lead_is_offered_the_steps(signed_in, empty, people, noor):
 
     assert "A lead of the project imports conversations first" in shown
     assert buttons(signed_in(noor)) == []
+
+
+def test_a_step_taken_in_place_leaves_the_focus_at_what_comes_next(signed_in, empty, rita, people):
+    client = signed_in(rita)
+    in_place = {"headers": {"HX-Request": "true"}, "follow": True}
+
+    def focused(html: str) -> str:
+        """The first: it is the one that gets the focus."""
+        return re.findall(r'id="([^"]+)"[^>]* autofocus', html)[0]
+
+    factories.make_conversations(empty, 2)
+    written = client.post(f"{URL}guidelines/start/", **in_place).content.decode()
+    assert focused(written) == "step-people"
+
+    asked = {"people": "ana, ben, new", "role": "annotator", "start": 1}
+    invited = client.post(f"{URL}invitations/people/", asked, **in_place).content.decode()
+    assert (focused(invited), "/join/" in invited) == ("links-title", True)
+
+    assert "autofocus" not in client.get(URL).content.decode()  # a page begins at its top
+    polled = client.get(f"{URL}start/", headers={"HX-Request": "true"}).content.decode()
+    assert "autofocus" not in polled  # nor is anybody torn from what they do
 
 
 # --- people ---------------------------------------------------------------------------------------
