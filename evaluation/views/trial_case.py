@@ -15,6 +15,7 @@ from labeling.domain.keys import TRIAL_KEYS
 from labeling.domain.schema import form_fields
 from labeling.domain.transcripts import Message
 from labeling.translation import lazy, translated_keys
+from pipelines.requirements.labels import sureness_of
 
 TITLES = {
     "requirement": lazy("Requirement"),
@@ -29,7 +30,7 @@ LAYERS = {
     "issue": "validation",
     "event": "events",
 }
-HEAD = {"title", "confidence", "source_messages", "id", "uid"}
+HEAD = {"title", "confidence", "wanted", "source_messages", "id", "uid"}
 """Of a label: what is above its fields."""
 
 
@@ -54,7 +55,9 @@ class LabelCard:
     name: str
     title: str
     sentence: str
-    confidence: float | None
+    sureness: float | None
+    is_chance: bool
+    """The sureness is the chance that somebody wants it; otherwise the stated confidence."""
     quoted: bool
     sources: list[int]
     fields: list[FieldRow]
@@ -75,7 +78,6 @@ def context_of(case: TrialCase, trial: Trial) -> dict[str, Any]:
     output = case.output or {}
     cards = _cards(labels_in(output, trial.layer) if case.output else (), trial.layer)
     conversation = _cited(case.conversation.messages, cards)
-    confident = [card.confidence for card in cards if card.confidence is not None]
     counts: dict[str, int] = {}
     for card in cards:
         counts[card.kind] = counts.get(card.kind, 0) + 1
@@ -85,7 +87,7 @@ def context_of(case: TrialCase, trial: Trial) -> dict[str, Any]:
         "counts": [(TITLES[kind], number) for kind, number in counts.items()],
         "conversation": conversation,
         "answer": output.get("answer") if isinstance(output.get("answer"), str) else "",
-        "has_confidence": bool(confident),
+        "has_sureness": any(card.sureness is not None for card in cards),
         "has_document": files.document_of(output, case.case_id) is not None,
         "keys": translated_keys(TRIAL_KEYS),
     }
@@ -138,14 +140,15 @@ def _issue(label: Mapping[str, Any]) -> IssueRow:
 
 def _card(number: int, output_label: OutputLabel, layer: str) -> LabelCard:
     label = output_label.label
-    confidence = label.get("confidence")
+    sureness = sureness_of(label)
     return LabelCard(
         number=number,
         kind=output_label.kind,
         name=str(label.get("id") or output_label.number),
         title=_title(output_label),
         sentence=_sentence(output_label),
-        confidence=float(confidence) if isinstance(confidence, int | float) else None,
+        sureness=float(sureness) if isinstance(sureness, int | float) else None,
+        is_chance=label.get("wanted") is not None,
         quoted=label.get("quoted") is True,
         sources=sources_of(label, layer),
         fields=_fields(output_label),
