@@ -82,6 +82,6 @@ def write(document: Document, messages: Sequence[Message]) -> str:
 
 
 def silent(document: Document) -> str:
-    """One line for all sections about which nothing was said; empty if there is none."""
+    """One line for all sections that are empty; empty itself if there is none."""
     titles = [section["title"] for section in document["sections"] if not section["body"].strip()]
-    return f"Nothing was said about: {', '.join(titles)}." if titles else ""
+    return f"Left out, because they are empty: {', '.join(titles)}." if titles else ""

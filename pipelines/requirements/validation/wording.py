@@ -87,11 +87,12 @@ def untestable(requirement: Requirement) -> Iterator[Issue]:
     lines = field_text(requirement, "acceptance_criteria").split("\n")
     count = sum(bool(line.strip()) for line in lines)
     if count < MIN_CRITERIA:
+        counted = "one acceptance criterion" if count else "no acceptance criteria"
         yield issue(
             requirement,
             "untestable",
             "acceptance_criteria",
-            message=f"{count} of at least {MIN_CRITERIA} acceptance criteria are given",
+            message=f"It has {counted} and needs at least {MIN_CRITERIA}",
             fix="Add criteria that can be measured",
         )
 

@@ -306,7 +306,7 @@ def test_the_whole_text_ends_with_the_conversation_that_its_links_lead_to():
     assert "[1](#message-1)" in text
     assert text.index("### Message 1") > text.index("## Conversation")
     assert "**user:** By e-mail" in text
-    assert "*Nothing was said about: Non-functional requirements, Data, " in text
+    assert "*Left out, because they are empty: Non-functional requirements, Data, " in text
 
 
 # --- one file ---
