@@ -100,6 +100,29 @@ function nameOf(box) {
   return (inside ?? above.at(-1))?.textContent?.trim().replace(/\s+/g, " ") || document.title;
 }
 
+// Lists that become blocks on a phone (components.css).
+function nameCells() {
+  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.stacks"))) {
+    const titles = [...(table.tHead?.rows[0]?.cells ?? [])].map(titleOf);
+    table.setAttribute("role", "table");
+    for (const part of [table.tHead, ...table.tBodies]) part?.setAttribute("role", "rowgroup");
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      for (const cell of row.cells) {
+        cell.setAttribute("role", cell.scope === "col" ? "columnheader" : cell.scope === "row" ? "rowheader" : "cell");
+        if (cell.tagName === "TD" && cell.colSpan === 1) cell.dataset.label = titles[cell.cellIndex] ?? "";
+      }
+    }
+  }
+}
+
+/** What is only for screen readers they have from the head. */
+function titleOf(cell) {
+  const seen = cell.cloneNode(true);
+  for (const hidden of seen.querySelectorAll(".visually-hidden, [aria-hidden], .tip")) hidden.remove();
+  return seen.textContent.trim();
+}
+
 const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
 
 function markScrollable() {
@@ -109,8 +132,12 @@ function markScrollable() {
   }
 }
 
+nameCells();
 markScrollable();
-for (const type of ["htmx:afterSettle", "assay:exchanged"]) document.addEventListener(type, markScrollable);
+for (const type of ["htmx:afterSettle", "assay:exchanged"]) {
+  document.addEventListener(type, nameCells);
+  document.addEventListener(type, markScrollable);
+}
 
 // A part of the page that is replaced by itself takes the focus with it: it goes to the same control of the new part,
 // or to the control that took its place.

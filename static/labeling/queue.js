@@ -34,6 +34,7 @@ function take(page) {
   if (!fresh) return;
   update(byId("queue"), fresh);
   document.title = page.title;
+  document.dispatchEvent(new Event("assay:exchanged"));
   setText(byId("queue-said"), byId("queue-line").textContent);
 }
 

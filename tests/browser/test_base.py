@@ -128,3 +128,24 @@ def test_the_pages_of_a_project_are_one_menu_on_a_phone(
     expect(page.get_by_role("link", name="Releases")).to_be_focused()
     page.get_by_role("link", name="Runs").last.focus()  # who leaves a menu closes it
     expect(lint).to_be_hidden()
+
+
+def test_on_a_phone_a_list_shows_its_rows_one_below_the_other(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people = make_people()
+    make_conversations(make_project(), 3)
+    sign_in(people["rita"])
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(f"{live_server.url}/projects/orders/conversations/")
+
+    table = page.get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(4)  # still a table to screen readers
+    expect(table.get_by_role("columnheader")).to_have_count(6)
+    cell = table.get_by_role("row").nth(1).get_by_role("cell").nth(2)
+    expect(cell).to_have_attribute("data-label", "Split")
+    sideways = "box => box.scrollWidth > box.clientWidth"
+    assert not page.locator(".table-wrap").evaluate(sideways)
+
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(cell).to_have_css("display", "table-cell")
