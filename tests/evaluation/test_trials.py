@@ -79,7 +79,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path, talks):
+def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path, talks, capsys):
     script(returned)
     spoken = tmp_path / "spoken.vtt"
     spoken.write_text(
@@ -98,6 +98,8 @@ def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path
     assert [file["name"] for file in report["files"]] == ["talks.jsonl", "spoken.vtt"]
     assert (report["state"], report["done"], report["failed"]) == ("finished", 4, 0)
     assert report["labels"] == {"requirement": 4, "issue": 4}
+    said = capsys.readouterr().out
+    assert f"In {into}: predictions.jsonl, labels.csv, 12 in documents/." in said
 
 
 def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, release):

@@ -153,7 +153,7 @@ class Command(BaseCommand):
             usage = into.spent(model.usage if model else None)
             report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
             into.write_report(report)
-        self._say(report)
+        self._say(report, options["output_dir"])
         return outcome
 
     def _work(
@@ -191,7 +191,7 @@ class Command(BaseCommand):
                 say=say,
             )
 
-    def _say(self, report: folder.Report) -> None:
+    def _say(self, report: folder.Report, into: Path) -> None:
         labels = ", ".join(f"{number} × {kind}" for kind, number in report["labels"].items())
         self.stdout.write(
             f"{report['pipeline']} {report['version']}: {report['done']} of {report['cases']} "
@@ -200,6 +200,10 @@ class Command(BaseCommand):
             f"{report['peak_memory_mb']} MB at most."
         )
         self.stdout.write(f"Labels: {labels or 'none'}.")
+        if report["done"]:
+            documents = len(list((into / folder.DOCUMENTS).glob("*")))
+            also = f", {documents} in {folder.DOCUMENTS}/" if documents else ""
+            self.stdout.write(f"In {into}: {folder.PREDICTIONS}, {folder.LABELS}{also}.")
         if report["usage"]:
             usage = bills.usage_line(budgets.spent_in(dict(report["usage"])))
             self.stdout.write(f"Language model: {usage}.")
