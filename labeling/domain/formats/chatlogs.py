@@ -155,7 +155,8 @@ def _id(document: Mapping[str, Any]) -> str:
     title = document.get("title")
     if not (id and is_tree(document) and isinstance(title, str)):
         return id
-    return f"{stem_of(title.replace('/', ' ').replace('.', ' '))} {id[:ID_CHARACTERS]}"
+    words = " ".join(title.replace("/", " ").replace("\\", " ").split())
+    return f"{stem_of(f'{words}.json' if words else '')} {id[:ID_CHARACTERS]}"
 
 
 def _names_it(value: Any) -> bool:

@@ -207,6 +207,21 @@ def test_of_a_chat_of_chatgpt_only_what_its_page_shows_is_read():
     assert record.left_out == 5
 
 
+@pytest.mark.parametrize(
+    ("title", "id"),
+    [
+        ("Plan v2.0", "Plan v2.0 abcdefgh"),
+        ("Rooms / halls\\ x", "Rooms halls x abcdefgh"),
+        (" ", "conversation abcdefgh"),
+        (None, "abcdefghij"),
+    ],
+)
+def test_a_chat_is_called_by_its_title_whatever_it_is(title, id):
+    text = chatgpt(says("user", "Hi"), says("assistant", "Yes"), title=title)
+
+    assert [record.id for record in records(text, "chatgpt")] == [id]
+
+
 def test_a_chat_longer_than_what_a_format_is_guessed_from_is_recognised():
     text = chatgpt(says("user", "Hi " * 30_000), says("assistant", "Yes"))
 
