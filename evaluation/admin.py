@@ -49,6 +49,7 @@ from evaluation.models import (
     RunNote,
     RunTag,
     SampledAnswer,
+    SavedView,
     Score,
     StageTrace,
     Trial,
@@ -713,6 +714,7 @@ read_only(
     sealed_by=("item__split", "yardstick__release"),
 )
 read_only(RunTag, "id run tag", "tag", "tag =run__id")
+read_only(SavedView, "id user page name", "page", "name =user__id")
 read_only(RunNote, "id run text", search="text =run__id")
 read_only(GateThresholds, "project thresholds max_drop min_coverage changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")

@@ -41,6 +41,7 @@ from evaluation.views.run import (
 )
 from evaluation.views.run_notes import run_notes
 from evaluation.views.runs import run_list, runs_mine
+from evaluation.views.saved_views import run_views
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
@@ -80,6 +81,7 @@ urlpatterns = [
     ),
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
+    path("runs/views/", run_views, name="run-views"),
     path("runs/new/", run_new, name="run-new"),
     path("runs/new/planning/", run_planning, name="run-planning"),
     path("runs/new/predictions/", run_predictions, name="run-predictions"),

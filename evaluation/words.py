@@ -752,6 +752,12 @@ CONFIGURATIONS: dict[str, Text] = {
     "metrics.unknown_setting": _("There is no setting “metrics.{key}”. {hint}"),
 }
 
+VIEWS: dict[str, Text] = {
+    "view.name": _("Give the view a name of at most {most} characters."),
+    "view.too_long": _("The view has too many filters to be kept."),
+    "view.too_many": _("There are {most} saved views: remove one first."),
+}
+
 CONCLUSIONS: dict[str, Text] = {
     "conclusion.better": _(
         "Run {run:d} is better than run {baseline:d} for new conversations: {basis}."
@@ -978,4 +984,5 @@ WORDS = (
     | JUDGES
     | REFUSALS
     | CONCLUSIONS
+    | VIEWS
 )

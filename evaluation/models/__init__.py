@@ -24,6 +24,7 @@ from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import OPEN, CaseRun, Run, of_split
+from evaluation.models.saved_views import SavedView
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.spending import RunSpending
@@ -61,6 +62,7 @@ __all__ = [
     "RunSpending",
     "RunTag",
     "SampledAnswer",
+    "SavedView",
     "Score",
     "Slot",
     "StageTrace",
