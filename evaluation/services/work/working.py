@@ -155,8 +155,8 @@ def done() -> Columns:
 def log_failure(log: logging.Logger, what: object, error: Exception) -> None:
     """An unforeseen error is a bug: it is logged as one, although work continues."""
     foreseen = isinstance(error, PipelineError | RuleError | MalformedOutput)
-    if foreseen:  # its reason is stored, or said
-        log.info("%s failed.", what)
+    if foreseen:  # its reason is enough
+        log.info("%s failed: %s", what, error)
     else:
         log.error("%s failed.", what, exc_info=error)
 
