@@ -32,7 +32,7 @@ AIMS_FROM = 2  # messages
 SURE = 3  # weight of a word that tells the type of a requirement
 _THING = re.compile(
     r"\b(?:a|an|the|each|every|this|our|my|your|their)\s+(?:[\w'-]+\s+)?([a-z][\w-]{2,})"
-    r"(?=\s*(?:$|[.,;:?!])|\s+(?:is|are|was|has|have|can|should|will|must|may|to|for|of|in|on|at|"
+    r"(?=\s*(?:$|[.,;:?!])|\s+(?:is|are|was|has|have|can|should|will|must|may|for|of|in|on|at|"
     r"with|from|and|or|when|if|that|by)\b)",
     re.I,
 )

@@ -616,6 +616,13 @@ def test_a_name_that_a_program_may_have_is_a_person_only_if_somebody_is_meant(sa
     assert ("| Editor |" in people) is is_somebody
 
 
+def test_what_the_guests_want_to_do_is_no_thing():
+    talk = [message(0, "The guests want to see the room."), message(1, "Our guests want to pay.")]
+    both = [stated(number, action="Show the room that guests want") for number in (1, 2)]
+
+    assert "| want |" not in bodies(both, messages=talk)["data_model"]
+
+
 def test_people_are_no_things():
     talk = [message(0, "The guest is shown the room."), message(1, "Each guest has a room.")]
     both = [stated(number, action="Show the guest the room") for number in (1, 2)]
