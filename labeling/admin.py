@@ -46,6 +46,7 @@ from labeling.models import (
     Event,
     EventLink,
     FirstPass,
+    GoldAgreement,
     GoldCheck,
     GoldDraft,
     GoldItem,
@@ -177,6 +178,7 @@ STAGE_OF: dict[type[Model], str] = {
     Comment: "Labeling",
     Review: "Labeling",
     Measurement: "Labeling",
+    GoldAgreement: "Labeling",
     Suggestion: "Labeling",
     ImportReport: "Labeling",
     GoldCheck: "Labeling",
@@ -660,6 +662,7 @@ read_only(
     "round__project__slug conversation__external_id",
     about="conversation",
 )
+read_only(GoldAgreement, "project release measured_at", "project", "project__slug")
 read_only(
     GuidelineCheck,
     "annotation guideline stands checked_by checked_at",

@@ -8,6 +8,8 @@ from celery import shared_task
 
 from labeling.models import GoldRelease, Project
 from labeling.services import audit_chain, near_duplicates, pending, processing
+from labeling.services.agreement import with_gold
+from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.turns import apart, takes_long
@@ -41,6 +43,14 @@ def process_answers(project_id: int) -> None:
     pending.gather()
     if processing.take_turn(Project.objects.get(pk=project_id), ruler=ruler):
         pending.go_on(project_id)
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: the same answers give the same figures
+@takes_long
+def measure_with_gold(project_id: int) -> None:
+    with alone(f"with gold {project_id}") as mine:
+        if mine:
+            with_gold.measure(Project.objects.get(pk=project_id))
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id

@@ -165,13 +165,13 @@ def environment(cache: Path, name: str, packages: list[str]) -> Path:
     folder = cache / name
     stamp, wanted = folder / "installed", "\n".join([PYTHON, *packages])
     if not (stamp.exists() and stamp.read_text() == wanted):
-        settings = {**uv_environment(), "VIRTUAL_ENV": str(folder)}
         uv = [sys.executable, "-m", "uv"]
         make = [*uv, "venv", "--quiet", "--clear", "--python", PYTHON, str(folder)]
-        install = [*uv, "pip", "install", "--quiet", *packages]
+        # As a module of this environment uv would install into this one.
+        install = [*uv, "pip", "install", "--quiet", "--python", str(folder), *packages]
         cache.mkdir(parents=True, exist_ok=True)
         for command in (make, install):
-            run(command, cache, f"{name}-install", seconds=SECONDS_TO_INSTALL, **settings)
+            run(command, cache, f"{name}-install", seconds=SECONDS_TO_INSTALL, **uv_environment())
         stamp.write_text(wanted)
     return folder / "bin"
 

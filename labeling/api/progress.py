@@ -58,7 +58,10 @@ class PersonOut(serializers.Serializer[Any]):
         allow_null=True, help_text="The round that `group` is about"
     )
     group = AgreesOut(allow_null=True, help_text="Against the others of that round")
-    gold = AgreesOut(allow_null=True, help_text="Against the newest release")
+    gold = AgreesOut(allow_null=True, help_text="Against the newest release, as measured last")
+    gold_awaited = serializers.BooleanField(
+        help_text="A worker has yet to measure `gold`: ask again in a moment"
+    )
     still_held = serializers.SerializerMethodField()
 
     def get_still_held(self, person: progress.Person) -> int:

@@ -24,7 +24,12 @@ from labeling.models.imports import ImportReport
 from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
-from labeling.models.processing import ConversationAgreement, Measurement, PendingUpdate
+from labeling.models.processing import (
+    ConversationAgreement,
+    GoldAgreement,
+    Measurement,
+    PendingUpdate,
+)
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.pseudonyms import Pseudonym
 from labeling.models.reviews import Review
@@ -60,6 +65,7 @@ __all__ = [
     "EventLink",
     "FingerprintKey",
     "FirstPass",
+    "GoldAgreement",
     "GoldCheck",
     "GoldDraft",
     "GoldItem",

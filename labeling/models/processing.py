@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.db import models
 
 from labeling.models.conversations import Conversation
+from labeling.models.gold import GoldRelease
 from labeling.models.projects import Project
 from labeling.models.rounds import Round
 
@@ -111,3 +112,24 @@ class ConversationAgreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.conversation}: {self.layer} of {self.round}"
+
+
+class GoldAgreement(models.Model):
+    """How far each annotator agrees with the newest gold, as a worker measured it last.
+
+    Pages ask for it and read it. It can be measured again at any time.
+    """
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="gold_agreement")
+    release = models.ForeignKey(GoldRelease, models.CASCADE, null=True, related_name="+")
+    figures = models.JSONField(default=dict, help_text="By the key of the annotator")
+    revisions_seen = models.BigIntegerField(
+        default=0, help_text="The newest revision of any answer before it was measured"
+    )
+    measured_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["project"]
+
+    def __str__(self) -> str:
+        return f"{self.project}: agreement with gold"

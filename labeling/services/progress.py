@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
-from labeling.domain.agreement.agreement import PairAgreement, pair_agreement
 from labeling.domain.agreement.calibration import Standing, standings
-from labeling.domain.agreement.units import units
 from labeling.domain.msgids import msgid
-from labeling.domain.schema import LAYERS
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.models import (
-    Annotation,
     AnnotationRevision,
     Assignment,
     ConversationState,
     GoldItem,
     GoldRelease,
     Project,
-    Round,
 )
 from labeling.services import events, projects
-from labeling.services.agreement import agreement
+from labeling.services.agreement import agreement, with_gold
+from labeling.services.agreement.with_gold import Measured, WithGold
 from labeling.services.quality import check_scores
 from labeling.services.work import assignments
 
@@ -46,10 +41,6 @@ STATES = {
     "gold": msgid("In gold"),
 }
 STATUS = ("pending", "draft", "submitted", "skipped")
-GOLD = ""
-"""The name of the gold labels among those of people: nobody has an empty name."""
-
-KEPT_SECONDS = 24 * 60 * 60
 
 
 class StateShare(NamedTuple):
@@ -66,8 +57,9 @@ class Person:
     """One annotator's work. ``returned`` counts every time an answer was sent back.
 
     ``group`` compares with the others of ``group_round``, the newest measured round that this
-    person was part of; ``gold`` with the newest release. Both are None while a calibration round
-    is open, and where there is nothing to compare. ``checked`` are the hidden checks.
+    person was part of; ``gold`` with the newest release, which a worker measures. Both are None
+    while a calibration round is open, and where there is nothing to compare. ``checked`` are the
+    hidden checks.
     """
 
     pk: int
@@ -82,7 +74,8 @@ class Person:
     last_active: datetime | None
     group: Standing | None
     group_round: int | None
-    gold: PairAgreement | None
+    gold: WithGold | None
+    gold_awaited: bool
     checked: check_scores.GoldAgreement | None
 
 
@@ -111,12 +104,6 @@ def work_by_status(people: Sequence[Person]) -> list[StateShare]:
     return [StateShare(name, name.capitalize(), number, total) for name, number in counts.items()]
 
 
-def _newest_releases(project: Project) -> dict[str, int]:
-    """By layer the key of the newest release that people labelled."""
-    labelled = GoldRelease.objects.filter(project=project).labelled()
-    return dict(labelled.order_by("pk").values_list("layer", "pk"))
-
-
 def _in_gold(project: Project) -> QuerySet[GoldItem]:
     newest = (
         GoldRelease.objects.filter(project=project)
@@ -143,7 +130,7 @@ def people(project: Project) -> list[Person]:
     returned = _returned(project)
     blind = is_blind(project)
     group = {} if blind else _against_the_group(project)
-    gold = {} if blind else against_gold(project)
+    gold = Measured({}, is_awaited=False) if blind else with_gold.read(project)
     checked = check_scores.by_person(project)
     persons = []
     for row in rows:
@@ -155,7 +142,8 @@ def people(project: Project) -> list[Person]:
                 minutes=minutes.get(row["pk"]),
                 group=standing,
                 group_round=number,
-                gold=gold.get(row["username"]),
+                gold=gold.people.get(row["pk"]),
+                gold_awaited=gold.is_awaited,
                 checked=checked.get(row["pk"]),
             )
         )
@@ -244,69 +232,6 @@ def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
         pairs = agreement.of_messages(figures or {})["pairs"]
         by_name |= {standing.annotator: (standing, number) for standing in standings(pairs)}
     return by_name
-
-
-def against_gold(project: Project) -> dict[str, PairAgreement]:
-    """By name, each annotator's newest answers against the newest release, message by message.
-
-    Gold made from a person's own labels agrees with them all the more; the figure shows who was
-    overruled, and how people do on gold that others made. It is cached until there is another
-    answer or release: ten thousand answers take two seconds.
-    """
-    releases = _newest_releases(project)
-    by_message = (name for name in project.layers if LAYERS[name].by_message)
-    layer = next((name for name in by_message if name in releases), None)
-    if layer is None:
-        return {}
-    items = GoldItem.objects.filter(release=releases[layer]).order_by()
-    answers = _answers(project, items)
-    seen = answers.aggregate(n=Count("pk"), newest=Max("updated_at"))
-    if not seen["n"]:
-        return {}
-    key = f"against-gold:{releases[layer]}:{seen['n']}:{seen['newest'].timestamp()}"
-    known: dict[str, PairAgreement] | None = cache.get(key)
-    if known is None:
-        known = _compared(layer, items, answers)
-        cache.set(key, known, KEPT_SECONDS)
-    return known
-
-
-def _compared(
-    layer: str, items: QuerySet[GoldItem], answers: QuerySet[Annotation]
-) -> dict[str, PairAgreement]:
-    gold: dict[str, list[Any]] = {}
-    for item in items.only("conversation_id", "canonical"):
-        content = item.content
-        messages = len(content["conversation"])
-        gold[str(item.conversation_id)] = _marks(layer, content["gold"], messages)
-    own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
-    ordered = answers.order_by("assignment__round__number")  # the newest answer wins
-    for who, conversation, payload, unanswered in ordered.values_list(
-        "assignment__annotator__username", "assignment__conversation", "payload", "unanswered"
-    ):
-        if layer in (unanswered or ()):
-            continue
-        key = str(conversation)
-        own[who][key] = _marks(layer, payload, len(gold[key]))
-    return {who: pair_agreement(GOLD, who, gold, marks) for who, marks in own.items()}
-
-
-def _answers(project: Project, items: QuerySet[GoldItem]) -> QuerySet[Annotation]:
-    """What was submitted about the conversations of these items, in rounds that are not blind."""
-    return (
-        Annotation.objects.labelling()
-        .filter(
-            status=Annotation.Status.SUBMITTED,
-            assignment__round__project=project,
-            assignment__conversation__in=items.values("conversation"),
-        )
-        .exclude(assignment__round__in=Round.objects.blind())
-        .order_by()
-    )
-
-
-def _marks(layer: str, payload: Mapping[str, Any], messages: int) -> list[Any]:
-    return units(layer, {GOLD: payload}, message_count=messages).labels[GOLD]
 
 
 # --- targets ------------------------------------------------------------------------------------

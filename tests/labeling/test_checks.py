@@ -26,6 +26,7 @@ from labeling.models import (
     Round,
 )
 from labeling.services import progress
+from labeling.services.agreement import with_gold
 from labeling.services.exchange import label_exports
 from labeling.services.gold import gold
 from labeling.services.quality import check_scores, checks
@@ -146,12 +147,16 @@ def test_a_check_counts_for_nothing(
     round_ = factories.open_full(project, 4, pool=True, overlap=1)
     hidden = take_hidden(newcomer)
 
+    def agreement_with_gold() -> object:
+        with_gold.measure(project)
+        return with_gold.read(project).people
+
     def figures() -> list[object]:
         return [
             assignments.progress(project),
             factories.measure(round_),
             progress.by_state(project),
-            progress.against_gold(project),
+            agreement_with_gold(),
             merges.ready(project, "extraction"),
             reviews.ReviewList(project, viewer=rita).page(reviews.Choice(), is_done=False, most=99),
             [one.annotator for one in label_exports.finished(project)],

@@ -5,9 +5,13 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from labeling import tasks
 from labeling.models import Event
 from labeling.services import progress
+from labeling.services.agreement import with_gold
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, handovers
 from tests import factories
@@ -104,6 +108,7 @@ def test_agreement_with_gold_finds_who_was_overruled(project, rita):
             by=rita,
         )
     factories.make_release(project, items=1)
+    with_gold.measure(project)
 
     # 3 conversations of 4 messages; gold marks one of each, Cleo one more in two of them:
     # p_o = 10/12, p_e = (3·5 + 9·7)/144 = 78/144, κ = (120 − 78)/(144 − 78) = 42/66
@@ -112,9 +117,64 @@ def test_agreement_with_gold_finds_who_was_overruled(project, rita):
     assert person(project, "ana").gold.n == 12
 
 
+def test_a_worker_measures_agreement_with_gold_when_a_page_asks(
+    signed_in, project, rita, monkeypatch
+):
+    asked: list[int] = []
+    monkeypatch.setattr(with_gold._messages, "send_again", asked.append)
+    factories.answer_all(factories.open_full(project, 2))
+    factories.make_release(project, items=1)
+    client = signed_in(rita)
+
+    assert "being measured: reload in a moment" in page(client, URL)
+    assert asked == [project.pk]
+    tasks.measure_with_gold(project.pk)
+    assert "1.00 12 messages" in page(client, URL)
+    assert asked == [project.pk]
+
+
+def test_agreement_with_gold_is_measured_again_for_other_answers_but_once_a_minute(
+    project, monkeypatch
+):
+    asked: list[int] = []
+    monkeypatch.setattr(with_gold._messages, "send_again", asked.append)
+    factories.answer_all(factories.open_full(project, 2))
+    factories.make_release(project, items=1)
+    with_gold.measure(project)
+
+    factories.answer_all(factories.open_full(project, 1))
+    with_gold.read(project)
+    assert asked == []  # measured a moment ago
+
+    monkeypatch.setattr(with_gold, "SECONDS_KEPT", 0)
+    with_gold.read(project)
+    assert asked == [project.pk]  # there are newer answers
+
+    with_gold.measure(project)
+    with_gold.read(project)
+    assert asked == [project.pk]
+
+    factories.make_release(project, items=1)
+    assert with_gold.read(project) == ({}, True)
+    assert asked == [project.pk] * 2
+
+
+def test_agreement_with_gold_takes_as_many_statements_for_many_answers(project):
+    def statements() -> int:
+        factories.answer_all(factories.open_full(project, 3))
+        factories.make_release(project, items=1)
+        with CaptureQueriesContext(connection) as context:
+            with_gold.measure(project)
+        return len(context)
+
+    statements()
+    assert statements() == statements()
+
+
 def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, project, rita):
     factories.answer_all(factories.open_calibration(project, 2))
     factories.make_release(project, items=1)
+    with_gold.measure(project)
     client = signed_in(rita)
     assert "ana 3 0 0 3 0 0 0.0 1.00 round 1 of ana 1.00" in page(client, URL)
     assert table(client, "people")[0]["gold_n"] == "12"
@@ -140,7 +200,8 @@ def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project,
 
 def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in, project, rita):
     release = factories.make_release(project, items=2)
-    before = progress.against_gold(project)
+    with_gold.measure(project)
+    before = with_gold.read(project).people
     call_command("generate_conversations", project="orders", count=4, stdout=StringIO())
     assert project.gold_releases.count() == 2
 
@@ -150,7 +211,8 @@ def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in,
     assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
     assert f"2 items in {release}" in page(signed_in(rita), "/projects/orders/")
     assert before
-    assert progress.against_gold(project) == before
+    with_gold.measure(project)
+    assert with_gold.read(project).people == before
 
 
 def test_a_lead_changes_the_targets(signed_in, project, rita):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 
+from django.db.models import Q
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import AgreementFigures
@@ -50,7 +52,7 @@ def measure(
     """
     if measured.is_blind and not rounds.is_complete(measured):
         return
-    started, seen = timezone.now(), _newest_revision()
+    started, seen = timezone.now(), newest_revision()
     layers = [(layer, EVERYTHING) for layer in measured.project.layers]
     wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
     parts = [
@@ -176,15 +178,25 @@ def is_outdated(row: Measurement) -> bool:
     """Whether answers came in or were reopened since, which only an open round allows."""
     if row.round.state != Round.State.OPEN:
         return False
-    changes = AnnotationRevision.objects.exclude(kind__in=[Kind.SAVED, Kind.RESTORED]).filter(
-        annotation__assignment__round=row.round,
-        annotation__assignment__purpose=Assignment.Purpose.LABELLING,
-        pk__gt=row.revisions_seen - UNORDERED,
+    if row.measured_at is None:
+        return True
+    return has_new_answers(
+        Q(annotation__assignment__round=row.round), since=row.measured_at, seen=row.revisions_seen
     )
-    return changes.filter(saved_at__gte=row.measured_at).exists()
 
 
-def _newest_revision() -> int:
+def has_new_answers(of: Q, *, since: datetime, seen: int) -> bool:
+    """Whether answers came in or were reopened; ``seen`` is the newest revision before that."""
+    changes = AnnotationRevision.objects.exclude(kind__in=[Kind.SAVED, Kind.RESTORED]).filter(
+        of,
+        annotation__assignment__purpose=Assignment.Purpose.LABELLING,
+        pk__gt=seen - UNORDERED,
+    )
+    return changes.filter(saved_at__gte=since).exists()
+
+
+def newest_revision() -> int:
+    """Of any answer."""
     newest = AnnotationRevision.objects.order_by("-pk").values_list("pk", flat=True).first()
     return newest or 0
 
