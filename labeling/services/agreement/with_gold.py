@@ -95,7 +95,8 @@ def _is_due(row: GoldAgreement, newest: GoldRelease) -> bool:
         return True
     if timezone.now() - row.measured_at < timedelta(seconds=SECONDS_KEPT):
         return False
-    closed = Round.objects.filter(project=row.project, closed_at__gte=row.measured_at)
+    rounds = row.project.rounds.labelling()
+    closed = rounds.filter(closed_at__gte=row.measured_at)
     return closed.exists() or measurements.has_new_answers(
         Q(annotation__assignment__round__project=row.project),
         since=row.measured_at,
