@@ -53,6 +53,7 @@ class LocalAnalyst:
             encoder=encoder if config.merge_duplicates else None,
             min_keep=config.min_keep,
             min_keep_quoted=config.min_keep_quoted,
+            min_usable=config.min_usable,
             merge_above=config.merge_above,
         )
 

@@ -25,10 +25,16 @@ class LocalConfig(BaseModel):
         description="A clause is extracted when it is at least this likely to be a requirement.",
     )
     min_keep_quoted: float = Field(
-        default=0.45,
+        default=1,
         ge=0,
         le=1,
-        description="The same for a clause that can only be quoted.",
+        description="The same for a clause that can only be quoted; at 1 none is.",
+    )
+    min_usable: float = Field(
+        default=0.38,
+        ge=0,
+        le=1,
+        description="The words of a requirement are at least this likely to be kept by a reader.",
     )
     merge_duplicates: bool = Field(
         default=True,
@@ -48,6 +54,7 @@ class RequirementsLocal:
             encoder=encoder if config.merge_duplicates else None,
             min_keep=config.min_keep,
             min_keep_quoted=config.min_keep_quoted,
+            min_usable=config.min_usable,
             merge_above=config.merge_above,
         )
 

@@ -24,6 +24,8 @@ _ABBREVIATION = re.compile(
     r"ref|nr|inc|ltd|corp|est|avg|temp|sec|hrs|wks|prof)\.$",
     re.I,
 )
+_WRAPPED = re.compile(r"(?<=[a-z0-9,]{2})(?<=[^\n]{25})\n(?=[a-z]{1,20}[ ,.'])(?![a-z]\))")
+"""Where a line goes on in the next one, as captions do."""
 _WORD = re.compile(r"[\w][\w'&/-]*")
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
 MAX_SENTENCE = 600
@@ -55,7 +57,7 @@ def sentences(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The sentences of one message, each with its place."""
-    text = text[:MAX_CHARACTERS].translate(_QUOTES)
+    text = _WRAPPED.sub(" ", text[:MAX_CHARACTERS].translate(_QUOTES))
     found: list[Span] = []
     at = 0
     for line in text.split("\n"):

@@ -1,10 +1,12 @@
-"""Fit the two small models of ``requirements-local`` and write ``weights.json``.
+"""Fit the three small models of ``requirements-local`` and write ``weights.json``.
 
     python -m pipelines.requirements.train \\
         --conversations fixtures/demo/conversations.jsonl \\
         --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
         [--interviews INTERVIEWS.jsonl --interview-labels fixtures/interviews/labels.jsonl]
         [--confidence-only] [--read-before INTERVIEWS.jsonl] [--texts-only]
+    python -m pipelines.requirements.train \\
+        --verdicts fixtures/wordings/verdicts.jsonl --texts TEXTS.jsonl …
 
 Only conversations of the split ``train`` are read, and none that is the same as one of the split
 ``test``. A conversation takes its labels from the first ``--gold`` file that has it. Of the
@@ -13,11 +15,15 @@ confidence. What was read
 is noted next to the weights by its fingerprint: with ``--read-before`` also what the starting
 values were found on, otherwise what is noted of that stays; ``--texts-only`` notes it without
 training. The command repeats to the byte.
+
+With ``--verdicts`` only the model is fitted that says how likely a reader keeps a wording. A
+verdict is of a wording, by its fingerprint; one that is not put out any more teaches nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -38,14 +44,16 @@ from pipelines.requirements.extraction.features import (
     WEIGHTS,
 )
 from pipelines.requirements.extraction.state import Commitment, Context, ExtractionState, Unworded
+from pipelines.requirements.extraction.usable import USABLE, USABLE_NAMES, usable_features
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
 TRAINED, BELIEVED = "trained on ", "starting values from "
+JUDGED = "wordings judged from "
 CONFIDENCE = "confidence from "
 """Of interviews, whose words only the weights of confidence have read."""
-RIDGE = {KEEP: 3.0, MATCH: 3.0}
+RIDGE = {KEEP: 3.0, MATCH: 3.0, USABLE: 1.0}
 # What a feature is worth before any example is seen. Few conversations are labelled, and what
 # is rare in them (a wish taken back, small talk) must not be left to chance.
 BELIEFS = {
@@ -66,6 +74,8 @@ BELIEFS = {
         "a criterion": 0.9, "a criterion in an answer": 0.5, "a criterion told at length": 0.2,
         "a quality": -0.2,
     },
+    # None of the four that the spoken talks of the tests give could be used.
+    USABLE: {"a criterion of nothing named": -2.0},
 }  # fmt: skip
 NEAR = 0.35  # a clause less similar than this to a label of its message does not state it
 NEAREST = 0.12  # … and neither does one that much less similar than the best clause
@@ -149,6 +159,44 @@ def _same_actor(left: str, right: str) -> bool:
     return len(pair) == 1 or any(pair <= group for group in SYNONYMS)
 
 
+def judged(
+    case: Case, verdicts: Mapping[str, str], pipeline: RequirementsLocal
+) -> list[tuple[str, Example]]:
+    """Each wording about which there is a verdict, by its fingerprint."""
+    state = pipeline.trace(case)
+    context = Context(case.domain, tuple(state["sentences"]))
+    found: dict[str, Example] = {}
+    for commitment in state["kept"]:
+        phrases = wording.phrases_of(commitment, context)
+        for phrase in [] if isinstance(phrases, Unworded) else phrases:
+            words = words_of(wording.requirement_of(phrase, commitment, context))
+            if words in verdicts:
+                values = usable_features(phrase, commitment, context)
+                found.setdefault(words, Example(values, verdicts[words] == "usable"))
+    return [*found.items()]
+
+
+def words_of(requirement: Mapping[str, Any]) -> str:
+    """The fingerprint of who does what when."""
+    words = [requirement["actor"], requirement["action"], requirement["condition"] or ""]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def train_usable(cases: Sequence[Case], verdicts: Mapping[str, Mapping[str, str]]) -> None:
+    """Fit what says whether a reader keeps a wording; all that is likely enough is looked at."""
+    config = LocalConfig(merge_duplicates=False, min_keep=0.2)
+    pipeline = RequirementsLocal(config, None)
+    by_case = [
+        [example for _, example in judged(case, verdicts[case.case_id], pipeline)]
+        for case in cases
+        if case.case_id in verdicts
+    ]
+    everything = [example for one in by_case for example in one]
+    stored = json.loads(WEIGHTS.read_text("utf-8"))
+    _store({**stored, USABLE: _fitted(everything, USABLE_NAMES, USABLE)})
+    print("\n".join(reliability(_left_out(by_case, USABLE_NAMES, USABLE))))
+
+
 def fit(examples: Sequence[Example], names: Sequence[str], *, model: str) -> dict[str, float]:
     """Logistic regression by Newton's method, drawn towards the beliefs."""
     inputs = np.array(
@@ -157,7 +205,7 @@ def fit(examples: Sequence[Example], names: Sequence[str], *, model: str) -> dic
     truth = np.array([float(example.correct) for example in examples])
     prior = np.array([0.0, *(BELIEFS[model].get(name, 0.0) for name in names)])
     penalty = np.diag([0.1, *[RIDGE[model]] * len(names)])
-    weights: Floats = prior.copy()
+    weights: Floats = np.zeros_like(prior)
     for _ in range(STEPS):
         likely = 1 / (1 + np.exp(-inputs @ weights))
         slope = inputs.T @ (likely - truth) + penalty @ (weights - prior)
@@ -265,15 +313,17 @@ def train_confidence(cases: Sequence[Case], gold: Gold) -> list[tuple[float, boo
     everything = [example for one in by_case for example in one]
     stored = json.loads(WEIGHTS.read_text("utf-8"))
     _store({**stored, MATCH: _fitted(everything, MATCH_NAMES, MATCH)})
-    return _left_out(by_case)
+    return _left_out(by_case, MATCH_NAMES, MATCH)
 
 
-def _left_out(by_case: Sequence[Sequence[Example]]) -> list[tuple[float, bool]]:
+def _left_out(
+    by_case: Sequence[Sequence[Example]], names: Sequence[str], model: str
+) -> list[tuple[float, bool]]:
     """Confidence and truth of each example, by weights fitted on the other conversations."""
     found: list[tuple[float, bool]] = []
     for at, held_out in enumerate(by_case):
         others = [example for to, one in enumerate(by_case) if to != at for example in one]
-        weights = fit(others, MATCH_NAMES, model=MATCH)
+        weights = fit(others, names, model=model)
         found += [
             (features.score(weights, example.features), example.correct) for example in held_out
         ]
@@ -335,16 +385,32 @@ def read_interviews(path: Path, labels: Path) -> tuple[list[Case], Gold]:
     return [_case(row) for row in _rows(path) if row["id"] in gold], gold
 
 
+def fit_usable(judged_wordings: Path, files: Sequence[Path]) -> None:
+    verdicts: dict[str, dict[str, str]] = {}
+    for row in _rows(judged_wordings):
+        verdicts.setdefault(row["id"], {})[row["words"]] = row["verdict"]
+    rows = [row for path in files for row in _rows(path) if row["id"] in verdicts]
+    train_usable([_case(row) for row in rows], verdicts)
+    texts = {f"{JUDGED}{row['id']}": _texts(row) for row in rows}
+    trained_on.replace(WEIGHTS, texts, starting=JUDGED)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
-    parser.add_argument("--conversations", type=Path, required=True)
-    parser.add_argument("--gold", type=Path, action="append", required=True)
+    parser.add_argument("--conversations", type=Path)
+    parser.add_argument("--gold", type=Path, action="append", default=[])
+    parser.add_argument("--verdicts", type=Path, metavar="VERDICTS.jsonl")
+    parser.add_argument("--texts", type=Path, nargs="+", metavar="TEXTS.jsonl")
     parser.add_argument("--interviews", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--interview-labels", type=Path, metavar="LABELS.jsonl")
     parser.add_argument("--read-before", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--confidence-only", action="store_true", help="leave alone what is kept")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
+    if options.verdicts and options.texts:
+        return fit_usable(options.verdicts, options.texts)
+    if not (options.conversations and options.gold):
+        parser.error("name --conversations and --gold, or --verdicts and --texts")
     cases, gold = read_cases(options.conversations), read_gold(options.gold)
     if not (options.texts_only or options.confidence_only):
         train(cases, gold)
@@ -356,6 +422,7 @@ def main() -> None:
         everything = {**decided, **gold}
         print("\n".join(reliability(train_confidence([*cases, *interviews], everything))))
     note_training(cases, gold, options.read_before, interviews)
+    return None
 
 
 if __name__ == "__main__":

@@ -283,10 +283,7 @@ def _with_what_was_said(section: str, kind: str) -> Callable[[Findings], str]:
     """The requirements of a section, and what else the client said about its subject."""
 
     def body(findings: Findings) -> str:
-        cited = {
-            index for label in findings.requirements for index in label.get("source_messages") or []
-        }
-        said = findings.talk.about(kind, without=sorted(cited))[:MOST_ALSO_SAID]
+        said = findings.talk.about(kind, without=sorted(_cited(findings)))[:MOST_ALSO_SAID]
         also = f"Also said:\n\n{bullets(_said(each) for each in said)}" if said else ""
         return "\n\n".join(filter(None, [_of_place(section)(findings), also]))
 
@@ -330,7 +327,20 @@ def _decisions(findings: Findings) -> str:
 
 
 def _open_questions(findings: Findings) -> str:
-    return bullets(map(_open_question, findings.talk.left_open))
+    """What was left open, and what was asked for but is in no requirement."""
+    unworded = [_said(each) for each in findings.talk.unworded(without=sorted(_cited(findings)))]
+    to_word = (
+        "Asked for, it seems, but not in words that make a requirement; to be worded by a reader:"
+        f"\n\n{bullets(unworded)}"
+    )
+    asked = bullets(map(_open_question, findings.talk.left_open))
+    return "\n\n".join(filter(None, [asked, to_word if unworded else ""]))
+
+
+def _cited(findings: Findings) -> set[int]:
+    return {
+        index for label in findings.requirements for index in label.get("source_messages") or []
+    }
 
 
 def _open_question(open_question: OpenQuestion) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from pipelines.requirements.extraction import actors, nodes
+from pipelines.requirements.extraction.features import KEEP, probability
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
@@ -27,6 +28,8 @@ from pipelines.types import Case, Message
 
 LEAST_SAID = 5
 """Words of a sentence that says something by itself."""
+WISHED = 0.45
+"""How likely a sentence is wanted that is shown although no requirement was made of it."""
 MOST_AIMS = 3
 AIMS_FROM = 2  # messages
 SURE = 3  # weight of a word that tells the type of a requirement
@@ -134,6 +137,17 @@ class Talk:
             each.start > reply.start and _tells(each)
             for each in self._by_message.get(reply.message, ())
         )
+
+    def unworded(self, *, without: Sequence[int]) -> list[Utterance]:
+        """What is likely wanted, in messages other than these, each sentence once."""
+        wished = [
+            each.sentence
+            for each in self.commitments
+            if each.wanted
+            and not set(each.messages) & set(without)
+            and probability(KEEP, each.features) >= WISHED
+        ]
+        return list({each.place: each for each in wished}.values())
 
     def people(self) -> dict[str, list[int]]:
         """Everybody named by what they do, and the messages in which they are named."""

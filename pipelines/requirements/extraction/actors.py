@@ -17,9 +17,8 @@ def resolve(subject: str, *, earlier: Sequence[str]) -> str:
     low = _bare(subject)
     if low in actors("self"):
         return USER
-    if low in actors("they") or mapping("actors", "groups").get(low) == USER:
-        everybody = _EVERYBODY.match(subject)
-        return USER if everybody else last_person(earlier) or USER
+    if low in actors("they"):
+        return USER if _EVERYBODY.match(subject) else last_person(earlier) or USER
     if not low or low in actors("system"):
         return SYSTEM
     return person(low) or SYSTEM
@@ -54,7 +53,7 @@ def people(text: str) -> list[str]:
 
 def last_person(texts: Iterable[str]) -> str | None:
     for text in reversed(list(texts)):
-        named = [one for one in people(text) if one not in {SYSTEM, USER}]
+        named = [one for one in people(text) if one != SYSTEM]
         if named:
             return named[-1]
     return None

@@ -40,6 +40,13 @@ _OFFERS = re.compile(
 )
 _CASE = re.compile(r"^[^?]{3,200}?, (?=(?:should|shall|must|may|can|could|will|would|do) )", re.I)
 """When it is to be so: "If a payment fails, should …"."""
+_IS_TO_BE = re.compile(r"should (?:the|an?|each|every|all|only) \w", re.I)
+"""It asks how something is to be, whatever was before."""
+_CONFIRMS_THAT = re.compile(
+    r"(?:should|shall|can|could|may) (?:we|i) (?:confirm|agree|assume|say|note|record) that "
+    r"(?:\w+ ){2}\w",
+    re.I,
+)
 _POINTS = re.compile(r"\b(?:this|that|it|these|those|so)\b", re.I)
 _SUGGESTS = re.compile(r"(?:i|we)(?:'d| would)? (?:suggest|recommend|propose|advise)\b", re.I)
 _THIS_WAY = re.compile(
@@ -261,11 +268,13 @@ def proposes(utterance: Utterance) -> bool:
         return strong or bool(_SUGGESTS.match(utterance.text))
     if _OFFERS.match(strip_openers(text)):
         return True
+    own = _CASE.sub("", strip_openers(text), count=1)
+    if _IS_TO_BE.match(own):
+        return True
     if signal("now").search(utterance.text) or signal("existing").search(utterance.text):
         return False
     if _WHAT_THEN.search(text):
         return False
-    own = _CASE.sub("", strip_openers(text), count=1)
     if _ASKS_OPENLY.match(own):
         return _OFFERS.match(own) is not None
     return asks_for_yes(own) or bool(find_cue(own)) or _stated_as_question(own)
@@ -307,6 +316,8 @@ def _tail() -> re.Pattern[str]:
 
 def asks_to_confirm(utterance: Utterance) -> bool:
     text = strip_openers(utterance.text)
+    if _CONFIRMS_THAT.match(text):
+        return False
     return bool(pattern("confirms").match(text)) or (utterance.question and points_back(text))
 
 
@@ -451,17 +462,32 @@ _OR = re.compile(
 _BOTH = re.compile(r"(?:both|either|all|all of (?:them|these)|neither|none|something else)\b", re.I)
 
 
+_OR_ALSO = re.compile(
+    r",? or (?:(?:should|would|will|can|could) (?:it|we|they|you|the \w+) )?also ", re.I
+)
+
+
 def together(text: str) -> str:
     """A question's choices all at once: "by post or by e-mail" as "by post and by e-mail"."""
     own = re.sub(
         r",? or (?:both|either|all|all of (?:them|these))$", "", content_of(text).rstrip(" ?")
     )
+    first, *more = _OR_ALSO.split(own)
+    if more:
+        return " and ".join([re.sub(r"\b(?:only|just) ", "", first, count=1), *more])
     return re.sub(r",? or (?!.* or )", " and ", own) if " or " in own else _last_comma(own)
+
+
+LONGEST_CHOICE = 6  # words
 
 
 def _last_comma(text: str) -> str:
     left, comma, right = text.rpartition(", ")
-    return f"{left} and {right}" if comma and len(tokens(right)) <= 3 else text
+    return f"{left} and {right}" if comma and len(tokens(right)) <= LONGEST_CHOICE else text
+
+
+_WHETHER = re.compile(r"\bwhether\b[^,;]*$", re.I)
+"""What a list shows of a thing, "whether it is new or old", is no choice."""
 
 
 def options_of(text: str) -> list[str]:
@@ -469,11 +495,13 @@ def options_of(text: str) -> list[str]:
     own = content_of(text).rstrip(" ?")
     case = _CASE.match(own)
     before, own = (case[0], own[case.end() :]) if case else ("", own)
+    if _OR_ALSO.search(own):
+        return [f"{before}{_OR_ALSO.split(own)[0]}", f"{before}{together(own)}"]
     parts = [part for part in _OR.split(own) if tokens(part)]
     if len(parts) > 1 and _BOTH.fullmatch(parts[-1]):
         left, comma, right = parts[0].rpartition(", ")
         parts = [left, right] if comma and len(parts) == 2 else parts[:-1]
-    if len(parts) != 2 or len(tokens(parts[0])) < 3:
+    if len(parts) != 2 or len(tokens(parts[0])) < 3 or _WHETHER.search(parts[0]):
         return []
     if ", or " not in own.lower() and len(tokens(parts[1])) > SHORT_OPTION:
         return []  # "edit or delete the draft of a letter" leaves no choice

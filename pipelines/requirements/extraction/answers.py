@@ -44,6 +44,15 @@ _WHAT_WANTED = re.compile(
     r"they) (?:also )?(?:want|need|like|expect|wish)(?: to (?P<verb>[a-z]+)(?P<tail>[^?]*))?\?",
     re.I,
 )
+_CHOICES = re.compile(
+    r"(?:(?<=\w): |(?:, |\s?[–—]\s?)(?=(?:everyone|everybody|only|just|or)\b))[^:?]+\?$", re.I
+)
+"""What there is to choose from, at the end of a question."""
+_DO_YOU_NEED = re.compile(
+    r"\b(?:do|would) (?:you|they|people|users) (?:need|want|like|prefer|expect|wish) to ", re.I
+)
+_HOW_TO = re.compile(rf"\bhow {_MUST} (?P<rest>[^?]+)\?", re.I)
+_BY_MEANS = re.compile(r"^(?:by|with|via|through|using|on|in)\b", re.I)
 _FIRST_WORDS = re.compile(
     r"^(?:in|on|at|by|from|for|within|every|each|once|twice|daily|weekly|monthly|hourly|yearly|"
     r"after|before|until|no |at least|up to|under|less than|immediately|instantly|right away|"
@@ -59,11 +68,11 @@ _AMOUNT = re.compile(
 
 
 def answered(said: Said) -> Built | None:
-    question = clean(said.question)
+    question = _DO_YOU_NEED.sub("should you ", _CHOICES.sub("?", clean(said.question)))
     text = opened(clean(said.text)).rstrip(" .!,;:")
     if not question.rstrip().endswith("?") or not 0 < len(tokens(text)) <= LONGEST:
         return None
-    for shape in (_by_whom, _only_they, _how, _what, _wanted):
+    for shape in (_by_whom, _only_they, _how, _by_what, _what, _wanted):
         built = shape(question, text)
         if built:
             return replace(built, action=upper_first(built.action.strip(" ,.;:")))
@@ -133,6 +142,21 @@ def _how(question: str, text: str) -> Built | None:
     elif not starts:
         return None
     return Built(f"{action.action} {given}", subject=action.subject) if action else None
+
+
+def _by_what(question: str, text: str) -> Built | None:
+    """ "How should members sign in?" and "Card number and password"."""
+    asked = _last(_HOW_TO, question)
+    means = lower_first(neutral(text, of_person=False))
+    if asked is None or not (_BY_MEANS.match(means) or noun_of(text)):
+        return None
+    action = asked_of(f"should {asked['rest']}")
+    if action is None or action.action.lower().startswith("ensure"):
+        return None
+    return Built(
+        f"{action.action} {means if _BY_MEANS.match(means) else f'with {means}'}",
+        subject=action.subject,
+    )
 
 
 def _what(question: str, text: str) -> Built | None:

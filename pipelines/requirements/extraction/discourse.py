@@ -10,6 +10,7 @@ from itertools import groupby
 
 from pipelines.requirements.extraction import acts
 from pipelines.requirements.extraction.clauses import find_cue, finite
+from pipelines.requirements.extraction.mending import mended
 from pipelines.requirements.extraction.state import Side, Utterance
 from pipelines.requirements.lexicon import load, roles, signal, words
 from pipelines.requirements.text import base, plain, spans, strip_openers, tokens
@@ -98,11 +99,12 @@ def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
 def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
     heading = ""
     for at, span in enumerate(spans(message.content)):
+        text = mended(span.text)
         yield Utterance(
             message=message.index,
-            text=span.text,
+            text=text,
             side=side,
-            question=span.text.rstrip("\"') ").endswith("?"),
+            question=text.rstrip("\"') ").endswith("?"),
             first=at == 0,
             start=span.start,
             end=span.end,
@@ -112,7 +114,7 @@ def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
             heading=heading if span.item else "",
         )
         if not span.item:
-            heading = span.text.rstrip(":") if span.text.endswith(":") else ""
+            heading = text.rstrip(":") if text.endswith(":") else ""
 
 
 def turns(spoken: Sequence[Utterance]) -> Iterator[list[Utterance]]:

@@ -106,7 +106,11 @@ class Ledger:
         drops = bool(acts.pattern("drops").search(text)) and not acts.options_of(text)
         if "recap" in each.acts:
             listed = under_heading(each, text)
-            items = discourse.parts_of(listed)
+            items = [
+                item
+                for item in discourse.parts_of(listed)
+                if not acts.pattern("covers").match(item)
+            ]
             self._echoed.add(normal(each.text))
             return [Pending(each, item, "recap", drops=drops) for item in items]
         if "proposal" in each.acts:

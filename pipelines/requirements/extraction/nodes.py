@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import discourse, ledger, wording
 from pipelines.requirements.extraction.features import KEEP, probability
+from pipelines.requirements.extraction.phrasing import Phrase
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
     ExtractionState,
     Unworded,
 )
+from pipelines.requirements.extraction.usable import USABLE, usable_features
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words
@@ -32,6 +34,7 @@ class Deps:
     encoder: Encoder | None
     min_keep: float
     min_keep_quoted: float
+    min_usable: float
     merge_above: float
 
 
@@ -73,22 +76,31 @@ def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
 
 
 def word(state: ExtractionState, deps: Deps) -> ExtractionState:
-    """Give each commitment its fields; one that can only be quoted has to be likelier."""
+    """Give each commitment its fields, where a reader is likely to keep the words."""
     drafts: list[Requirement] = []
     unworded: Counter[str] = Counter()
     said = tuple(state["sentences"])
     for commitment in state["kept"]:
-        context = Context(state["case"].domain, said, drafts[-1] if drafts else None)
-        worded = wording.worded(commitment, context)
-        if isinstance(worded, Unworded):
-            unworded[worded.reason] += 1
+        context = Context(state["case"].domain, said)
+        phrases = wording.phrases_of(commitment, context)
+        if isinstance(phrases, Unworded):
+            unworded[phrases.reason] += 1
             continue
-        for draft in worded:
-            if draft["quoted"] and draft["wanted"] < deps.min_keep_quoted:
-                unworded["too_unlikely_to_quote"] += 1
+        for phrase in phrases:
+            reason = _left_out(phrase, commitment, context, deps)
+            if reason:
+                unworded[reason] += 1
             else:
-                drafts.append(draft)
+                drafts.append(wording.requirement_of(phrase, commitment, context))
     return {"drafts": drafts, "unworded": unworded}
+
+
+def _left_out(phrase: Phrase, commitment: Commitment, context: Context, deps: Deps) -> str:
+    """Why a wording is no requirement; empty if it is one. What is only quoted has its own bar."""
+    if phrase.quoted:
+        return "only_quoted" if commitment.keep < deps.min_keep_quoted else ""
+    chance = probability(USABLE, usable_features(phrase, commitment, context))
+    return "hardly_usable" if chance < deps.min_usable else ""
 
 
 def finish(state: ExtractionState, deps: Deps) -> ExtractionState:

@@ -30,6 +30,8 @@ _MATRIX = tuple(
         rf"what {SPEAKERS}(?: also| really)* (?:want|need|would like|'d like|expect|have in mind)"
         r"(?: is| would be)(?: that)?",
         rf"all {SPEAKERS} (?:want|need) is(?: that)?",
+        r"what(?:'s| is)(?: also| really| very| most)* (?:important|essential|nice|good|great|cool|"
+        r"helpful|useful)(?: for (?:me|us|them))?(?: too| also)? is(?: that| if| when)?",
         r"it (?:is|was|'s) (?:agreed|decided|clear|planned|intended|understood)(?: that)?",
         r"(?:please )?(?:note|remember|keep in mind|be aware)(?: that)?",
         r"is it (?:right|correct|true)(?: that)?",
@@ -77,6 +79,15 @@ _IF_FIRST_OPEN = re.compile(
     r"|there (?:should|must|has to|needs to)\b))",
     re.I,
 )
+_IF_FIRST_PLAIN = re.compile(
+    r"^(?P<when>(?:if|when|whenever|once|as soon as|every time|each time) (?:[\w'-]+ ){2,9}?)"
+    r"(?<!\bthat )(?<!\bwhat )(?<!\bwhich )(?<!\bwho )(?<!\bwhere )(?<!\bhow )(?<!\band )"
+    r"(?<!\bor )(?<!\bbecause )(?<!\bif )(?<!\bwhen )(?<!\bsays )(?<!\bthink )(?<!\bthan )"
+    r"(?<!\bbefore )(?<!\bafter )(?=(?:i|we|they|he|she) (?:then |just |only |also )?"
+    r"(?!(?:is|are|was|were|had|have|has|do|did|don't|never|always)\b)[a-z]+ )",
+    re.I,
+)
+"""A condition without a comma after it: "if something is broken they attach a photo"."""
 _IF_LAST = re.compile(
     r",?\s+(?P<when>(?:if|when|whenever|once(?! (?:per|an?|every|each|daily|only|in)\b)|unless|"
     r"as soon as|as long as|in case|every time|each time|"
@@ -103,7 +114,7 @@ _AMOUNT_BEFORE = re.compile(
 )
 _REASON = re.compile(
     r"(?:,?\s+(?:because|since (?=(?:i|we|it|they|you|the|our|there)\b)|"
-    r"so(?! [^,]{0,40}\b(?:should|must|has to|needs to)\b)(?: that)?(?= (?:(?:i|"
+    r"so(?! [^,]{0,40}\b(?:should|must|has to|needs to|will be)\b)(?: that)?(?= (?:(?:i|"
     r"we|you|it|they|he|she|that|"
     r"there|everyone|everybody|nobody|nothing|people|no one|the|an?|our|my|customers|users|staff)"
     r"\b))|"
@@ -119,6 +130,7 @@ _REASON = re.compile(
     r"if that's possible|"
     r"for example|e\.g\.|isn't it|not just|and so on|etc|no|or something|or so|or similar|"
     r"that would|that'd|that's|that is|"
+    r"maybe|perhaps|at the moment|right now|currently|at present|"
     r"it's|it is|it would|these|they're|they are|this is|this would)\b"
     r"|\s+(?:e\.g\.|for example|for instance|if possible|or something|and so on|and stuff|"
     r"etc\.?|or whatever|and such)\b"
@@ -151,8 +163,9 @@ _GOES_ON = re.compile(
 )
 """What comes before a clause that belongs to what precedes it."""
 _NEXT_CLAUSE = re.compile(
-    r",?\s+so\s+(?=[^,]{2,40}?\b(?:should|must|has to|needs to)\b)|"
-    r"(?:,|;)?\s+(?:and|but)\s+(?=(?:i|we|you|they|he|she)(?:'\w+)?\s+[a-z]+|it(?:'s| is)\b)|"
+    r",?\s+so\s+(?=[^,]{2,40}?\b(?:should|must|has to|needs to)\b|there will be\b)|"
+    r"(?:,|;)?\s+(?:and|but)(?: then)?\s+(?=(?:i|we|you|they|he|she)(?:'\w+)?\s+[a-z]+|"
+    r"it(?:'s| is)\b)|"
     r"(?:,|;)?\s+(?:and|but|plus)(?: also| then| that| of course)*\s+(?=(?P<who>"
     r"(?:i|we|you|they|it|he|she|there|nobody|everybody|everyone|no one)|"
     r"(?:the|a|an|our|my|each|every|all|some|any|only|those|these|no)\s+(?:[\w'-]+\s+){1,4}?|"
@@ -178,13 +191,21 @@ _FRONTED = re.compile(
     re.I,
 )
 _FRONTED_OPEN = re.compile(
-    r"^(?P<place>(?:for|on|in|at) (?:each|every|the|all|any) (?:[\w-]+ ){1,3}?"
+    r"^(?P<place>(?:for|on|in|at) (?:each|every|the|all|any|my|our|your) (?:[\w-]+ ){1,3}?"
     r"(?:of (?:the|a|each|every) [\w-]+ )?)(?<!of )(?=(?:the|a|an|all|our|my|we|i|you|there|it) )",
     re.I,
 )
 _OPEN_QUESTION = re.compile(
     r"\b(?:where|what|how|whether|which|who) (?:(?:the|a|an|many|much|\w+s|\w+) ){0,2}[\w-]+$", re.I
 )
+
+
+_GIVES_REASON = re.compile(r"\b(?:because|since|otherwise|so that)\b", re.I)
+_ASKS_AGAIN = re.compile(
+    r"[^,]{1,40}?(?:'d like\b|\b(?:want|wants|need|needs|should|must|would like|has to|have to)\b)",
+    re.I,
+)
+"""What follows a reason and asks for something is no part of the reason."""
 
 
 def clauses_of(text: str) -> list[str]:
@@ -196,6 +217,7 @@ def clauses_of(text: str) -> list[str]:
             len(tokens(left)) >= 4
             and not _OPEN_QUESTION.search(left)
             and not re.match(rf"(?:{_IF}|for|at|on|in)\b", left, re.I)
+            and not (_GIVES_REASON.search(left) and not _ASKS_AGAIN.match(text[cut.end() :]))
         ):
             parts.append(left.strip(" ,;"))
             start = cut.end()
@@ -207,7 +229,7 @@ def wish_within(text: str) -> str:
     for found in _WISH_INSIDE.finditer(text):
         left = text[: found.start()].rstrip()
         if (
-            len(tokens(left)) >= 3
+            len(tokens(left)) >= 2
             and _FINITE_BEFORE.search(left)
             and not _GOES_ON.search(left)
             and not re.match(rf"(?:and |but |so |or |also )*{_IF}\b", left, re.I)
@@ -238,17 +260,19 @@ def without_matrix(text: str) -> tuple[str, bool]:
 def without_fronted(text: str) -> tuple[str, str]:
     for pattern in (_FRONTED, _FRONTED_OPEN):
         found = pattern.match(text)
-        if found and not _FINITE_IN_IF.search(
-            found["place"].split(" ", 1)[1].rsplit(" ", 1)[0] + " "
-        ):
-            place = found["place"].strip()
-            if is_noun_phrase(place.split(" ", 1)[1]):
-                return text[found.end() :].strip(), lower_first(place)
+        place = found["place"].strip() if found else ""
+        named = place.partition(" ")[2]
+        if found and is_noun_phrase(named) and not _FINITE_IN_IF.search(named.rpartition(" ")[0]):
+            return text[found.end() :].strip(), lower_first(place)
     return text, ""
 
 
 def condition_first(text: str) -> tuple[str, str]:
     found = _IF_ASKED.match(text) or _IF_FIRST.match(text) or _IF_FIRST_OPEN.match(text)
+    if found is None:
+        found = _IF_FIRST_PLAIN.match(text)
+        if found and not _FINITE_IN_IF.search(found["when"].split(" ", 2)[2]):
+            return text, ""
     if found is None or len(tokens(text[found.end() :])) < 2:
         return text, ""
     return text[found.end() :], plain(found["when"]).split(":")[0]

@@ -14,12 +14,16 @@ _PARTICLES = frozenset({"in", "out", "up", "off", "on", "down", "back", "over", 
 
 
 _EVERYBODY = re.compile(
-    r"(?:everybody|everyone|anybody|anyone|somebody|someone|people|those)"
+    r"(?:everybody|everyone|anybody|anyone|somebody|someone|those|"
+    r"(?:(?:the|our|your|these|other|most|all|many|some|such) )?people)"
     r"(?: (?:who|with|without|in|on|from|at|of)\b.*)?$",
     re.I,
 )
 
 
+_ALL_THINGS = re.compile(
+    r"everything(?: that(?:'s| is| was) [a-z]+| (?:that |which )?(?:i|we|you|they) [a-z]+)?$", re.I
+)
 _LY_ADJECTIVES = frozenset({"daily", "weekly", "monthly", "yearly", "hourly", "early", "family"})
 
 
@@ -143,7 +147,7 @@ def is_noun_phrase(phrase: str) -> bool:
     )
     if re.match(r"(?:that|this) (?:the|a|an|our|my|it)\b", phrase, re.I):
         return False
-    if _EVERYBODY.match(phrase):
+    if _EVERYBODY.match(phrase) or _ALL_THINGS.match(phrase):
         return True
     if ", " in phrase and not re.search(r"\b(?:and|or)\b", phrase):
         return False

@@ -11,6 +11,7 @@ from pipelines.requirements.extraction.building import built_clause, in_own_word
 from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
 from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
+from pipelines.requirements.extraction.pronouns import spoken_of_once
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.text import upper_first
@@ -86,11 +87,14 @@ def _quoted_rest(left: list[tuple[str, str]]) -> Iterator[Phrase]:
 
 
 def _phrase(built: Built, *, answer: bool = False) -> Phrase:
+    by_user = built.subject.lower() == "the user"
+    action = spoken_of_once(built.action, by_user=by_user)
+    named = by_user or "the user" in action.lower()
     return Phrase(
-        action=built.action,
+        action=action,
         title=titles.title_of(built.action),
         subject=built.subject,
-        condition=upper_first(built.condition),
+        condition=upper_first(spoken_of_once(built.condition, by_user=named)),
         negative=built.negative,
         answer=answer,
     )

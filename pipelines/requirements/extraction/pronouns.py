@@ -23,7 +23,11 @@ _OWN_CLAUSE = re.compile(
     r"(?P<adverb>(?: (?:also|always|only|just|really|[a-z]+ly))*) (?P<verb>[a-z]+)\b",
     re.I,
 )
-_SELF = re.compile(r"\s*\b(?:by )?(?:myself|ourselves|yourself|yourselves)\b", re.I)
+_SELF = re.compile(
+    r"\s*\b(?:(?:by )?(?:myself|ourselves|yourself|yourselves)|"
+    r"by (?:themselves|themself|himself|herself|him or herself))\b",
+    re.I,
+)
 _OBJECT = re.compile(r"\b(?:me|us|you)\b", re.I)
 _POSSESSIVE = re.compile(r"\b(?:my|our|your)(?: own)?\b", re.I)
 _MINE = re.compile(r"\b(?:mine|ours|yours)\b", re.I)
@@ -72,6 +76,27 @@ def neutral(text: str, *, of_person: bool) -> str:
     text = re.sub(r"\b(?:i|we)\b", "the user", text)
     text = re.sub(r"\bI\b", "the user", text)
     return plain(_DEMONSTRATIVE.sub(_article, text))
+
+
+_USER_AGAIN = re.compile(r"\bthe user (?P<verb>[a-z]+)\b")
+_AGREES = {"is": "are", "has": "have", "does": "do", "was": "were"}
+
+
+def spoken_of_once(action: str, *, by_user: bool) -> str:
+    """ "Print as often as the user wants" as "… as they want", where it is the user who prints."""
+    named = by_user
+
+    def shorter(found: re.Match[str]) -> str:
+        nonlocal named
+        if not named:
+            named = True
+            return found[0]
+        verb = found["verb"]
+        plural = _AGREES.get(verb) or (base_form(verb) if verb.endswith("s") else None)
+        fits = plural or verb in {"can", "cannot", "will", "must", "should", "may", "would", "did"}
+        return f"they {plural or verb}" if fits else found[0]
+
+    return _USER_AGAIN.sub(shorter, action)
 
 
 def _third(found: re.Match[str]) -> str:

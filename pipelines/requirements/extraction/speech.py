@@ -23,12 +23,20 @@ _ASIDES = re.compile(
     r"lets say|say|"
     r"sort of|kind of|right|okay|ok|well|yeah|yes|honestly|basically|actually|for example|"
     r"to be honest|if you like|so to speak|for instance|please|obviously|of course)\s*,"
-    r"|\b(?:you know|i mean|sort of|kind of|basically|honestly|literally)\b,?(?=\s)"
+    r"|\b(?:you know|i mean|(?<!\bthe )(?<!\bthis )(?<!\bthat )(?<!\bwhat )(?<!\bwhich )"
+    r"(?<!\beach )(?<!\bevery )(?<!\bsame )(?:sort|kind) of|basically|honestly|literally)\b"
+    r",?(?=\s)"
     r"|(?<=\b(?:is|be|or) )like,",
     re.I,
 )
 _SHOUTED = re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,})+\b")
 _TWICE = re.compile(r"\b(?!(?:that|had|very|really|no)\b)([a-z']+)(?: \1\b)+", re.I)
+_BEFORE_QUESTION = re.compile(
+    r"(?:(?<=\bsee)|(?<=\bknow)|(?<=\bsay)|(?<=\btell)|(?<=\bshow)|(?<=\bchoose)|"
+    r"(?<=\bdecide)),\s+"
+    r"(?=(?:how|what|which|who|when|where|whether)\b)",
+    re.I,
+)
 _TAG_QUESTION = re.compile(
     r"[,.;:–—-]*\s*(?:,\s*|\b)(?:(?:is|does|did|would|do)(?: that| this| it| you)* (?:all )?"
     r"(?:right|correct|ok|okay|sound right|sound good|make sense|work for you|agree)|"
@@ -54,6 +62,7 @@ _OPENERS = re.compile(
     r"listen|see|you know|i mean|like|just|please|maybe|perhaps|probably|that's right|"
     r"that is right|"
     r"that's correct|that is correct|sounds good|sounds right|looks good|no problem|of course not|"
+    r"that means(?: that)?|hold on|"
     r"in short|in summary|to sum up|to summari[sz]e|to confirm|just to confirm|let me summari[sz]e|"
     r"to recap|so to recap|quick recap|recap|summary|quick checkpoint|checkpoint|"
     r"the (?:main|other|first|second|next|last|important) thing is(?: that)?|"
@@ -93,14 +102,23 @@ def unmarked(text: str) -> str:
 
 
 def spoken_clean(text: str) -> str:
-    text = unmarked(text)
+    text = re.sub(r"(?<=[a-z]),(?=[a-z])", ", ", unmarked(text))
     text = _HUMS.sub(
         lambda hum: "," if hum[0].startswith(",") and hum[0].endswith(",") else "", text
     )
-    text = _ASIDES.sub(" ", text)
+    text = _KEEP_IT_SIMPLE.sub(" ", _ASIDES.sub(" ", text))
     text = _TAG_QUESTION.sub("", text) if text.rstrip().endswith("?") else text
-    text = _TWICE.sub(r"\1", plain(text))
+    text = _TWICE.sub(r"\1", _BEFORE_QUESTION.sub(" ", plain(text)))
     return re.sub(r"\s+([,.;:!?])", r"\1", re.sub(r"([,;])(?:\s*[,;])+", r"\1", text)).strip()
+
+
+_KEEP_IT_SIMPLE = re.compile(
+    r"(?:^|[\s,;.–-]+)(?:please |just |but )*"
+    r"(?:(?:don't|dont|do not) (?:over ?-?complicate|overthink)"
+    r" (?:it|this|things)|(?:let's|lets|let us) keep (?:it|this|things) simple)\b",
+    re.I,
+)
+"""How to talk about it, not what is wanted."""
 
 
 def opened(text: str) -> str:

@@ -193,8 +193,6 @@ class Context:
     domain: str
     said: tuple[Utterance, ...]
     """Everything said, in order."""
-    before: Requirement | None = None
-    """The requirement worded just before."""
 
     def earlier(self, commitment: Commitment, most: int = 60) -> list[str]:
         """What was said just before a commitment, the latest last."""

@@ -76,14 +76,12 @@ _ALTERNATIVE = re.compile(r",? or (?:(?:also|only|just|instead|keep|both)\b|[\w-
 def asked(text: str, said: Said) -> Built | None:
     """ "Should the customer see the price": the subject ends before the verb."""
     found = _ASK_MODAL.match(text)
-    if found is None or _ALTERNATIVE.search(text):
+    if found is None or (_ALTERNATIVE.search(text) and not re.search(r"\bwhether\b", text)):
         return None
     if re.match(r"only\b", found["rest"], re.I):
         return _asked_of_some(found["rest"])
-    by_doing = _BY_DOING.match(found["rest"])
-    if by_doing and is_verb(by_doing["verb"]) and base_form(found["rest"].split()[0]):
-        verb = f"{by_doing['adverb'] or ''}{third_person(by_doing['verb'])}"
-        return Built(f"ensure that {lower_first(by_doing['who'])} {verb} {by_doing['rest']}")
+    if rule := _by_doing(found["rest"].split()) or _all_of_them(found["rest"]):
+        return rule
     spoken = found["rest"].split()
     options: list[tuple[int, str, str]] = []
     for at in range(1, min(9, len(spoken))):
@@ -107,11 +105,31 @@ def asked(text: str, said: Said) -> Built | None:
     return of_subject(who, rest, said, modal=modal)
 
 
-_BY_DOING = re.compile(
-    r"^(?P<who>[a-z]+ing (?:[\w-]+ ){1,9}?)(?P<adverb>[a-z]+ly )?(?P<verb>[a-z]+) "
-    r"(?P<rest>(?:the|an?|all|any|every|each|their|its)\b.+)$",
+_ALL_OF_THEM = re.compile(
+    r"(?:[\w'-]+ ){1,4}?[\w'-]+, (?:[\w' -]+, ){0,6}?(?:and|or) (?:[\w'-]+ ){1,4}?"
+    r"(?:all|each|both) (?P<verb>[a-z]+) ",
     re.I,
 )
+
+
+def _all_of_them(rest: str) -> Built | None:
+    """ "Drafts, orders and reports all go to the bin": several things, the verb behind "all"."""
+    found = _ALL_OF_THEM.match(rest)
+    return Built(f"ensure that {lower_first(rest)}") if found and is_verb(found["verb"]) else None
+
+
+def _by_doing(spoken: list[str]) -> Built | None:
+    """ "Should scanning the code and signing in open the door": a rule about what is done."""
+    if not spoken[0].lower().endswith("ing") or base_form(spoken[0]) is None:
+        return None
+    for at in range(2, min(14, len(spoken) - 1)):
+        told = spoken[at + 1].lower() in words("determiners") and spoken[at - 1].lower() not in (
+            words("determiners") | words("prepositions") | {"and", "or"}
+        )
+        if told and is_verb(spoken[at]):
+            verb = third_person(spoken[at])
+            return Built(" ".join(["ensure that", *spoken[:at], verb, *spoken[at + 1 :]]))
+    return None
 
 
 def _asked_of_some(rest: str) -> Built | None:
@@ -124,7 +142,8 @@ def _asked_of_some(rest: str) -> Built | None:
             for part in re.split(r" and | or |, ", who)
         )
         if named and is_verb(spoken[at]):
-            doing = verb_phrase(neutral(" ".join(spoken[at:]), of_person=False))
+            told = re.sub(r", (?:with|without)\b.*$", "", " ".join(spoken[at:]), flags=re.I)
+            doing = verb_phrase(neutral(told, of_person=False))
             return only_for(lower_first(who), doing) if doing else None
     return None
 
@@ -140,9 +159,14 @@ def _fits(verb: list[str]) -> int:
     return 1 if after and not is_verb(after) else 0
 
 
+_WISHES = re.compile(r"(?:need|want|prefer|like|love|appreciate|wish)\b", re.I)
+
+
 def of_modal(text: str, said: Said) -> Built | None:
     """ "The driver must scan the parcel"."""
     for found in _modals(text):
+        if _WISHES.match(found["rest"]) and found["modal"].lower() in {"would", "could", "might"}:
+            return None
         who = opened(found["who"]).strip(" ,")
         who = (
             re.sub(rf"\s+{ADVERB.rstrip('*')}$".replace(r"\s+)", r"\s*)"), "", f"{who} ").strip()

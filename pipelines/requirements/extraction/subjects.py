@@ -45,6 +45,18 @@ _COUNTED = re.compile(
 )
 
 
+_IS_WHERE = re.compile(
+    r"be (?:also )?(?:in|on|for|compatible|available|accessible|reachable|integrated|connected|"
+    r"installed|translated|usable|free)\b",
+    re.I,
+)
+_SYSTEM_ACTS = re.compile(
+    r"\b(?:app|application|system|software|program|platform|website|tool) (?:will|should|must|can|"
+    r"only|also|then|does|is|has|needs)\b",
+    re.I,
+)
+
+
 def only_who(text: str, said: Said) -> Built | None:
     found = _ONLY_WHO.match(text)
     who = named_phrase(found["who"]) if found else None
@@ -74,9 +86,16 @@ def of_subject(
     if re.match(r"(?:not all|not every|not everyone|no|only)\b", who, re.I):
         return _quantified(who, rest, modal)
     rest = re.sub(r"^(?:remain|stay) (?=[a-z]+(?:ble|ed|en|al)\b)", "be ", rest)
+    if re.fullmatch(r"(?:remain|stay)(?: (?:forever|permanently|stored|saved))?", rest, re.I):
+        if negative or is_pronoun(who) or not is_noun_phrase(who):
+            return None
+        return Built(plain(f"keep {lower_first(who)} {rest.partition(' ')[2]}"))
     if who.lower() in {"it", "this", "that"} and rest.startswith("be "):
         named = [name for name in things_named(said.before) if not is_plural(name)]
-        who = named[0] if len(named) == 1 else who
+        if len(named) == 1:
+            who = named[0]
+        elif who.lower() == "it" and not things_named(said.before) and _IS_WHERE.match(rest):
+            who = "the system"
     passive = _passive(rest)
     if passive:
         return _done_to(who, passive, said, modal=modal, negative=negative)
@@ -184,7 +203,7 @@ def _done_to(
     adverbs = [
         word for word in passive["adverb"].split() if word not in {"also", "then", "still", "just"}
     ]
-    if not verb:
+    if not verb or passive["verb"].lower() in grammar("mishaps"):
         return None
     low = who.lower()
     thing = {
@@ -271,5 +290,5 @@ def _is_the_system(phrase: str, said: Said) -> bool:
     if phrase.startswith("automatically "):
         return True
     verb = phrase.split()[0]
-    alone = not things_named(said.before) and verb in grammar("done_by_it")
-    return alone or verb in grammar("done_by_systems")
+    alone = not things_named(said.before) or _SYSTEM_ACTS.search(said.before)
+    return bool(alone and verb in grammar("done_by_it")) or verb in grammar("done_by_systems")

@@ -42,10 +42,13 @@ _DISCOURSE_PAIRS = re.compile(
     r"or whatever|of course|to be honest|for sure|as i said|like i said|no idea)\b|\blike,",
     re.I,
 )
-_NO_SUBJECT = re.compile(r"ensure that (?:just |only |so )?(?:like|as|because|since|so)\b", re.I)
+_NO_SUBJECT = re.compile(
+    r"ensure that (?:just |only |so )?(?:like|as|because|since|so|let's|lets|let)\b", re.I
+)
 _WELL = re.compile(r"\b(?:how|as) well\b|[^\w' ]")
 _CLAUSE_OF_SOMEBODY = re.compile(
-    r"\b(?:and|or|but) (?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|the user [a-z]+s\b)",
+    r"\b(?:and|or|but) (?:then )?(?:(?:he|she|they|it|there)(?:'s)? (?!and\b|or\b)[a-z]|"
+    r"the (?:user|system|app) [a-z]+s\b)",
     re.I,
 )
 _ASKS_INSIDE = re.compile(
@@ -132,7 +135,14 @@ def _of_clause(text: str, low: list[str]) -> Flaw | None:
     """What a clause behind "ensure that" lacks."""
     if _NO_SUBJECT.match(text):
         return "no_noun"
-    return None if any(map(_may_be_finite, low[3:])) else "no_verb"
+    sure = grammar("finite") | words("auxiliaries")
+    following = zip(low[3:], [*low[4:], ""], strict=True)
+    says = (
+        word in sure or after not in {"and", "or", ""}
+        for word, after in following
+        if _may_be_finite(word)
+    )
+    return None if any(says) else "no_verb"
 
 
 def _is_two_clauses(text: str, low: list[str]) -> bool:
@@ -186,6 +196,8 @@ def _dangling(low: list[str], start: int) -> bool:
             continue
         if bare in {"this", "that", "these", "those"} and _joins_or_shows(low, at):
             continue
+        if bare == "there" and {"in", "on", "at"} & set(low[start:at]):
+            continue
         if bare == "here" or bare == "there" or not _stands_before(low[start + 1 : at], bare):
             return True
     return False
@@ -236,7 +248,9 @@ def _stands_before(earlier: list[str], pronoun: str) -> bool:
 def _names(word: str, earlier: list[str], pronoun: str) -> bool:
     if not is_content(word):
         return False
-    may_do = word.endswith(("ing", "ed")) or (is_verb(word) and singular(word) == word)
+    if earlier[-1:] in (["user"], ["users"], ["system"], ["app"]):
+        return False  # what they do
+    may_do = word.endswith(("ing", "ed")) or base_form(word) is not None
     if may_do and not set(earlier[-2:]) & words("determiners"):
         return False
     if pronoun in {"it", "its", "this", "that"}:

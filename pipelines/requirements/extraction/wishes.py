@@ -12,11 +12,17 @@ from pipelines.requirements.extraction.nounphrases import (
     names_thing,
     provided,
 )
-from pipelines.requirements.extraction.phrases import base_form, head_of, is_participle
+from pipelines.requirements.extraction.phrases import (
+    base_form,
+    grammar,
+    head_of,
+    is_participle,
+    is_person,
+)
 from pipelines.requirements.extraction.statements import of_modal
 from pipelines.requirements.extraction.subjects import of_subject
 from pipelines.requirements.extraction.verbphrases import verb_phrase
-from pipelines.requirements.text import lower_first, tokens
+from pipelines.requirements.text import lower_first, singular, tokens
 
 _WISH_TO = re.compile(
     rf"^(?P<who>{SPEAKERS}|.{{2,60}}?)(?:\s+|(?=')){LIKE}(?: for)? to (?:be able to |"
@@ -89,7 +95,7 @@ _WOULD_HELP = re.compile(
     r" (?:be (?:also |really |very |quite |super |so )*(?:nice|great|good|helpful|useful|handy|"
     r"cool|perfect|ideal|lovely|"
     r"awesome|fantastic|amazing|a plus|a bonus|better|enough|important|convenient)|"
-    r"help)(?: (?:for|to) \w+| a lot| us| me)*$",
+    r"help)(?: (?:for|to) \w+| a lot| us| me| too| also| as well)*$",
     re.I,
 )
 _WHAT_IF = re.compile(r"^what if (?P<rest>.+)$", re.I)
@@ -202,6 +208,8 @@ def do_you_want(text: str, said: Said) -> Built | None:
     rest = found["rest"].strip()
     if re.match(r"to\s", rest, re.I):
         return of_subject(who, rest[3:], said)
+    if re.match(r"that\s", rest, re.I):
+        return of_modal(rest[5:], said)
     return (
         wish_somebody(f"we want {rest}", said)
         or wish_seen(f"we want {rest}", said)
@@ -225,6 +233,40 @@ def how_about(text: str, said: Said) -> Built | None:
     what = found["rest"]
     named = re.match(r"(?:an?|the|some|another|more|different|separate)\s", what, re.I)
     return provided(what) if named or len(tokens(head_of(what.rstrip("?")))) > 1 else None
+
+
+_POSSIBILITY = re.compile(
+    r"^(?:the|an?|another) (?:possibility|option|ability|opportunity) to (?P<rest>[a-z]+ .+)$", re.I
+)
+_NAMED_ALONE = re.compile(
+    r"^(?P<what>(?:an?|one|another|two|three|four|five) (?!of\b|other\b|lot\b|few\b|bit\b)"
+    r".{4,120}?)"
+    r"(?:,? (?:that|this|it)(?: would|'d| will) be (?:\w+ )?(?:good|great|nice|fine|enough|helpful|"
+    r"perfect|cool|useful)(?: too| also)?)?$",
+    re.I,
+)
+
+
+def named_alone(text: str, said: Said) -> Built | None:
+    """ "A printed list with the totals", as an answer or in a sum-up."""
+    able = _POSSIBILITY.match(text)
+    if able and (doing := verb_phrase(able["rest"])):
+        return Built(doing, subject="the user")
+    found = _NAMED_ALONE.match(text)
+    what = found["what"] if found else ""
+    noun = head_of(what)
+    if not what or len(noun.split()) < 2 or is_person(noun) or _HAS_VERB.search(what):
+        return None
+    if singular(noun.lower().split()[-1]) in grammar("time_nouns") | {"thing", "way", "example"}:
+        return None
+    return provided(what)
+
+
+_HAS_VERB = re.compile(
+    r"\b(?:is|are|was|were|am|has|had|do|does|did|can|could|will|would|should|must|may|might|i|we|"
+    r"you|they|he|she|it|who|which|that|what|because|so|if|when)\b|'",
+    re.I,
+)
 
 
 def would_help(text: str, said: Said) -> Built | None:

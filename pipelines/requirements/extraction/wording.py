@@ -35,19 +35,16 @@ _LED_UP_BY = re.compile(
 )
 
 
-def worded(commitment: Commitment, context: Context) -> tuple[Requirement, ...] | Unworded:
-    """The requirements that a commitment makes, or why it makes none.
-
-    A sentence may ask for several things. Words that cannot be built with certainty are quoted.
-    """
-    phrases = phrases_of(commitment, context)
-    if isinstance(phrases, Unworded):
-        return phrases
-    return tuple(requirement_of(phrase, commitment, context) for phrase in phrases)
+_LIMITS = re.compile(
+    r"\b(?:no|not|n't|none|nobody|only|just|never|always|at|up|more|less|fewer|all|each|every|any|"
+    r"both|except|without)\b",
+    re.I,
+)
+"""Words that a rule would be another rule without."""
 
 
 def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
-    """What is chosen by, or what the sentence says."""
+    """What is chosen by, or what the sentence says, which may be several things; or why nothing."""
     if commitment.criterion:
         named = _criterion_phrase(commitment.criterion, commitment.reading.condition)
         return Unworded("criterion") if flaw(named.action) else [named]
@@ -81,7 +78,8 @@ def said_of(commitment: Commitment, context: Context) -> Said:
         led_up = full[:at]
         # "no", "only" and "at least" may have gone as mere openers, but they are part of a rule
         found = _LED_UP_BY.search(led_up)
-        text = f"{found['words']}{text}" if found else text
+        limits = found and _LIMITS.search(found["words"])
+        text = f"{found['words']}{text}" if found and limits else text
     question = commitment.question.text if commitment.question else ""
     led_up = re.sub(r"[\s,;]*(?:\b(?:and|but|so|plus)\b)?[\s,;]*$", "", led_up)
     before = led_up if len(led_up.split()) > 3 else (earlier[-1] if earlier else question)

@@ -117,7 +117,7 @@ def test_what_nobody_asked_for_stands_apart_whatever_its_type(kind):
 
 
 def test_a_section_about_which_nothing_was_said_is_empty():
-    result = bodies([stated()])
+    result = bodies([stated(source_messages=[0, 1])])
 
     empty = {name for name, body in result.items() if not body}
     assert empty == {
@@ -133,8 +133,15 @@ def test_a_section_about_which_nothing_was_said_is_empty():
     }
 
 
-def test_without_any_requirement_only_the_overview_says_something():
-    assert {name for name, body in bodies().items() if body} == {"overview"}
+def test_without_any_requirement_only_what_is_to_be_worded_is_listed():
+    assert {name for name, body in bodies().items() if body} == {"overview", "open_questions"}
+
+
+def test_what_is_wanted_and_in_no_requirement_is_listed_to_be_worded():
+    talk = (message(0), message(1))
+
+    assert "to be worded by a reader" in bodies(messages=talk)["open_questions"]
+    assert bodies([stated(source_messages=[0, 1])], messages=talk)["open_questions"] == ""
 
 
 def test_every_stated_requirement_is_traced_to_its_messages():

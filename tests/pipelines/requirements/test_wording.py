@@ -25,17 +25,20 @@ from tests.pipelines.requirements.wordings import (
     AFTER_THE_RULES,
     BEFORE_THE_RULES,
     IN_THEIR_OWN_WORDS,
+    MORE_THAN_QUOTED,
     NOTHING,
     QUOTED,
     Said,
 )
 
 pytestmark = pytest.mark.one_database
+QUOTING = {"min_keep_quoted": 0, "min_usable": 0, "merge_duplicates": False}
 PAIRS = (
     *BEFORE_THE_RULES,
     *AFTER_THE_RULES,
     *ACCEPTED_OR_RUN_TOGETHER,
     *IN_THEIR_OWN_WORDS,
+    *MORE_THAN_QUOTED,
 )
 
 
@@ -116,7 +119,7 @@ def test_whatever_is_said_nothing_leaves_that_reads_badly() -> None:
     ],
 )
 def test_a_rule_is_never_turned_round(said: str, kept: str) -> None:
-    requirements = extract(build("requirements-local", {"merge_duplicates": False}), user(said))
+    requirements = extract(build("requirements-local", QUOTING), user(said))
 
     assert kept.lower() in requirements[0]["action"].lower()
 
@@ -139,7 +142,7 @@ def test_criteria_come_from_what_was_said_or_not_at_all() -> None:
 
 def test_a_quotation_says_so_and_a_built_action_too() -> None:
     built, quoted = extract(
-        build("requirements-local", {"merge_duplicates": False}),
+        build("requirements-local", QUOTING),
         user("Customers must see their orders."),
         analyst("And?"),
         user("Parents shouldn't have to log in just to cancel a lesson."),

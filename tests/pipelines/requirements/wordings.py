@@ -605,11 +605,71 @@ ACCEPTED_OR_RUN_TOGETHER = (
         "Get the report as PDF",
         actor="Treasurer",
     ),
-    Said("All records must remain.", QUOTED, title="“All records must remain”"),
+    Said("All records must remain.", "Keep all records"),
     Said(
         "at the end of the season i want to see every crate",
         "See every crate at the end of the season",
     ),
+)
+
+# What the first readings of quotations asked for: each was quoted, or worded as nonsense.
+MORE_THAN_QUOTED = (
+    Said(
+        "Should scanning the badge and closing the lid start the next cycle?",
+        "Ensure that scanning the badge and closing the lid starts the next cycle",
+        analyst=True,
+    ),
+    Said(
+        "For jars that are empty, should they stay in the rack until you wash them?",
+        "Ensure that jars that are empty stay in the rack",
+        analyst=True,
+        condition="Until the user washes them",
+    ),
+    Said(
+        "Should drafts, letters and forms all go to the archive?",
+        "Ensure that drafts, letters and forms go to the archive",
+        analyst=True,
+    ),
+    Said(
+        "card number and pin",
+        "Sign in with card number and pin",
+        question="How would you like to sign in: card number and pin, or a fingerprint?",
+    ),
+    Said(
+        "What I would like to have is a shelf plan for each room.",
+        "Provide a shelf plan for each room",
+    ),
+    Said("It would be good if I don't have to count it twice.", QUOTED),
+    Said(
+        "It would be good if I don't have to count the keys twice.",
+        "Ensure that the user does not have to count the keys twice",
+    ),
+    Said(
+        "If somebody is late three times, then he should not be able to book a court.",
+        "Prevent the person from booking a court",
+        condition="If somebody is late three times",
+    ),
+    Said("Everybody should decide by himself.", NOTHING),
+    Said("My canoe will not get lost.", QUOTED),
+    Said("Let's talk about the oars.", QUOTED),
+    Said(
+        "It should be possible that the coach sees the results.", "See the results", actor="Coach"
+    ),
+    Said("For the rowers it should be possible to see the tide.", "See the tide", actor="Rower"),
+    Said(
+        "A waiting list for the boats would be nice as well.",
+        "Provide a waiting list for the boats",
+    ),
+    Said(
+        "a printed list with the names of each crew",
+        "Provide a printed list with the names of each crew",
+    ),
+    Said(
+        "When the boat comes in we write down the time.",
+        "Write down the time",
+        condition="When the boat comes in",
+    ),
+    Said("we must not skip this because the club pays and you cannot type there", QUOTED),
 )
 
 # Rules that fit no order keep their own words; what two people are in, or two sentences, is quoted.
@@ -621,7 +681,7 @@ IN_THEIR_OWN_WORDS = (
     ),
     Said(
         "I can scan as much as I want until I log out.",
-        "Ensure that the user can scan as much as the user wants until the user logs out",
+        "Ensure that the user can scan as much as they want until they log out",
     ),
     Said(
         "We should have only one list and a map, also called the plan.",
