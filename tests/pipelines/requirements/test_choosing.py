@@ -198,7 +198,7 @@ def test_odd_answers_give_complete_labels(pipeline: Pipeline, said: str) -> None
     [
         ("What kind of things do you look for in a tutor?", "", "Find a tutor that is close"),
         ("How was your week?", "tutor finding", "Find a tutor that is close"),
-        ("How was your week?", "", "Find an option that is close"),
+        ("How was your week?", "", ""),
     ],
 )
 def test_what_is_chosen_has_a_name(
@@ -207,11 +207,11 @@ def test_what_is_chosen_has_a_name(
     asked = "OK, you also did mention proximity. How big of a factor is proximity?"
     said = (earlier, "It was long.", asked, "I believe proximity is a major factor.")
 
-    (found,) = listen(pipeline, *said, domain=domain)
+    received = listen(pipeline, *said, domain=domain)
 
-    assert found["action"] == action
-    assert found["title"] == ("Proximity" if "option" in action else "Tutor Proximity")
-    assert found["acceptance_criteria"] == []  # nobody said any
+    assert [one["action"] for one in received] == ([action] if action else [])
+    assert {one["title"] for one in received} <= {"Tutor Proximity"}
+    assert all(one["acceptance_criteria"] == [] for one in received)  # nobody said any
 
 
 def test_a_choice_of_the_product_is_not_one_of_the_client(pipeline: Pipeline) -> None:

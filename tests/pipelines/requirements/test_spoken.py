@@ -62,7 +62,7 @@ def said(one: dict[str, object]) -> str:
     ("names", "quoted_from", "recall", "precision"),
     [
         (MENDED_ON, 0.45, 0.7, 0.7),
-        (UNSEEN, 0.45, 0.65, 0.65),
+        (UNSEEN, 0.45, 0.6, 0.65),
         (MENDED_ON, 1, 0.35, 0.65),
         (UNSEEN, 1, 0.35, 0.7),
     ],
