@@ -71,7 +71,8 @@ def _unusual(run: Changeable) -> list[Fact]:
 
 
 def _differs(usual: Mapping[str, Any], name: str, value: Any) -> bool:
-    return name in usual and json.dumps(usual[name], default=str) != json.dumps(value)
+    """As JSON, which keeps 1.0 as 1 and has no tuples."""
+    return name in usual and json.loads(json.dumps(usual[name], default=str)) != value
 
 
 def _more(number: int) -> list[Fact]:
