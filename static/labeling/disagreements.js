@@ -55,7 +55,14 @@ single.checked = keys.singleKeys;
 single.addEventListener("change", () => (keys.singleKeys = single.checked));
 
 entry().focus({ preventScroll: true });
-page.querySelector(".disagreement-list [aria-current]")?.scrollIntoView({ block: "nearest" });
+
+// The list alone scrolls: on a phone it is below what the page is about.
+const here = page.querySelector(".disagreement-list [aria-current]");
+const list = here?.closest("ol");
+if (here && list) {
+  const below = here.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  list.scrollTop += below - (list.clientHeight - here.clientHeight) / 2;
+}
 
 // Another page would lose what was typed.
 addEventListener("beforeunload", (event) => {
