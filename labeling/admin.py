@@ -28,6 +28,7 @@ from labeling.forms.projects import ProjectSetup
 from labeling.models import (
     Adjudication,
     Admission,
+    AgreementWithGold,
     Annotation,
     ApiToken,
     Assignment,
@@ -46,7 +47,6 @@ from labeling.models import (
     Event,
     EventLink,
     FirstPass,
-    GoldAgreement,
     GoldCheck,
     GoldDraft,
     GoldItem,
@@ -178,7 +178,7 @@ STAGE_OF: dict[type[Model], str] = {
     Comment: "Labeling",
     Review: "Labeling",
     Measurement: "Labeling",
-    GoldAgreement: "Labeling",
+    AgreementWithGold: "Labeling",
     Suggestion: "Labeling",
     ImportReport: "Labeling",
     GoldCheck: "Labeling",
@@ -662,7 +662,7 @@ read_only(
     "round__project__slug conversation__external_id",
     about="conversation",
 )
-read_only(GoldAgreement, "project release measured_at", "project", "project__slug")
+read_only(AgreementWithGold, "project release measured_at", "project", "project__slug")
 read_only(
     GuidelineCheck,
     "annotation guideline stands checked_by checked_at",

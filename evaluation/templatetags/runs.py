@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluation.models import Run, SavedView
+from evaluation.models.saved_views import LONGEST_NAME
 from evaluation.services.run import saved_views
 from labeling.models import GoldRelease
 from labeling.views.needs import Need
@@ -88,5 +89,5 @@ def saved_views_of(context: Any, page: str) -> dict[str, Any]:
         "query": saved_views.query_of(shown.urlencode()),
         "run": context.get("run"),
         "csrf_token": context["csrf_token"],
-        "most": saved_views.LONGEST_NAME,
+        "most": LONGEST_NAME,
     }

@@ -25,8 +25,8 @@ from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
 from labeling.models.processing import (
+    AgreementWithGold,
     ConversationAgreement,
-    GoldAgreement,
     Measurement,
     PendingUpdate,
 )
@@ -43,6 +43,7 @@ from labeling.models.webhooks import Webhook, WebhookDelivery
 __all__ = [
     "Adjudication",
     "Admission",
+    "AgreementWithGold",
     "Annotation",
     "AnnotationRevision",
     "ApiToken",
@@ -65,7 +66,6 @@ __all__ = [
     "EventLink",
     "FingerprintKey",
     "FirstPass",
-    "GoldAgreement",
     "GoldCheck",
     "GoldDraft",
     "GoldItem",

@@ -114,13 +114,13 @@ class ConversationAgreement(models.Model):
         return f"{self.conversation}: {self.layer} of {self.round}"
 
 
-class GoldAgreement(models.Model):
+class AgreementWithGold(models.Model):
     """How far each annotator agrees with the newest gold, as a worker measured it last.
 
     Pages ask for it and read it. It can be measured again at any time.
     """
 
-    project = models.OneToOneField(Project, models.CASCADE, related_name="gold_agreement")
+    project = models.OneToOneField(Project, models.CASCADE, related_name="agreement_with_gold")
     release = models.ForeignKey(GoldRelease, models.CASCADE, null=True, related_name="+")
     figures = models.JSONField(default=dict, help_text="By the key of the annotator")
     revisions_seen = models.BigIntegerField(

@@ -8,11 +8,10 @@ from django.db import transaction
 from django.http import QueryDict
 
 from evaluation.models import SavedView
+from evaluation.models.saved_views import LONGEST_NAME, LONGEST_QUERY
 from labeling.domain.errors import RuleError
 
 MOST_VIEWS = 30
-LONGEST_NAME = 60
-LONGEST_QUERY = 2000
 OF_ONE_PAGE = ("before", "after", "page")
 """Which page of a list is open: no part of a view."""
 

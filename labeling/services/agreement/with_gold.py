@@ -19,12 +19,12 @@ from labeling.domain.agreement.agreement import pair_agreement
 from labeling.domain.agreement.units import marks
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
-from labeling.models import Annotation, GoldAgreement, GoldItem, GoldRelease, Project, Round
+from labeling.models import AgreementWithGold, Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services.agreement import measurements
 from labeling.services.wakeups import Wakeups
 
 SECONDS_KEPT = 60
-"""While people answer, it is not measured more often, whoever looks."""
+"""While people answer, it is not measured more often, however many look."""
 READ_AT_ONCE = 500
 
 _messages = Wakeups("labeling.tasks.measure_with_gold")
@@ -52,7 +52,7 @@ def read(project: Project) -> Measured:
     newest = _newest(project)
     if newest is None:
         return Measured({}, is_awaited=False)
-    row = GoldAgreement.objects.filter(project=project).first()
+    row = AgreementWithGold.objects.filter(project=project).first()
     if row is None or _is_due(row, newest):
         _messages.send_again(project.pk)
     if row is None or row.release_id != newest.pk:
@@ -70,7 +70,7 @@ def measure(project: Project) -> None:
     figures = {
         str(annotator): agreed._asdict() for annotator, agreed in _compared(newest, project).items()
     }
-    GoldAgreement.objects.update_or_create(
+    AgreementWithGold.objects.update_or_create(
         project=project,
         defaults={
             "release": newest,
@@ -89,7 +89,7 @@ def _newest(project: Project) -> GoldRelease | None:
     return next((newest[name] for name in by_message if name in newest), None)
 
 
-def _is_due(row: GoldAgreement, newest: GoldRelease) -> bool:
+def _is_due(row: AgreementWithGold, newest: GoldRelease) -> bool:
     """Whether there is another release, or, after a minute, other answers."""
     if row.release_id != newest.pk or row.measured_at is None:
         return True

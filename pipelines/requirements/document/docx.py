@@ -29,7 +29,7 @@ MOST_NESTED = 3  # styles of lists that the template has
 CONTENTS = "toc 1"
 IN_TABLES = "Table Text"
 PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
-MOST_WEIGHT = 60  # a column of long texts gets no more room than one of so many characters
+MOST_WEIGHT = 60  # characters; longer texts give their column no more room
 LONG_WORD = 16  # characters; a longer word is broken
 CELL_MARGINS = 9  # characters, of bold text
 

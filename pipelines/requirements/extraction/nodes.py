@@ -96,7 +96,7 @@ def word(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 
 def _left_out(phrase: Phrase, commitment: Commitment, context: Context, deps: Deps) -> str:
-    """Why a wording is no requirement; empty if it is one. What is only quoted has its own bar."""
+    """Why a wording is left out; empty if it stays. What is only quoted has a separate bar."""
     if phrase.quoted:
         return "only_quoted" if commitment.keep < deps.min_keep_quoted else ""
     chance = probability(USABLE, usable_features(phrase, commitment, context))
