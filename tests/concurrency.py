@@ -35,7 +35,7 @@ def both(first: Act, pause: Pause, second: Act) -> tuple[Future[Any], Future[Any
     """The second begins while the first one pauses."""
     with ThreadPoolExecutor(2) as threads:
         earlier = threads.submit(closing, first)
-        pause.reached.wait(60)
+        assert pause.reached.wait(60), "The first never came to its pause."
         return earlier, threads.submit(closing, second)
 
 

@@ -48,7 +48,7 @@ from labeling.services.quality import (
     qualification,
 )
 from labeling.services.settling import merges, settling
-from labeling.services.work import annotations, assignments, handovers, rounds
+from labeling.services.work import annotations, assignments, check_turns, handovers, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap
@@ -272,7 +272,7 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
     qualification.begin(project, dan)
     part = qualification.of(dan, project).get()
     annotations.submit(part, factories.save_of(factories.labels([0])))
-    pause = Pause(monkeypatch, checks, "plan_of")
+    pause = Pause(monkeypatch, check_turns, "plan_of")
 
     begun, scored = both(
         lambda: qualification.begin(project, dan),
@@ -288,7 +288,7 @@ def test_two_workers_tell_of_a_merge_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.answer_all(factories.open_full(project, 1))
-    pause = Pause(monkeypatch, merges.Merge.objects, "update_or_create")
+    pause = Pause(monkeypatch, merges.Merge.objects, "bulk_create")
 
     def merge() -> None:
         merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
