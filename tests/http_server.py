@@ -33,6 +33,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
     protocol_version = "HTTP/1.1"
     server: Server
 
