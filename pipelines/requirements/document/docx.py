@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markdown_it.token import Token
 
-from pipelines.requirements.document.markdown import CONVERSATION, silent
+from pipelines.requirements.document.markdown import CONVERSATION, NUMBER, silent
 from pipelines.requirements.document.parsed import sections_of
 from pipelines.requirements.labels import Document
 from pipelines.types import Message
@@ -31,7 +31,8 @@ IN_TABLES = "Table Text"
 PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
 MOST_WEIGHT = 60  # characters; longer texts give their column no more room
 LONG_WORD = 16  # characters; a longer word is broken
-CELL_MARGINS = 9  # characters, of bold text
+CHARACTER = 0.2  # centimetres, of bold text in a table
+CELL_MARGINS = 0.4  # centimetres, left and right of it
 
 
 def write(document: Document, messages: Sequence[Message]) -> bytes:
@@ -84,9 +85,10 @@ def _lay_out(word: WordDocument) -> None:
     normal = word.styles["Normal"]
     normal.font.name, normal.font.size = "Calibri", Pt(10.5)
     normal.paragraph_format.space_after, normal.paragraph_format.line_spacing = Pt(5), 1.1
-    for name, size, after in ((CONTENTS, 10.5, 2), (IN_TABLES, 9, 0)):
+    for name, size, before, after in ((CONTENTS, 10.5, 0, 2), (IN_TABLES, 9, 2, 2)):
         style = word.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
         style.base_style, style.font.size = normal, Pt(size)
+        style.paragraph_format.space_before = Pt(before)
         style.paragraph_format.space_after = Pt(after)
     page = section.footer.paragraphs[0]
     page.alignment = WD_ALIGN_PARAGRAPH.CENTER
@@ -226,8 +228,7 @@ class _Writer:
             elif token.type == "inline" and tokens[at - 1].type == "heading_open":
                 self._heading(tokens[at - 1], token)
             elif token.type == "inline":
-                headed = at > 1 and tokens[at - 2].type == "heading_close"
-                self._text(token, place, after_heading=headed)
+                self._text(token, place, leads=_leads(tokens, at))
             elif token.type in ("fence", "code_block"):
                 paragraph = self._word.add_paragraph()
                 self._run(paragraph, token.content.rstrip("\n"), _Look(code=True))
@@ -242,7 +243,7 @@ class _Writer:
             self._bookmark(paragraph, str(opening.attrs["id"]))
         self._turned(paragraph)
 
-    def _text(self, inline: Token, place: _Place, *, after_heading: bool) -> None:
+    def _text(self, inline: Token, place: _Place, *, leads: bool) -> None:
         from docx.shared import Cm
 
         depth, item = len(place.lists), place.take_item()
@@ -251,7 +252,7 @@ class _Writer:
         if item == BULLET:
             style = "List Bullet" if nested < 2 else f"List Bullet {nested}"
         paragraph = self._paragraph(style) if style else self._word.add_paragraph()
-        paragraph.paragraph_format.keep_with_next = after_heading or None
+        paragraph.paragraph_format.keep_with_next = leads or None
         if depth and item != BULLET:  # a number of its own: Word's would go on from list to list
             paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
             if item:
@@ -296,9 +297,14 @@ class _Writer:
             self._run(paragraph, text, shown)
 
     def _run(self, paragraph: Paragraph, text: str, look: _Look) -> None:
+        from docx.oxml import OxmlElement
         from docx.shared import RGBColor
 
-        run = paragraph.add_run(clean(text))
+        prefix, hyphen, number = text.partition("-") if NUMBER.fullmatch(text) else (text, "", "")
+        run = paragraph.add_run(clean(prefix))
+        if hyphen:  # no line ends within the number of a requirement
+            run._r.append(OxmlElement("w:noBreakHyphen"))
+            run.add_text(number)
         run.bold, run.italic = look.bold or None, look.italic or None
         run.font.strike = look.struck or None
         if look.code:
@@ -354,15 +360,28 @@ class _Writer:
             run.font.rtl = True
 
 
+def _leads(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the next page must not begin behind this paragraph: a list or a table follows it, or
+    it is the first of several under a heading."""
+    after = tokens[at + 2].type if at + 2 < len(tokens) else ""
+    headed = at > 1 and tokens[at - 2].type == "heading_close"
+    return after in ("bullet_list_open", "table_open") or (headed and after == "paragraph_open")
+
+
 def _widths(rows: Sequence[Sequence[Token]], columns: int) -> list[float]:
-    """Centimetres: a column gets room by how much is said in it, and at least for its words."""
-    weights = []
+    """Centimetres: a column gets room for its words, and of the rest by how much is said in it."""
+    least, weights = [], []
     for column in range(columns):
         texts = [_shown(row[column]) for row in rows if column < len(row)]
         word = max((len(word) for text in texts for word in text.split()), default=0)
-        mean = sum(map(len, texts)) / len(texts)
-        weights.append(CELL_MARGINS + min(max(mean, min(word, LONG_WORD)), MOST_WEIGHT))
-    return [(PAGE_WIDTH - 2 * MARGIN) * weight / sum(weights) for weight in weights]
+        least.append(CELL_MARGINS + CHARACTER * min(word, LONG_WORD))
+        weights.append(1 + min(sum(map(len, texts)) / len(texts), MOST_WEIGHT))
+    rest = PAGE_WIDTH - 2 * MARGIN - sum(least)
+    if rest < 0:  # more columns than the page has room for
+        return [(PAGE_WIDTH - 2 * MARGIN) / columns] * columns
+    return [
+        width + rest * weight / sum(weights) for width, weight in zip(least, weights, strict=True)
+    ]
 
 
 def _shown(inline: Token) -> str:

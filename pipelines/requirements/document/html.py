@@ -29,7 +29,7 @@ def write(document: Document, messages: Sequence[Message]) -> str:
         f'<li><a href="#section-{number}">{html.escape(section.title)}</a></li>'
         for number, section in enumerate(sections, start=1)
     )
-    contents = f'{links}<li><a href="#conversation">{CONVERSATION}</a></li>'
+    contents = f'{links}<li class="unnumbered"><a href="#conversation">{CONVERSATION}</a></li>'
     parts.append(f'<nav aria-label="Contents"><ol>{contents}</ol></nav>')
     for number, section in enumerate(sections, start=1):
         title = f'<h2 dir="auto">{number}. {html.escape(section.title)}</h2>'
@@ -49,7 +49,20 @@ def _name(section_id: str) -> str:
 
 
 def _body(tokens: Sequence[Token]) -> str:
-    for token in tokens:
+    names: list[str] = []
+    """Of the columns of a table: on a phone each cell is shown with its own."""
+    column = 0
+    for at, token in enumerate(tokens):
+        if token.type == "table_open":
+            names = []
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open":
+            names.append("".join(each.content for each in tokens[at + 1].children or []))
+        elif token.type == "td_open":
+            if tokens[at + 1].children:
+                token.attrs["data-label"] = names[column]
+            column += 1
         if token.type in TURNING:
             token.attrs["dir"] = "auto"
         if token.type in ("heading_open", "heading_close"):

@@ -7,7 +7,7 @@ its own, and so has what was refused or taken back. Whatever is told leads to it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -22,9 +22,9 @@ from pipelines.requirements.document.markdown import (
     plain,
     table,
 )
-from pipelines.requirements.document.talk import Talk
+from pipelines.requirements.document.talk import Talk, Wish
 from pipelines.requirements.extraction.speech import spoken_clean
-from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
+from pipelines.requirements.extraction.state import Commitment, Decision, OpenQuestion, Utterance
 from pipelines.requirements.labels import (
     Document,
     Issue,
@@ -45,6 +45,9 @@ MOST_PEOPLE = 15
 MOST_THINGS = 12
 MOST_LINKS = 8
 MOST_MENTIONS = 8
+MOST_IN_SCOPE = 12  # titles of a priority
+ALIKE = 0.5
+"""Share of the words of a decision that the requirement made of it has, too."""
 SYSTEM = "system"
 UNSURE_BELOW = 0.5
 JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
@@ -63,6 +66,7 @@ OUTCOMES = {
     "changed": "changed",
     "refused": "not wanted",
     "withdrawn": "taken back",
+    "put_off": "put off",
 }
 LEFT_OPEN = {
     "unanswered": "not answered",
@@ -172,12 +176,28 @@ def _overview(findings: Findings) -> str:
         counted(len(findings.requirements), "stated requirement", "stated requirements"),
         counted(len(findings.inferred), "assumption", "assumptions") + ", which nobody asked for",
         counted(len(findings.talk.left_open), "open question", "open questions"),
-        counted(len(findings.issues), "remark", "remarks") + " on the wording",
+        counted(len(list(_points(findings))), "remark", "remarks") + " on the wording",
     ]
     long = counted(len(findings.case.messages), "message", "messages")
-    return "\n\n".join(
-        filter(None, [f"{sentence}, {long} long.", bullets(counts), _sureness(findings)])
-    )
+    parts = [
+        f"{sentence}, {long} long.",
+        "A program made this document from the conversation at its end, and numbers that are links "
+        "are those of messages. Confirm it with the client before you build on it.",
+        bullets(counts),
+        _figures(findings),
+        _sureness(findings),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _figures(findings: Findings) -> str:
+    """What stands in brackets behind a requirement."""
+    known = [label for label in findings.requirements if sureness_of(label) is not None]
+    if not known:
+        return ""
+    wanted = any(label.get("wanted") is not None for label in known)
+    means = "the estimated chance that it is wanted" if wanted else "how sure the program is of it"
+    return f"Behind each requirement are its priority and {means}, from 0 to 1."
 
 
 def _sureness(findings: Findings) -> str:
@@ -222,18 +242,18 @@ def _mentions(messages: Sequence[int]) -> str:
 def _scope(findings: Findings) -> str:
     aims = "\n\n".join(f"> {_said(each)}" for each in findings.talk.aims())
     inside = [
-        "\n".join([f"**{priority}**", *(f"  - {each}" for each in listed)])
+        f"**{upper_first(priority)}**\n\n{bullets(listed)}"
         for priority in PRIORITIES
         if (listed := list(_inside(priority, findings)))
     ]
     outside = [
-        f"{_text(one)} ({message_links([_last_message(one)])})"
+        f"{_as_said(one)}: {_became(one)} ({message_links([_last_message(one)])})"
         for one in findings.talk.ended
         if one.text.strip()
     ]
     parts = [
         f"What it is for, in the client's words:\n\n{aims}" if aims else "",
-        f"Within scope:\n\n{bullets(inside)}" if inside else "",
+        "\n\n".join(["Within scope:", *inside]) if inside else "",
         f"Out of scope:\n\n{bullets(outside)}" if outside else "",
     ]
     return "\n\n".join(filter(None, parts))
@@ -243,7 +263,11 @@ def _inside(priority: str, findings: Findings) -> Iterator[str]:
     """What is worded by its title, and how much has still to be worded."""
     labels = [label for label in findings.requirements if label.get("priority") == priority]
     quoted = [label for label in labels if label.get("quoted")]
-    yield from (_listed(label, findings) for label in labels if not label.get("quoted"))
+    worded = [label for label in labels if not label.get("quoted")]
+    shown = worded if len(worded) <= MOST_IN_SCOPE + 1 else worded[:MOST_IN_SCOPE]
+    yield from (_listed(label, findings) for label in shown)
+    if more := worded[len(shown) :]:
+        yield f"{len(more)} more: {', '.join(_link(label, findings) for label in more)}"
     if quoted:
         said = counted(len(quoted), "statement", "statements")
         links = ", ".join(_link(label, findings) for label in quoted)
@@ -309,8 +333,9 @@ def _data_model(findings: Findings) -> str:
 def _links(names: Sequence[str], findings: Findings) -> str:
     """To requirements; of many only the first, and how many more there are."""
     links = [findings.link_to(name) for name in dict.fromkeys(names)]
-    more = f" and {len(links) - MOST_LINKS} more" if len(links) > MOST_LINKS else ""
-    return ", ".join(links[:MOST_LINKS]) + more
+    shown = links if len(links) <= MOST_LINKS + 1 else links[:MOST_LINKS]
+    more = f" and {len(links) - len(shown)} more" if len(links) > len(shown) else ""
+    return ", ".join(shown) + more
 
 
 def _decisions(findings: Findings) -> str:
@@ -318,7 +343,7 @@ def _decisions(findings: Findings) -> str:
         (
             message_links([decision.answer.message]),
             _as_put(decision.text, decision.question),
-            OUTCOMES[decision.outcome],
+            _outcome(decision, findings),
             f"“{plain(shortened(decision.answer.text))}”",
         )
         for decision in findings.talk.decisions
@@ -326,15 +351,41 @@ def _decisions(findings: Findings) -> str:
     return table(("Message", "What was decided on", "Outcome", "In these words"), rows)
 
 
+def _outcome(decision: Decision, findings: Findings) -> str:
+    """With the requirement that it became."""
+    outcome = OUTCOMES[talk.outcome_of(decision.outcome, decision.answer.text)]
+    if decision.outcome not in ("accepted", "chosen"):
+        return outcome
+    meant = content_words(decision.text)
+    alike = {
+        name_of(label): len(meant & _words(label)) / len(meant)
+        for label in findings.requirements
+        if meant and decision.answer.message in (label.get("source_messages") or [])
+    }
+    became = max(alike, key=lambda name: alike[name], default="")
+    return f"{outcome}: {findings.link_to(became)}" if alike.get(became, 0) >= ALIKE else outcome
+
+
+def _words(label: Requirement) -> frozenset[str] | set[str]:
+    return content_words(f"{text_of(label)} {label.get('condition') or ''}")
+
+
 def _open_questions(findings: Findings) -> str:
-    """What was left open, and what was asked for but is in no requirement."""
-    unworded = [_said(each) for each in findings.talk.unworded(without=sorted(_cited(findings)))]
-    to_word = (
-        "Asked for, it seems, but not in words that make a requirement; to be worded by a reader:"
-        f"\n\n{bullets(unworded)}"
-    )
-    asked = bullets(map(_open_question, findings.talk.left_open))
-    return "\n\n".join(filter(None, [asked, to_word if unworded else ""]))
+    return bullets(map(_open_question, findings.talk.left_open))
+
+
+def _unworded(findings: Findings) -> str:
+    """What was asked for, it seems, but is in no requirement."""
+    wished = findings.talk.unworded(without=sorted(_cited(findings)))
+    if not wished:
+        return ""
+    before = "Wanted, it seems, but not said in words that make a requirement. Word them by hand:"
+    return f"{before}\n\n{bullets(map(_wish, wished))}"
+
+
+def _wish(wish: Wish) -> str:
+    said = f"“{plain(' '.join(each.text for each in wish.said))}” ({message_links([wish.message])})"
+    return f"{_said(wish.question)}: {said}" if wish.question else said
 
 
 def _cited(findings: Findings) -> set[int]:
@@ -385,15 +436,18 @@ def _assumptions(findings: Findings) -> str:
 
 def _assumption(label: Requirement, findings: Findings) -> str:
     because = f"{plain(label.get('necessity'))}, follows from {_triggers(label, findings)}"
-    return (
-        f"**{_number(label)} {plain(label.get('title'))}** ({_rank(label)}) "
-        f"{_does(label)} *Assumed: {because}.* {plain(label.get('rationale'))}"
-    ).rstrip()
+    parts = [
+        f"### {_number(label)}",
+        _headline(label),
+        f"{_does(label)} *Assumed: {because}.* {plain(label.get('rationale'))}".rstrip(),
+    ]
+    return "\n\n".join(parts)
 
 
 def _acceptance_tests(findings: Findings) -> str:
     return "\n\n".join(
-        f"**{_number(label)} {plain(label.get('title'))}**\n\n{bullets(map(plain, criteria))}"
+        f"**{number_link(_number(label))} {plain(label.get('title'))}**"
+        f"\n\n{bullets(map(plain, criteria))}"
         for label in (*findings.requirements, *findings.inferred)
         if (criteria := [text for text in label.get("acceptance_criteria") or [] if text.strip()])
     )
@@ -403,7 +457,7 @@ def _traceability(findings: Findings) -> str:
     stated = ([*_traced(label), _quote(label, findings)] for label in findings.requirements)
     inferred = (
         [
-            f"{_number(label)} {plain(label.get('title'))}",
+            f"{number_link(_number(label))} {plain(label.get('title'))}",
             _mentions(_messages_behind(label, findings)),
             f"follows from {_triggers(label, findings)}",
         ]
@@ -413,7 +467,7 @@ def _traceability(findings: Findings) -> str:
 
 
 def _traced(label: Requirement) -> list[str]:
-    title = f"{_number(label)} {plain(label.get('title'))}"
+    title = f"{number_link(_number(label))} {plain(label.get('title'))}"
     return [title, message_links(label.get("source_messages") or []) or "none"]
 
 
@@ -427,12 +481,24 @@ def _quote(label: Requirement, findings: Findings) -> str:
     closest = max(said, key=lambda each: len(meant & each.words), default=None)
     message = findings.messages[closest.utterance.message if closest else cited[0]]
     text = closest.utterance.text if closest else message.content
-    return f"{plain(message.speaker)}: {plain(shortened(text))}"
+    return f"{plain(message.speaker)}: {plain(shortened(text, meant))}"
 
 
-def shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()}…"
+def shortened(text: str, about: Set[str] = frozenset()) -> str:
+    """The part of a long text that has most of these words; its beginning if none has more."""
+    words = text.split()
+    text = " ".join(words)
+    if len(text) <= QUOTED:
+        return text
+    best = max(range(len(words)), key=lambda at: len(about & content_words(_part(words, at))))
+    part = _part(words, best)
+    return f"{'…' if best else ''}{part}{'' if text.endswith(part) else '…'}"
+
+
+def _part(words: Sequence[str], at: int) -> str:
+    """As many words from there on as are quoted."""
+    part = " ".join(words[at:])[: QUOTED + 1]
+    return part[:QUOTED].rstrip() if len(part) <= QUOTED else part.rsplit(" ", 1)[0][:QUOTED]
 
 
 def _withdrawn(findings: Findings) -> str:
@@ -446,16 +512,25 @@ def _withdrawn(findings: Findings) -> str:
 
 def _ending(commitment: Commitment) -> str:
     ending = commitment.ended_by
-    became = OUTCOMES[commitment.state]
+    became = _became(commitment)
     if ending is None:
         return became
     words = f": “{plain(ending.words)}”" if ending.words.strip() else ""
     return f"{became} in message {message_links([ending.message])}{words}"
 
 
+def _became(commitment: Commitment) -> str:
+    words = commitment.ended_by.words if commitment.ended_by else ""
+    return OUTCOMES[talk.outcome_of(commitment.state, words)]
+
+
 def _last_message(commitment: Commitment) -> int:
     ending = commitment.ended_by
     return ending.message if ending else commitment.sentence.message
+
+
+def _as_said(commitment: Commitment) -> str:
+    return f"“{_text(commitment)}”"
 
 
 def _text(commitment: Commitment) -> str:
@@ -482,8 +557,7 @@ def _entry(label: Requirement, findings: Findings) -> str:
     parts = [
         f"### {_number(label)}",
         _headline(label),
-        _does(label),
-        said_in,
+        f"{_does(label)} {said_in}",
         f"**Not usable as it is worded:** {plain(why)}." if why else "",
     ]
     return "\n\n".join(filter(None, parts))
@@ -546,6 +620,7 @@ SECTIONS = (
     Section("interfaces", "Interfaces", _of_place("interfaces")),
     Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),
     Section("open_questions", "Open questions", _open_questions),
+    Section("unworded", "Wishes still to be worded", _unworded),
     Section("decisions", "Decisions", _decisions),
     Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),

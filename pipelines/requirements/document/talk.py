@@ -31,7 +31,9 @@ LEAST_SAID = 5
 WISHED = 0.45
 """How likely a sentence is wanted that is shown although no requirement was made of it."""
 MOST_AIMS = 3
-AIMS_FROM = 2  # messages
+AIMS_FROM = 8  # messages
+MOST_WISHES = 25  # messages
+LEAST_DECIDED = 2  # words of what a decision or a question is about
 SURE = 3  # weight of a word that tells the type of a requirement
 _THING = re.compile(
     r"\b(?:a|an|the|each|every|this|our|my|your|their)\s+(?:[\w'-]+\s+)?([a-z][\w-]{2,})"
@@ -54,6 +56,8 @@ _ABOUT_THE_TALK = re.compile(
     r"\b(?:can|could|do) you (?:all )?(?:hear|see) (?:me|us|my screen)\b|"
     r"\bthat(?:'s| is| was) (?:all|it|everything) (?:for|from) (?:my|our|us|today|now|the)\b|"
     r"\b(?:one|a few|some|two) (?:more )?(?:little )?things? to (?:clarify|ask|add)\b|"
+    r"^\W*(?:(?:so|okay|all ?right|right|well)\W+)*let me (?:\w+ )?"
+    r"(?:recap|read|repeat|sum|check)\b|"
     r"\b(?:end|finish|close|wrap up) (?:the|this|our) (?:meeting|call|interview|session)\b",
     re.I,
 )
@@ -65,6 +69,39 @@ _PRESENT = re.compile(
 _OWN_TEAM = re.compile(
     r"\b(?:our|my|the)\s+(?:\w+\s+)?(?:team|developers?|engineers?|designers?|colleagues)\b", re.I
 )
+
+
+_PUT_OFF = re.compile(
+    r"\b(?:not (?:right )?now|not yet|later|postpone\w*|next (?:year|version|time|phase)|"
+    r"for (?:the )?(?:first|1st|next) (?:version|release|phase)|another time|some ?day)\b",
+    re.I,
+)
+_AIM = re.compile(
+    r"\b(?:(?:my|our|the|main|big|biggest|whole) (?:goal|aim|idea|problem|point|purpose|dream)|"
+    r"problem is|(?:goal|aim|idea|purpose) is|(?<!if )(?:i|we)(?:'d| would)? "
+    r"(?:want|need|like|wish|expect|hope)\b(?! to (?:say|ask|show|start|clarify))|"
+    r"(?:is|are|be) looking for|"
+    r"(?:a|such a|real|total) (?:pain|nightmare|mess)\b|by hand\b|"
+    r"takes? (?:me|us|ages|hours|days)\b|"
+    r"(?:app|application|system|tool|service|program|software|site|website|platform|portal) "
+    r"(?:shall|should|will|must|would|needs?|is (?:for|to)|that)\b)",
+    re.I,
+)
+"""How somebody says what the software is for, or what is wrong today."""
+_CUT_OFF = re.compile(
+    r"(?:\.{2,}|…|,|\b(?:and|or|but|to|the|an?|of|with|for|that|because))\W*$", re.I
+)
+
+
+class Wish(NamedTuple):
+    """What somebody said in one message that is likely wanted, and what they were asked."""
+
+    said: tuple[Utterance, ...]
+    question: Utterance | None
+
+    @property
+    def message(self) -> int:
+        return self.said[0].message
 
 
 class Sentence(NamedTuple):
@@ -138,16 +175,28 @@ class Talk:
             for each in self._by_message.get(reply.message, ())
         )
 
-    def unworded(self, *, without: Sequence[int]) -> list[Utterance]:
-        """What is likely wanted, in messages other than these, each sentence once."""
-        wished = [
-            each.sentence
+    def unworded(self, *, without: Sequence[int]) -> list[Wish]:
+        """What is likely wanted, in messages other than these; each message once."""
+        aims = {each.place for each in self.aims()}
+        likely = {
+            each.sentence.place: (probability(KEEP, each.features), each)
             for each in self.commitments
             if each.wanted
             and not set(each.messages) & set(without)
-            and probability(KEEP, each.features) >= WISHED
+            and each.sentence.place not in aims
+            and _can_be_worded(each)
+        }
+        wished: dict[int, list[tuple[float, Commitment]]] = {}
+        for place in sorted(likely):
+            if likely[place][0] >= WISHED:
+                wished.setdefault(place[0], []).append(likely[place])
+        surest = sorted(wished, key=lambda message: -max(sure for sure, _ in wished[message]))
+        shown = [
+            Wish(tuple(each.sentence for _, each in wished[message]), _asked(wished[message][0][1]))
+            for message in sorted(surest[:MOST_WISHES])
         ]
-        return list({each.place: each for each in wished}.values())
+        answered = {wish.question.place for wish in shown if wish.question}
+        return [wish for wish in shown if wish.said[-1].place not in answered]
 
     def people(self) -> dict[str, list[int]]:
         """Everybody named by what they do, and the messages in which they are named."""
@@ -172,10 +221,11 @@ class Talk:
         return any(someone.search(each.text) for each in self.said)
 
     def aims(self) -> list[Utterance]:
-        """What the client begins with: the first messages that say something."""
+        """What the client begins with: goals, and what is wrong today."""
         telling = [each for each in self.said if _tells(each)]
         first = list(dict.fromkeys(each.message for each in telling))[:AIMS_FROM]
-        return [each for each in telling if each.message in first][:MOST_AIMS]
+        aims = [each for each in telling if each.message in first and _AIM.search(each.text)]
+        return aims[:MOST_AIMS]
 
     def things(self) -> Counter[str]:
         """Nouns that are spoken of as things: "the receipt is", "each order,"."""
@@ -207,6 +257,28 @@ def _tells(utterance: Utterance) -> bool:
     )
 
 
+def _can_be_worded(commitment: Commitment) -> bool:
+    """A sentence that says something, whole, or an answer that its question explains."""
+    said = commitment.sentence
+    if "small_talk" in said.acts or (said.question and said.side == "client"):
+        return False
+    if _about_the_talk(said.text) or _CUT_OFF.search(said.text):
+        return False
+    return _asked(commitment) is not None or len(tokens(said.text)) >= LEAST_SAID
+
+
+def _asked(commitment: Commitment) -> Utterance | None:
+    """What was asked, or put to the client; "okay" before an answer is neither."""
+    asked = commitment.question
+    return asked if asked and len(content_words(asked.text)) >= LEAST_DECIDED else None
+
+
+def outcome_of(outcome: str, words: str) -> str:
+    """What was refused or taken back for now only is put off."""
+    ended = outcome in ("refused", "withdrawn")
+    return "put_off" if ended and _PUT_OFF.search(words) else outcome
+
+
 def _is_about(kind: str, text: str) -> bool:
     """Only by words that leave no doubt."""
     return any(weight >= SURE and words.search(text) for weight, words in type_words()[kind])
@@ -220,6 +292,10 @@ def _of_questions(example: Utterance) -> bool:
 def _about_the_talk(text: str) -> bool:
     """ "Any more questions?" asks for nothing that the software has to do."""
     return _ABOUT_THE_TALK.search(text) is not None
+
+
+def _decides(text: str) -> bool:
+    return not _about_the_talk(text) and len(content_words(text)) >= LEAST_DECIDED
 
 
 def _without_present(utterance: Utterance) -> str:
@@ -248,6 +324,6 @@ def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     return Talk(
         tuple(state["sentences"]),
         tuple(state["commitments"]),
-        tuple(each for each in state["decisions"] if not _about_the_talk(each.text)),
+        tuple(each for each in state["decisions"] if _decides(each.text)),
         tuple(state["open_questions"]),
     )

@@ -59,7 +59,7 @@ KINDS: Mapping[str, Kind] = {
     "no_object": Kind(
         "It does not say what something is done to", "Name what it is done to", "untestable", True
     ),
-    "fragment": Kind("It is no statement: nothing is done in it", _ASK, "untestable", True),
+    "fragment": Kind("It is not a statement: it names no action", _ASK, "untestable", True),
     "broken": Kind("Its words do not fit together", _ASK, "untestable", True),
     "copy": Kind(
         "It copies a sentence of the talk without saying that it quotes",

@@ -83,6 +83,7 @@ def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
     assert {one.id for one in SECTIONS} - set(REQUIRED) == {
         "scope",
         "open_questions",
+        "unworded",
         "decisions",
         "assumptions",
         "withdrawn",
@@ -127,6 +128,7 @@ def test_a_section_about_which_nothing_was_said_is_empty():
         "interfaces",
         "edge_cases",
         "open_questions",
+        "unworded",
         "decisions",
         "assumptions",
         "withdrawn",
@@ -134,14 +136,37 @@ def test_a_section_about_which_nothing_was_said_is_empty():
 
 
 def test_without_any_requirement_only_what_is_to_be_worded_is_listed():
-    assert {name for name, body in bodies().items() if body} == {"overview", "open_questions"}
+    talk = (message(0, "The list must be printed every evening."),)
+
+    listed = {name for name, body in bodies(messages=talk).items() if body}
+    assert listed == {"overview", "unworded"}
 
 
 def test_what_is_wanted_and_in_no_requirement_is_listed_to_be_worded():
-    talk = (message(0), message(1))
+    talk = (message(0, "The list must be printed every evening."), message(1, "It must be"))
 
-    assert "to be worded by a reader" in bodies(messages=talk)["open_questions"]
-    assert bodies([stated(source_messages=[0, 1])], messages=talk)["open_questions"] == ""
+    assert bodies(messages=talk)["unworded"].endswith(
+        "- “The list must be printed every evening.” ([0](#message-0))"
+    )
+    assert bodies([stated(source_messages=[0, 1])], messages=talk)["unworded"] == ""
+
+
+def test_a_short_answer_that_is_to_be_worded_is_shown_with_its_question():
+    talk = (
+        message(0, "How many photos may a customer send?", "analyst"),
+        message(1, "Three photos, and not more."),
+        message(2, "Fine.", "analyst"),
+    )
+
+    assert (
+        "- “How many photos may a customer send?” ([0](#message-0)): "
+        "“Three photos, and not more.” ([1](#message-1))"
+    ) in bodies(messages=talk)["unworded"]
+
+
+@pytest.mark.parametrize("said", ["We must print the", "Sorry, we must print...", "Print it"])
+def test_what_is_cut_off_or_says_nothing_is_not_to_be_worded(said):
+    assert bodies(messages=(message(0, said),))["unworded"] == ""
 
 
 def test_every_stated_requirement_is_traced_to_its_messages():
@@ -155,13 +180,16 @@ def test_an_inferred_one_is_traced_through_what_it_follows_from():
     result = bodies([stated(source_messages=[1])], [inferred()])["traceability"]
 
     follows = "follows from [REQ-001](#req-001)"
-    assert f"| INF-001 Account Lockout | [1](#message-1) | {follows} |" in result
+    assert f"| [INF-001](#inf-001) Account Lockout | [1](#message-1) | {follows} |" in result
 
 
 def test_what_others_follow_from_has_a_heading_to_which_the_links_lead():
     result = bodies([stated()], [inferred()])
 
     assert result["functional"].startswith("### REQ-001\n\n**Login** (must, confidence 0.80)\n")
+    assert result["assumptions"].startswith("### INF-001\n\n**Account Lockout** (must, confidence")
+    assert "**[REQ-001](#req-001) Login**" in result["acceptance_tests"]
+    assert "| [REQ-001](#req-001) Login |" in result["traceability"]
     assert "follows from [REQ-001](#req-001).*" in result["assumptions"]
 
 
@@ -185,14 +213,29 @@ def test_one_message_is_not_called_messages(sources, said):
 
 def test_the_overview_counts_one_and_several():
     one = bodies([stated()], [inferred()], [ISSUE], messages=TALK[:1])["overview"]
-    several = bodies([stated(), stated(2)])["overview"]
+    several = bodies([stated(), stated(2, title="List", action="Print a list")])["overview"]
 
     assert "1 message long." in one
     assert "- 1 stated requirement\n- 1 assumption, which nobody asked for\n" in one
     assert "- 0 open questions\n- 1 remark on the wording" in one
     assert "2 messages long." in several
     assert "- 2 stated requirements\n- 0 assumptions, which nobody asked for\n" in several
-    assert several.endswith("- 0 remarks on the wording")
+    assert "- 0 remarks on the wording\n" in several
+    assert several.endswith("its priority and how sure the program is of it, from 0 to 1.")
+
+
+def test_one_remark_that_holds_for_several_counts_once():
+    issues = [ISSUE, ISSUE | {"requirement": "REQ-002"}]
+    both = [stated(), stated(2, title="List", action="Print a list")]
+
+    assert "- 1 remark on the wording" in bodies(both, [], issues)["overview"]
+
+
+def test_the_figure_of_labels_that_say_so_is_the_chance_that_they_are_wanted():
+    figures = "its priority and the estimated chance that it is wanted, from 0 to 1."
+
+    assert figures in bodies([stated(wanted=0.9)])["overview"]
+    assert "from 0 to 1" not in bodies()["overview"]
 
 
 def test_a_requirement_that_people_named_is_shown_by_its_number():
@@ -301,7 +344,7 @@ def test_no_words_act_in_the_text_and_all_are_shown(attack):
 
     assert page.tags <= IN_TEXT
     assert page.attributes <= {"href"}
-    assert all(re.fullmatch(r"#(?:message|req)-\d+", link) for link in page.links)
+    assert all(re.fullmatch(r"#(?:message|req|inf)-\d+", link) for link in page.links)
     assert page.text.count(" ".join(attack.split())) >= PLACES
 
 
@@ -350,6 +393,16 @@ def test_no_words_make_a_part_of_the_word_file():
     assert "<script>alert(1)</script> [click](javascript:alert(1))" in word.paragraphs[0].text
 
 
+def test_a_cell_of_a_table_has_the_name_of_its_column():
+    body = "| Who | A <b> \\| c |\n| --- | --- |\n| x | y |\n\n| Thing |\n| --- |\n| z |"
+    document = {"title": "RD", "sections": [{"id": "x", "title": "X", "body": body}]}
+
+    page = html_file.write(document, ())
+
+    labels = re.findall(r'<td[^>]* data-label="([^"]*)"', page)
+    assert labels == ["Who", "A &lt;b&gt; | c", "Thing"]
+
+
 def test_a_page_fetches_nothing_and_every_link_in_it_leads_somewhere():
     page = html_file.write(written([stated()], [inferred(triggered_by=["REQ-001", "gone"])]), TALK)
 
@@ -382,6 +435,8 @@ def test_a_word_file_has_headings_tables_and_a_bookmark_for_every_link():
     anchors = {one.get(qn("w:anchor")) for one in body.iter(qn("w:hyperlink"))}
     ids = [one.get(qn("w:id")) for one in body.iter(qn("w:bookmarkStart"))]
     assert {"message_1", "req_001"} <= anchors <= targets
+    assert body.xpath("//w:hyperlink[@w:anchor='req_001']//w:noBreakHyphen")
+    assert not body.xpath("//w:hyperlink[@w:anchor='section_6']//w:noBreakHyphen")
     assert len(ids) == len(set(ids))
     assert [p.text for p in word.paragraphs if p.style.name == "Heading 1"][-1] == "Conversation"
     assert word.tables[0].rows[0].cells[0].text
@@ -411,6 +466,28 @@ def test_a_column_of_a_word_file_is_as_wide_as_what_it_says():
     narrow, wide = (cell.width for cell in table.rows[1].cells)
     assert wide > 4 * narrow
     assert all(row._tr.xpath("./w:trPr/w:cantSplit") for row in table.rows)
+
+
+def test_no_column_of_a_word_file_breaks_the_words_of_its_heading():
+    decided = "a long sentence about what was decided in the end, " * 2
+    rows = "\n".join(f"| {at} | {decided} | agreed | {decided} |" for at in range(30))
+    body = f"| Message | What was decided on | Outcome | In these words |\n{'| --- ' * 4}|\n{rows}"
+    document = {"title": "RD", "sections": [{"id": "x", "title": "X", "body": body}]}
+
+    (table,) = WordDocument(BytesIO(docx_file.write(document, ()))).tables
+
+    widths = [cell.width.cm for cell in table.rows[0].cells]
+    assert min(widths[0], widths[2]) >= 1.75  # seven letters in bold, and the margins
+    assert sum(widths) == pytest.approx(16.6, abs=0.01)
+
+
+def test_nothing_under_the_number_of_a_requirement_begins_a_page_alone():
+    word = WordDocument(BytesIO(docx_file.write(written([stated()]), TALK)))
+
+    texts = [(p.text, p.paragraph_format.keep_with_next) for p in word.paragraphs]
+    at = next(at for at, (text, _) in enumerate(texts) if text == "REQ-001")
+    assert [kept for _, kept in texts[at + 1 : at + 3]] == [True, None]
+    assert ("User", True) in texts  # of the use cases, above the list
 
 
 def test_lists_of_others_keep_their_numbers_and_their_depth():
@@ -472,6 +549,29 @@ def test_what_was_refused_is_out_of_scope_and_in_the_appendix_with_its_message_a
     assert "customers pay online" in result["scope"].split("Out of scope")[1]
 
 
+def test_a_decision_leads_to_the_requirement_that_it_became():
+    talk = tuple(message(at, text, who) for at, (who, text) in enumerate(SPOKEN))
+    printed = stated(2, title="Printing", action="Print the list", condition="Every evening")
+    labels = [stated(source_messages=[5]), printed | {"source_messages": [4, 5]}]
+
+    decided = bodies(labels, messages=talk)["decisions"]
+
+    assert "| Should the list be printed every evening? | agreed: [REQ-002](#req-002) |" in decided
+    assert "| Should customers pay online? | not wanted |" in decided
+
+
+def test_what_is_refused_for_now_is_put_off():
+    result = spoken(
+        ("user", "We need a list of orders."),
+        ("analyst", "Should customers pay online?"),
+        ("user", "No, not now."),
+    )
+
+    assert "| Should customers pay online? | put off |" in result["decisions"]
+    assert "“Should customers pay online?”: put off ([2](#message-2))" in result["scope"]
+    assert "put off in message [2](#message-2)" in result["withdrawn"]
+
+
 def test_a_decision_has_its_message_and_an_open_question_its_own():
     result = told()
 
@@ -489,7 +589,28 @@ def test_the_scope_begins_with_what_the_client_wants_and_names_what_is_within():
     scope = told()["scope"]
 
     assert scope.startswith("What it is for, in the client's words:\n\n> “Our bakers write every")
-    assert "- **must**\n  - [REQ-001](#req-001) Login" in scope
+    assert "**Must**\n\n- [REQ-001](#req-001) Login" in scope
+
+
+def test_the_scope_shows_only_the_first_titles_of_a_priority():
+    scope = bodies([stated(number) for number in range(1, 21)])["scope"]
+
+    assert scope.count("Login") == 12
+    assert "- 8 more: [REQ-013](#req-013), [REQ-014](#req-014)" in scope
+
+
+def test_what_is_no_aim_is_not_given_as_one():
+    scope = spoken(
+        ("analyst", "Hello."),
+        ("user", "Sorry it was the headset, my daughter used it for her school."),
+        ("analyst", "How do you work today?"),
+        ("user", "They write it on paper and I copy it by hand, it's a pain."),
+    )["scope"]
+
+    assert "headset" not in scope
+    assert (
+        "> “They write it on paper and I copy it by hand, it's a pain.” ([3](#message-3))" in scope
+    )
 
 
 def test_who_is_named_in_the_talk_is_a_stakeholder_with_messages():
@@ -542,6 +663,20 @@ def test_a_requirement_is_traced_to_the_sentence_that_says_it():
     traced = bodies([stated(action="Ring a bell", source_messages=[0, 1])], messages=talk)
 
     assert "| user: The oven must ring a bell. |" in traced["traceability"]
+
+
+def test_of_a_long_sentence_the_part_is_quoted_that_says_it():
+    before = "and we bake rye bread at night for eleven shops in town that open at six or seven"
+    after = "when it is hot enough for the cakes that my daughter makes out of butter and cherries"
+    long = f"so {before} {before.replace('rye', 'white')} the oven must ring a bell {after}"
+    talk = (message(0, "Tell me."), message(1, long))
+
+    traced = bodies([stated(action="Ring a bell", source_messages=[1])], messages=talk)
+    said = traced["traceability"].splitlines()[-1]
+
+    assert "user: …" in said
+    assert "ring a bell" in said
+    assert said.endswith("… |")
 
 
 def test_what_an_assumption_follows_from_is_traced_to_its_first_messages():
