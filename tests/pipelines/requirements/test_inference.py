@@ -49,6 +49,12 @@ def test_nothing_follows_from_nothing_or_from_what_no_rule_knows():
     assert found(stated("Turn the wheel to the left")) == []
 
 
+def test_a_weight_or_a_price_is_no_load():
+    assert "volume" in rule_base().touched("Serve 9,000 claims in two days")
+    for measure in ("1,000 kg", "2,500 euros", "1,200 litres", "10,000 m"):
+        assert "volume" not in rule_base().touched(f"Convert {measure} at once")
+
+
 def test_what_is_stated_already_is_not_inferred():
     login = stated("Log in with a password")
     lock = stated("Lock the account after five failed attempts", uid="r2")
