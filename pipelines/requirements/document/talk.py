@@ -58,6 +58,7 @@ _ABOUT_THE_TALK = re.compile(
     r"\b(?:one|a few|some|two) (?:more )?(?:little )?things? to (?:clarify|ask|add)\b|"
     r"^\W*(?:(?:so|okay|all ?right|right|well)\W+)*let me (?:\w+ )?"
     r"(?:recap|read|repeat|sum|check)\b|"
+    r"^\W*(?:(?:i'm )?sorry|pardon)\b[^,]*$|\bdidn't (?:get|hear|catch) (?:you|that|it|the)\b|"
     r"\b(?:end|finish|close|wrap up) (?:the|this|our) (?:meeting|call|interview|session)\b",
     re.I,
 )

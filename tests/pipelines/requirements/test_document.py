@@ -169,6 +169,15 @@ def test_what_is_cut_off_or_says_nothing_is_not_to_be_worded(said):
     assert bodies(messages=(message(0, said),))["unworded"] == ""
 
 
+def test_an_apology_is_no_answer_to_be_worded():
+    talk = (
+        message(0, "Okay, so do we need to support two kinds of orders?", "analyst"),
+        message(1, "Sorry, I didn't get the two kinds."),
+    )
+
+    assert "Sorry" not in bodies(messages=talk)["unworded"]
+
+
 def test_every_stated_requirement_is_traced_to_its_messages():
     result = bodies([stated(source_messages=[0, 1])])["traceability"]
 
