@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from config.version import VERSION
-from labeling.models import Assignment, Membership
+from labeling.models import Membership
 
 READERS = frozenset({Membership.Role.LEAD, Membership.Role.RESEARCHER})
 
@@ -17,7 +16,8 @@ READERS = frozenset({Membership.Role.LEAD, Membership.Role.RESEARCHER})
 def roles(request: HttpRequest) -> dict[str, Any]:
     """What to offer, asked only where a page uses it.
 
-    ``reads_results``: the pages of runs. ``has_queue``: whether the first page is a queue.
+    ``reads_results``: the pages of runs. ``has_queue``: whether the first page is a queue,
+    as it is for annotators.
     ``version``: of Assay, for who has signed in.
     """
     user = getattr(request, "user", None)  # a request that failed early has none
@@ -29,18 +29,10 @@ def roles(request: HttpRequest) -> dict[str, Any]:
         "reads_results": SimpleLazyObject(
             lambda: user.is_superuser or not READERS.isdisjoint(held)
         ),
-        "has_queue": SimpleLazyObject(lambda: has_queue(user, held)),
+        "has_queue": SimpleLazyObject(lambda: Membership.Role.ANNOTATOR in held),
     }
 
 
 def roles_of(user: Any) -> set[str]:
     """The user's roles in any project."""
     return set(Membership.objects.filter(user=user).order_by().values_list("role", flat=True))
-
-
-def has_queue(user: Any, roles: Collection[str]) -> bool:
-    """Annotators have a queue, and so does anyone who ever had an assignment."""
-    return (
-        Membership.Role.ANNOTATOR in roles
-        or Assignment.objects.with_checks().owned_by(user).exists()
-    )

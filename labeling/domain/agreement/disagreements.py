@@ -205,6 +205,8 @@ def _candidates(
         [label for at, label in enumerate(own) if at not in matched]
         for own, matched in zip((left, right), taken, strict=True)
     )
+    if not lone_left or not lone_right:
+        return
     places = (
         [frozenset(units_of_label(layer, label, a, base)) for label in lone_left],
         [frozenset(units_of_label(layer, label, b, base)) for label in lone_right],

@@ -58,6 +58,8 @@ def candidates(
     >>> candidates("extraction", [ana], [ben | {"source_messages": [3]}])
     []
     """
+    if not left or not right:
+        return []
     about = places or tuple([place_of(layer, label) for label in side] for side in (left, right))
     table = np.array(
         [

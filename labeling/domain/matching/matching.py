@@ -119,13 +119,14 @@ def assign(
     >>> assign(np.array([[0.9, 0.8], [0.7, 0.1]]), np.array([[True, True], [True, False]]))
     [Match(left=0, right=1, similarity=0.8), Match(left=1, right=0, similarity=0.7)]
     """
-    pairs: list[tuple[int, int]] = []
-    for rows, columns in _components(allowed):
-        if len(rows) == len(columns) == 1:
-            pairs.append((rows[0], columns[0]))
-        else:
-            pairs += _solve(similarities, allowed, rows, columns, prefer)
-    return [Match(i, j, float(similarities[i, j])) for i, j in sorted(pairs)]
+    if (pairs := _without_choice(allowed)) is None:
+        pairs = []
+        for rows, columns in _components(allowed):
+            if len(rows) == len(columns) == 1:
+                pairs.append((rows[0], columns[0]))
+            else:
+                pairs += _solve(similarities, allowed, rows, columns, prefer)
+    return _matches(similarities, sorted(pairs))
 
 
 def assign_unordered(
@@ -137,17 +138,9 @@ def assign_unordered(
     prefer: Preference | None = None,
 ) -> list[Match]:
     """As :func:`assign`, with ties broken by what the records say, not by their order."""
-    order = _canonical_order(left), _canonical_order(right)
-    return _assign_in(order, similarities, allowed, prefer)
-
-
-def _assign_in(
-    order: tuple[list[int], list[int]],
-    similarities: NDArray[np.float64],
-    allowed: Mask,
-    prefer: Preference | None,
-) -> list[Match]:
-    rows, columns = order
+    if (pairs := _without_choice(allowed)) is not None:
+        return _matches(similarities, pairs)
+    rows, columns = _canonical_order(left), _canonical_order(right)
     matches = assign(
         similarities[rows][:, columns],
         allowed[rows][:, columns],
@@ -187,7 +180,6 @@ class RequirementPairs:
             [record.get("actor") for record in right],
             lambda a, b: same_actor(a, b, synonyms),
         )
-        self._order = _canonical_order(left), _canonical_order(right)
 
     def matches(self, threshold: float = THRESHOLD) -> list[Match]:
         """Pairs that mean the same: similar text, same type, same actor."""
@@ -199,7 +191,9 @@ class RequirementPairs:
         return self._assign(self.similarities > threshold)
 
     def _assign(self, allowed: Mask) -> list[Match]:
-        matches = _assign_in(self._order, self.similarities, allowed, self._likeness)
+        matches = assign_unordered(
+            self.left, self.right, self.similarities, allowed, prefer=self._likeness
+        )
         return self._with_most_confident(matches, allowed)
 
     def _with_most_confident(self, matches: list[Match], allowed: Mask) -> list[Match]:
@@ -208,10 +202,12 @@ class RequirementPairs:
         Neither the number of matches nor any figure of them changes, but calibration would
         otherwise depend on which of two equal predictions happens to be matched.
         """
-        stated = [_confidence(record) for record in self.right]
         free = set(range(len(self.right))) - {match.right for match in matches}
+        if not free or not matches:
+            return matches
+        stated = [_confidence(record) for record in self.right]
         partner = {match.left: match.right for match in matches}
-        exchanged = bool(free)
+        exchanged = True
         while exchanged:
             exchanged = False
             for i in sorted(partner, key=lambda left: stated[partner[left]]):
@@ -222,7 +218,7 @@ class RequirementPairs:
                     partner[i] = best
                     free = free - {best} | {j}
                     exchanged = True
-        return [Match(i, j, float(self.similarities[i, j])) for i, j in sorted(partner.items())]
+        return _matches(self.similarities, sorted(partner.items()))
 
     def _fits_equally(self, i: int, j: int, k: int) -> bool:
         return (
@@ -314,12 +310,21 @@ def span_overlap(a: Record | None, b: Record | None) -> float:
     return float(max(0, common) / union)
 
 
+def _matches(similarities: NDArray[np.float64], pairs: Iterable[tuple[int, int]]) -> list[Match]:
+    return [Match(i, j, float(similarities[i, j])) for i, j in pairs]
+
+
+def _without_choice(allowed: Mask) -> list[tuple[int, int]] | None:
+    """All allowed pairs, if none of them shares a row or a column with another."""
+    rows, columns = (side.tolist() for side in np.nonzero(allowed))
+    if len(set(rows)) == len(rows) == len(set(columns)):
+        return list(zip(rows, columns, strict=True))
+    return None
+
+
 def _components(allowed: Mask) -> Iterator[tuple[list[int], list[int]]]:
     """Split the allowed pairs into parts that share no row and no column."""
     rows, columns = np.nonzero(allowed)
-    if len(set(rows.tolist())) == len(rows) == len(set(columns.tolist())):
-        yield from (([i], [j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True))
-        return
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

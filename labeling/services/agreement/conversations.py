@@ -287,7 +287,7 @@ def _row(
             compared = own_units(compared, _units(layer, everything, size, rules)[0])
         row.n_annotators, row.n_units, row.n_differing = counts_of(compared)
         row.marks, row.units = _as_stored(layer, compared)
-        splits = splits_of(layer, name, own, compared, base)
+        splits = splits_of(layer, name, own, compared, base) if row.n_differing else []
         if LAYERS[layer].has_records:
             matched = {people: each.matches for people, each in records.items()}
             splits = with_candidates(layer, name, own, compared, base, splits, matched)
