@@ -24,6 +24,7 @@ from evaluation.views.answers import answers_progress
 from evaluation.views.opening import get_run
 from evaluation.views.run_cases import table_of
 from labeling.services import health
+from labeling.templatetags.figures import percent
 from labeling.translation import lazy
 from pipelines.registry import PIPELINES
 
@@ -74,7 +75,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         "badge": present.BADGES[run.status],
         "ended": is_over,
         "n_finished": n_finished,
-        "percent": round(100 * n_finished / counts.n_cases) if counts.n_cases else 0,
+        "percent": percent(n_finished, counts.n_cases),
         "can_rescore": n_finished == counts.n_cases and not run.cancelled,
         "can_retry": bool(
             not run.cancelled

@@ -413,6 +413,16 @@ def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(
     assert 'id="run-launched" data-live' in part
 
 
+def test_progress_rounds_down_so_that_only_the_last_case_makes_100_percent(
+    launch: Any, signed_in: Any
+) -> None:
+    run = launch(pipeline="nothing")
+    two_of_three = list(run.cases.values_list("pk", flat=True)[:2])
+    run.cases.filter(pk__in=two_of_three).update(state="done", output={"requirements": []})
+
+    assert "66 %" in text(signed_in("noor").get(reverse("run-progress", args=[run.pk])))
+
+
 def test_progress_says_when_the_run_has_ended(launch: Any, finished: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     waiting, done = launch(), finished(pipeline="nothing")
