@@ -137,7 +137,8 @@ class Reading:
 
 
 def file_name(run: Run, form: Form) -> str:
-    return f"run-{run.pk}-report.{form.ending}"
+    kind = "predictions" if form.name == "predictions" else "report"
+    return f"run-{run.pk}-{kind}.{form.ending}"
 
 
 def public_address(run: Run) -> str:

@@ -27,8 +27,8 @@ from labeling.translation import lazy, translated
 
 FORMS = ("svg", "csv")
 BINS = 10
-WIDTH, HEIGHT = 312, 332
-"""Of a square plot with its caption."""
+WIDTH, HEIGHT = 312, 358
+"""Of a square plot with its title and caption."""
 LINE = 18  # of the legend
 TINY = 1e-9  # 0.7 times ten is a little more or less than seven
 
@@ -68,6 +68,7 @@ def _picture(run: Run, name: str, drawn: PlotFile) -> HttpResponse:
         "run": run,
         "plot": drawn.plot,
         "template": f"evaluation/plots/{name}.html",
+        "title": translated(PLOT_TITLES[name]),
         "caption": _("Run {pk}: {pipeline} on {gold}").format(
             pk=run.pk, pipeline=run.pipeline, gold=run.release
         ),

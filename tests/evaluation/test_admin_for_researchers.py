@@ -208,10 +208,10 @@ def test_a_run_is_told_in_words_and_leads_to_its_files(noor: Client, finished: A
 
     assert "the dev split" in shown
     assert "Pause reason" not in shown  # nothing to say
-    for ending in ("html", "jsonl"):
+    for kind, ending in (("report", "html"), ("predictions", "jsonl")):
         link = reverse("run-report", args=[run.pk, ending])
         assert f'href="{link}"' in shown
-        assert noor.get(link).status_code == 200
+        assert f"run-{run.pk}-{kind}.{ending}" in noor.get(link)["Content-Disposition"]
     assert f"/{run.pk}/change/" in listed
     assert f"/{every.pk}/change/" not in listed
     assert "demo@1, the dev split" in listed

@@ -318,6 +318,7 @@ def test_repetitions_are_read_as_best_worst_one_and_all_of_k(
         ["0.667", "0.333", "0.667", "0.333"],
     ]
     assert page.context["headline"].figure == "0.444"
+    assert "9 results (3 repetitions of each case)" in text(page)
     (uneven,) = page.context["uneven"]
     assert (uneven.case_id, uneven.right, uneven.n) == ("case-000", 1, 3)
     everything = noor.get(f"{url}&at=0").context["rows"]
@@ -610,6 +611,11 @@ def test_plots_are_downloaded_as_pictures_and_tables_that_cannot_run(
         picture = ElementTree.fromstring(file(name, "svg"))
         assert picture.tag == "{http://www.w3.org/2000/svg}svg"
         assert "<b " not in file(name, "svg")
+    said = [line.text for line in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert said[:2] == [
+        "Over runs of these pipelines on the same cases",
+        f"Run {run.pk}: {run.pipeline} on {release}",
+    ]
     assert noor.get(reverse("run-plot", args=[run.pk, "ranks", "svg"])).status_code == 404
     assert noor.get(reverse("run-plot", args=[run.pk, "scores", "png"])).status_code == 404
     by_token = noor.get(reverse("api-run-plot", args=[run.pk, "scores"]), {"form": "csv"})
