@@ -14,8 +14,16 @@ from django.test.utils import CaptureQueriesContext
 
 def text_of(response: Any) -> str:
     """The text of the page's main part, with single spaces."""
-    main = response.content.decode().split("<main", 1)[1]
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
+    return _words(response.content.decode().split("<main", 1)[1])
+
+
+def part_of(response: Any) -> str:
+    """The same of a part that a page loads later."""
+    return _words(response.content.decode())
+
+
+def _words(source: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", source)).split())
 
 
 def markup(client: Client, url: str, **data: Any) -> str:

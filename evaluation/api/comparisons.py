@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -10,10 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.access import require_reader
+from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import conclusions
-from evaluation.services.run.comparisons import MOST_RUNS, compare_with
+from evaluation.services.run.comparisons import MOST_RUNS, Compared, compare_with
 from evaluation.services.run.gold_changes import is_other_gold, split
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
@@ -84,6 +86,10 @@ class ComparedOut(ComparedRunOut):
     verdict = serializers.CharField(help_text="That of the primary metric")
     sentence = serializers.CharField()
     metrics = serializers.DictField(child=MetricComparisonOut())
+    slices = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Of the metric asked for: each group of cases with the difference in it",
+    )
 
 
 class SplitMetricOut(serializers.Serializer[Any]):
@@ -122,6 +128,9 @@ class ComparisonView(ApiView):
         parameters=[
             OpenApiParameter("baseline", OpenApiTypes.INT, required=True),
             OpenApiParameter("run", OpenApiTypes.INT, required=True, many=True),
+            OpenApiParameter(
+                "slices", OpenApiTypes.STR, description="A metric with values by case"
+            ),
         ],
         responses={200: ComparisonOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
@@ -135,7 +144,16 @@ class ComparisonView(ApiView):
         splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
         same = [run for run in runs if not is_other_gold(baseline, run)]
         compared = compare_with(baseline, same) if same or not splits else []
-        return Response(ComparisonOut(conclusions.document(baseline, compared, splits)).data)
+        sliced = _metric(request.query_params.get("slices"), compared)
+        document = conclusions.document(baseline, compared, splits, sliced=sliced)
+        return Response(ComparisonOut(document).data)
+
+
+def _metric(name: str | None, compared: Sequence[Compared]) -> Metric | None:
+    known = {row.metric.id: row.metric for each in compared for row in each.rows}
+    if name and known and name not in known:
+        raise serializers.ValidationError({"slices": [f"One of: {', '.join(known)}."]})
+    return known.get(name or "")
 
 
 def _run(request: Request, text: str) -> Run:

@@ -368,6 +368,7 @@ def _inference(
         if std_error is None or df is None:  # no spread was seen, which does not mean none is
             std_error = (estimate.high - estimate.value) / NORMAL_QUANTILE
             df = estimate.conversations - 1.0
+        estimate = estimate.within(span)
     return {
         "conversations": estimate.conversations if estimate else len(set(owners)),
         "difference": estimate.value if estimate else None,

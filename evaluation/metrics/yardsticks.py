@@ -209,7 +209,7 @@ def _next_to_people(
     beside["people"] = {
         "run": own_figure,
         "people": people_figure,
-        "difference": _difference(estimate),
+        "difference": _difference(estimate.within(metric.upper - metric.lower)),
         "above": is_tested and gain > 0 and excludes_zero(estimate),
         "by_person": _by_person(metric, run.by_person, people),
     }

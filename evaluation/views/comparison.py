@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
 from evaluation.layers import gold_layer
+from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
@@ -26,9 +27,11 @@ from evaluation.services.run.changes import value_text
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
     ComparedCase,
+    ComparedSlice,
     Outcome,
     Selection,
     compared_cases,
+    compared_slices,
     slices_of,
 )
 from evaluation.services.run.comparisons import (
@@ -144,6 +147,21 @@ class CaseRow(NamedTuple):
     url: str
 
 
+class SliceRow(NamedTuple):
+    """One group of cases, as texts."""
+
+    title: str
+    group: str
+    before: str
+    after: str
+    difference: str
+    interval: str
+    reason: str
+    counts: str
+    n: int
+    conversations: int
+
+
 class Filter(NamedTuple):
     """A select of the form above the cases."""
 
@@ -163,6 +181,12 @@ def run_compare(request: HttpRequest) -> HttpResponse:
         return render(request, "evaluation/_run_choices.html", context)
     if chosen.baseline and chosen.runs:
         looks.require_comparison(request.user, chosen.all)
+        if request.headers.get("HX-Target") == "compared-slices":
+            return render(
+                request,
+                "evaluation/_compared_slices.html",
+                _slices(request, chosen.baseline, chosen.runs),
+            )
         context |= _compared(request, chosen.baseline, chosen.runs)
     return render(request, "evaluation/compare.html", context)
 
@@ -424,7 +448,7 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
         p_value=_p(result.p_value),
         corrected_p=_p(row.corrected_p),
         detectable=figure(result.detectable),
-        counts=f"{result.wins} / {result.losses} / {result.ties}",
+        counts=_counts(result),
         n=result.n,
         n_undefined=result.n_undefined,
         conversations=result.conversations,
@@ -432,6 +456,10 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
         badge=COLOURS.get(row.verdict, ""),
         mark=mark,
     )
+
+
+def _counts(result: Comparison) -> str:
+    return f"{result.wins} / {result.losses} / {result.ties}"
 
 
 def _averaged(row: MetricComparison) -> str:
@@ -484,6 +512,33 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
         "cases": [_case_row(case, baseline, shown.after, metric) for case in page.object_list],
         "asked": _kept(request),
     }
+
+
+def _slices(request: HttpRequest, baseline: Run, runs: Sequence[Run]) -> dict[str, Any]:
+    """Of one run at a time, by one metric, as its cases."""
+    number = whole_number(request.GET.get("cases", ""))
+    run = next((each for each in runs if each.pk == number), runs[0])
+    metric = _metric(request, run, METRICS[gold_layer(run.spec.layer).primary])
+    if why := why_not(baseline, run):
+        return {"problem": words(why)}
+    rows = [_slice_row(each) for each in compared_slices(baseline, run, metric)]
+    return {"rows": rows, "baseline": baseline, "run": run, "metric": metric}
+
+
+def _slice_row(each: ComparedSlice) -> SliceRow:
+    result = each.comparison
+    return SliceRow(
+        title=each.title,
+        group=each.group,
+        before=figure(result.before),
+        after=figure(result.after),
+        difference=present.signed(result.difference),
+        interval=present.signed_interval(result.ci_low, result.ci_high),
+        reason=words(each.reason) if each.reason else "",
+        counts=_counts(result),
+        n=result.n,
+        conversations=result.conversations,
+    )
 
 
 def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,15 @@ class Estimate:
     df: float | None
     conversations: int
     p_value: float | None = None
+
+    def within(self, span: float) -> Estimate:
+        """A difference of two figures without what lies beyond the length of their range.
+
+        No difference lies there, so the interval covers the true one exactly as often.
+        """
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, -span), high=min(self.high, span))
 
 
 def ratio(

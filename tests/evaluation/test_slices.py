@@ -9,19 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from scipy import stats
 
 from evaluation.layers.base import Example, Scored
-from evaluation.layers.breakdown import Counted, by_label, rows
+from evaluation.layers.breakdown import NO_VALUE, Counted, by_label, rows
+from evaluation.metrics.comparison import compare
 from evaluation.metrics.metric import Share, Value
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.yardsticks import ONE_CONVERSATION
 from evaluation.models import Aggregate, Run
 from evaluation.services.run import results
+from evaluation.services.run.compared_cases import ComparedSlice
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.figures import aggregate
 from tests.evaluation.requirement_releases import issue, make_release
 from tests.labeling.domain.test_uncertainty import cr2_of_matrices
-from tests.pages import text_of
+from tests.pages import part_of, text_of
+
+F1 = METRICS["issue_f1"]
 
 
 def groups_of(sizes: dict[str, list[int]], seed: int) -> dict[str, list[list[float]]]:
@@ -140,3 +147,65 @@ def test_a_run_that_was_scored_before_says_that_it_has_no_intervals(
 
     assert "clinic 0.667 – 3" in page
     assert "scored before groups had intervals" in page
+
+
+@pytest.fixture
+def better(sliced: Run, script: Any, finished: Any) -> Run:
+    """Finds what the first run missed: one case of each domain."""
+    script(lambda _: {"issues": [issue()]})
+    run: Run = finished(release=sliced.release)
+    return run
+
+
+@pytest.mark.django_db
+@pytest.mark.one_database
+def test_two_runs_are_compared_in_each_group_as_over_all_cases(
+    sliced: Run, better: Run, signed_in: Any
+) -> None:
+    client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
+    part = {"HX-Target": "compared-slices", "HX-Request": "true"}
+
+    page = part_of(client.get(reverse("run-compare"), asked, headers=part))
+    answer = client.get(reverse("api-compare"), {**asked, "slices": "issue_f1"}).json()
+
+    slices = {row["group"]: row for row in answer["runs"][0]["slices"]}
+    expected = stats.ttest_rel([1, 1, 1], [0, 1, 1])
+    for group in ("clinic", "shop"):
+        row = slices[group]
+        assert (row["before"], row["after"], row["n"]) == (pytest.approx(2 / 3), 1.0, 3)
+        assert row["p_value"] == pytest.approx(expected.pvalue)
+        assert (row["wins"], row["losses"], row["ties"]) == (1, 0, 2)
+        assert row["reason"] is None
+        assert f"{group} 0.667 1.000 +0.333 -1.000 – +1.000 1 / 0 / 2 3 3" in page
+    assert "in 4 groups" in page
+    assert "none of them corrected" in page
+
+
+def test_a_group_without_difference_or_interval_says_why() -> None:
+    shares = [Share(0.0, 1.0), Share(1.0, 1.0)]
+    one, two = ("one", "one"), ("one", "two")
+
+    alone, apart, empty = (
+        ComparedSlice("Domain", "shop", compare(shares, after, clusters=owners, metric=F1))
+        for after, owners in ((shares, one), (shares, two), ([None, None], two))
+    )
+
+    assert (alone.comparison.difference, alone.comparison.ci_low) == (0.0, None)
+    assert [each.reason for each in (alone, apart, empty)] == [ONE_CONVERSATION, None, NO_VALUE]
+
+
+@pytest.mark.django_db
+@pytest.mark.one_database
+def test_slices_of_runs_or_metrics_that_cannot_be_compared_are_refused(
+    sliced: Run, better: Run, signed_in: Any
+) -> None:
+    client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
+    Run.objects.filter(pk=better.pk).update(scored_at=None)
+
+    page = client.get(reverse("run-compare"), asked, headers={"HX-Target": "compared-slices"})
+    Run.objects.filter(pk=better.pk).update(scored_at=timezone.now())
+    answer = client.get(reverse("api-compare"), {**asked, "slices": "unheard_of"})
+
+    assert "has no scores yet" in part_of(page)
+    assert answer.status_code == 400
+    assert "issue_f1" in answer.content.decode()

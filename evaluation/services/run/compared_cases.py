@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from django.db.models import Q
 
 from evaluation.layers import Example, GoldLayer, gold_layer
-from evaluation.layers.breakdown import tables_in
-from evaluation.metrics.comparison import TOLERANCE
+from evaluation.layers.breakdown import NO_VALUE, tables_in
+from evaluation.metrics.comparison import TOLERANCE, Comparison
 from evaluation.metrics.metric import Metric
+from evaluation.metrics.yardsticks import ONE_CONVERSATION
 from evaluation.models import Aggregate, CaseRun, Run
-from evaluation.services.run.comparisons import CaseKey, case_values
+from evaluation.services.run.comparisons import (
+    CaseKey,
+    Pair,
+    case_values,
+    compare_pairs,
+    pairs_of,
+)
+from labeling.domain.facts import Fact
 from labeling.models import GoldItem
 
 Outcome = Literal["regression", "improvement", "tie", "undefined"]
@@ -62,6 +70,30 @@ class ComparedCases:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedSlice:
+    """One group of cases of both runs: a row of a table by difficulty, domain, category."""
+
+    title: str
+    group: str
+    comparison: Comparison
+
+    @property
+    def reason(self) -> Fact | None:
+        """Why there is no difference, or no interval."""
+        if self.comparison.difference is None:
+            return NO_VALUE
+        return ONE_CONVERSATION if self.comparison.ci_low is None else None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "slice": self.title,
+            "group": self.group,
+            **self.comparison.as_json(),
+            "reason": self.reason.as_json() if self.reason else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class _Case:
     pk: int
     case_id: str
@@ -77,7 +109,8 @@ def compared_cases(
     before, after = case_values(baseline, metric), case_values(run, metric)
     keys = [key for key in new if key in old]
     if selection.slices:
-        keys = _of_slices(keys, gold_layer(run.spec.layer), selection.slices)
+        own = _slices(keys, gold_layer(run.spec.layer))
+        keys = [key for key in keys if selection.slices.items() <= own[key].items()]
     if selection.only_changed:
         keys = _with_other_predictions(keys, baseline, run)
     rows = [_row(key, old[key], new[key], before.get(key), after.get(key), metric) for key in keys]
@@ -100,6 +133,25 @@ def slices_of(run: Run) -> dict[str, list[str]]:
             if table["unit"] == "Cases":
                 known.setdefault(table["title"], [row["group"] for row in table["rows"]])
     return known
+
+
+def compared_slices(baseline: Run, run: Run, metric: Metric) -> list[ComparedSlice]:
+    """The difference in each group of cases that the run's own page knows, paired as over all.
+
+    They explain and decide nothing: no p value or interval is corrected for how many there are.
+    """
+    pairs = pairs_of(baseline, run, metric)
+    groups: dict[tuple[str, str], list[Pair]] = {
+        (title, group): [] for title, known in slices_of(run).items() for group in known
+    }
+    for key, own in _slices(list(pairs), gold_layer(run.spec.layer)).items():
+        for place in own.items():
+            if place in groups:
+                groups[place].append(pairs[key])
+    return [
+        ComparedSlice(title, group, compare_pairs(own, metric))
+        for (title, group), own in groups.items()
+    ]
 
 
 def _cases(run: Run) -> dict[CaseKey, _Case]:
@@ -146,15 +198,14 @@ def _outcome(before: float | None, after: float | None, metric: Metric) -> Outco
     return "improvement" if gain > 0 else "regression"
 
 
-def _of_slices(keys: list[CaseKey], layer: GoldLayer, wanted: Mapping[str, str]) -> list[CaseKey]:
+def _slices(keys: list[CaseKey], layer: GoldLayer) -> dict[CaseKey, dict[str, str]]:
+    """The group of each case in each table of the run's page."""
     items = GoldItem.objects.only("canonical").in_bulk({item for item, _ in keys})
     contents = {pk: item.content for pk, item in items.items()}
-    return [
-        (item, part)
+    return {
+        (item, part): layer.slices(Example(contents[item], layer.gold(contents[item], part), None))
         for item, part in keys
-        if wanted.items()
-        <= layer.slices(Example(contents[item], layer.gold(contents[item], part), None)).items()
-    ]
+    }
 
 
 def _with_other_predictions(keys: list[CaseKey], baseline: Run, run: Run) -> list[CaseKey]:

@@ -189,20 +189,37 @@ class Paired(NamedTuple):
     conversations: int
 
 
+class Pair(NamedTuple):
+    """What one case of both runs adds to the figure of each, and its conversation."""
+
+    before: Share | None
+    after: Share | None
+    conversation: int
+
+
+def pairs_of(before: Run, after: Run, metric: Metric, *, split: str = "") -> dict[CaseKey, Pair]:
+    """The cases that both runs were asked, in the order of the first."""
+    owners = _cases(after, split)
+    old, new = (shares_by_metric(run, [metric])[metric.id] for run in (before, after))
+    return {
+        key: Pair(old.get(key), new.get(key), owners[key])
+        for key in _cases(before, split)
+        if key in owners
+    }
+
+
+def compare_pairs(pairs: Sequence[Pair], metric: Metric) -> Comparison:
+    befores, afters, conversations = zip(*pairs, strict=True) if pairs else ((), (), ())
+    return compare(befores, afters, clusters=conversations, metric=metric)
+
+
 def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") -> Paired:
     """On the cases of the split, if there are two conversations of it, else on all but test."""
-    owners = _cases(after, split)
-    shared = {key: owners[key] for key in _cases(before, split) if key in owners}
-    if split not in ("", OPEN) and len(set(shared.values())) < 2:
+    pairs = list(pairs_of(before, after, metric, split=split).values())
+    conversations = len({pair.conversation for pair in pairs})
+    if split not in ("", OPEN) and conversations < 2:
         return compare_metric(before, after, metric, split=OPEN)
-    old, new = (shares_by_metric(run, [metric])[metric.id] for run in (before, after))
-    comparison = compare(
-        [old.get(key) for key in shared],
-        [new.get(key) for key in shared],
-        clusters=list(shared.values()),
-        metric=metric,
-    )
-    return Paired(comparison, len(set(shared.values())))
+    return Paired(compare_pairs(pairs, metric), conversations)
 
 
 def shares_of(run: Run, metric: Metric, *, split: str = "") -> tuple[list[Share | None], list[int]]:

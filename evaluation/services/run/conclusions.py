@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.metrics.comparison import ALPHA, Comparison, margin_of
+from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services.run import exposures
+from evaluation.services.run.compared_cases import compared_slices
 from evaluation.services.run.comparisons import Compared, MetricComparison
 from evaluation.services.run.gold_changes import SplitDifference
 from labeling.domain.facts import Fact
@@ -54,14 +56,21 @@ def exposed(runs: Sequence[Run]) -> list[Fact]:
 
 
 def document(
-    baseline: Run, compared: Sequence[Compared], splits: Sequence[SplitDifference] = ()
+    baseline: Run,
+    compared: Sequence[Compared],
+    splits: Sequence[SplitDifference] = (),
+    *,
+    sliced: Metric | None = None,
 ) -> dict[str, Any]:
-    """All comparisons with one baseline, as the API and the command write them."""
+    """All comparisons with one baseline, as the API and the command write them.
+
+    With the differences of the metric ``sliced`` in each group of cases, if one is given.
+    """
     return {
         "baseline": _run(baseline),
         "gold": str(baseline.release),
         "metrics_version": baseline.spec.metrics_version,
-        "runs": [_compared(each) for each in compared],
+        "runs": [_compared(each, sliced) for each in compared],
         "exposure": {
             str(pk): counts
             for pk, counts in exposures.of_runs(
@@ -72,7 +81,8 @@ def document(
     }
 
 
-def _compared(compared: Compared) -> dict[str, Any]:
+def _compared(compared: Compared, sliced: Metric | None) -> dict[str, Any]:
+    slices = compared_slices(compared.before, compared.after, sliced) if sliced else []
     return {
         **_run(compared.after),
         "cases": compared.shared,
@@ -88,6 +98,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
             row.metric.id: row.as_json() | {"sentence": sentence(row, compared)}
             for row in compared.rows
         },
+        "slices": [each.as_json() for each in slices],
     }
 
 

@@ -55,6 +55,17 @@ def test_conversations_are_the_unit_and_not_cases():
     assert (result.n, result.conversations) == (8, 2)
 
 
+def test_no_interval_passes_what_two_runs_can_differ_by():
+    before, after = [0.0, 0.1, 0.0], [1.0, 0.6, 1.0]
+    of_ten = metric(upper=10.0)
+
+    result, wider = two(before, after), two(before, after, metric=of_ten)
+
+    assert result.ci_high == 1.0 < wider.ci_high
+    assert result.ci_low == pytest.approx(wider.ci_low)
+    assert (result.std_error, result.df) == pytest.approx((wider.std_error, wider.df))
+
+
 def test_on_these_conversations_many_cases_tell():
     """What two conversations cannot say about new ones they say about themselves."""
     random = np.random.default_rng(5)

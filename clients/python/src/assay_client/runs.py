@@ -290,8 +290,11 @@ class Runs(Part):
         path = self._path("runs", "estimate")
         return models.Estimate.model_validate(self._transport.post(path, body))
 
-    def compare(self, baseline: int, runs: Sequence[int]) -> models.Comparison:
-        query: Query = {"baseline": baseline, "run": [*runs]}
+    def compare(
+        self, baseline: int, runs: Sequence[int], *, slices: str | None = None
+    ) -> models.Comparison:
+        """Runs next to a baseline; ``slices`` names a metric to compare by groups of cases, too."""
+        query: Query = {"baseline": baseline, "run": [*runs], "slices": slices}
         path = self._path("runs", "compare")
         return models.Comparison.model_validate(self._transport.get(path, query))
 
