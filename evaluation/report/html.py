@@ -93,7 +93,13 @@ class GateRow(NamedTuple):
 def render(report: Report, *, address: str) -> str:
     """In the language of the reader; ``address`` is that of the run's page."""
     sheet = _sheet()
-    context = {**context_of(report), "address": address, "sheet": sheet, "hash": _hash(sheet)}
+    context = {
+        **context_of(report),
+        "address": address,
+        "is_reached": not address.startswith("/"),  # a file on a disk is on no server
+        "sheet": sheet,
+        "hash": _hash(sheet),
+    }
     return render_to_string("evaluation/report.html", context)
 
 

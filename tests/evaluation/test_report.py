@@ -119,6 +119,20 @@ def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(
     assert f"--gold demo@1 --pipeline everything --config options.yaml --seed {run.seed}" in page
 
 
+def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_as_such(
+    finished: Any, settings: Any
+) -> None:
+    settings.PUBLIC_URL = ""
+    run = finished(pipeline="nothing", repetitions=2)
+
+    status, page = report(run.pk, "--format", "html")
+
+    assert status == 0
+    assert not [tag for tag, _ in Tags(page).tags if tag == "a"]
+    assert run.get_absolute_url() in page
+    assert "6 results, 2 repetitions of each case" in page
+
+
 def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
     finished: Any, make_release: Any
 ) -> None:
