@@ -54,7 +54,8 @@ class Verdict:
 
     @property
     def ranked(self) -> list[int]:
-        return sorted(self.chances, key=lambda position: (-self.chances[position], position))
+        """The best first, equal ones in the order of the chat."""
+        return sorted(sorted(self.chances), key=self.chances.__getitem__, reverse=True)
 
     def as_json(self) -> Mapping[str, object]:
         best = self.ranked[:10]

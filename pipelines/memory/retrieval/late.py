@@ -77,9 +77,9 @@ class TokenMatrix:
 
     def nearest(self, question: Vectors) -> Floats:
         """For each message and each token of the question the best similarity."""
-        similar = question @ self.vectors.T
-        best: Floats = np.maximum.reduceat(similar, self.starts, axis=1).astype(np.float64)
-        return best.T
+        similar = self.vectors @ question.T
+        best = np.maximum.reduceat(similar, self.starts, axis=0)
+        return best.astype(np.float64, order="F")
 
     def weights(self, pieces: Sequence[str]) -> Floats:
         most = max(self.rarity.values(), default=1.0)
