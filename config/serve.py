@@ -148,7 +148,7 @@ def serve() -> None:
     prepare(demo, data / "static")
     children = [
         Child("web server", lambda: run_module(web_command(host, port)), logs / "web.log"),
-        Child("worker", lambda: run_module(worker_command()), logs / "worker.log"),
+        Child("worker", run_worker, logs / "worker.log"),
     ]
     try:
         for child in children:
@@ -341,16 +341,35 @@ def web_command(host: str, port: int, options: Sequence[str] = ()) -> list[str]:
 
 
 def worker_command() -> list[str]:
-    """Threads, each of which watches a process that does the work: ``evaluation.processes``.
-
-    One more than may take long: ``labeling.services.turns``.
-    """
     return [
         *(sys.executable, "-m", "celery", "--app", "config", "worker"),
         *("--pool", "threads"),
-        *("--concurrency", str(env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1)),
+        *("--concurrency", str(worker_threads())),
         *("--loglevel", "INFO", "--without-mingle", "--without-gossip", "--without-heartbeat"),
     ]
+
+
+def worker_threads() -> int:
+    """Each watches a process that does the work: ``evaluation.processes``.
+
+    One more than may take long: ``labeling.services.turns``.
+    """
+    return env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1
+
+
+def run_worker() -> None:
+    """As ``worker_command`` does, without Celery's command line: it holds a shell of 8 MB."""
+    from config.celery import app
+
+    worker = app.Worker(
+        concurrency=worker_threads(),
+        loglevel="INFO",
+        without_mingle=True,
+        without_gossip=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    sys.exit(worker.exitcode)
 
 
 def wait_for_answer(url: str, web: Child) -> None:
