@@ -15,12 +15,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import CaseRun, GateResult, Run
+from evaluation.models import Aggregate, CaseRun, GateResult, Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
 from labeling.models import Membership
 from labeling.services import health
+from labeling.words import words
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import perfect
@@ -622,3 +623,14 @@ def test_plots_are_downloaded_as_pictures_and_tables_that_cannot_run(
     assert by_token.content.decode().splitlines() == counts
     refused = noor.get(reverse("api-run-plot", args=[run.pk, "ranks"])).json()
     assert refused["message"].startswith("This run has no such plot. There are: scores, ")
+
+
+def test_a_primary_figure_that_is_undefined_says_why(finished: Any, signed_in: Any) -> None:
+    run = finished()
+    Aggregate.objects.filter(run=run, metric="requirement_f1").update(
+        mean=None, ci_low=None, ci_high=None, n=0, n_undefined=3, reason=Fact("metric.no_events")
+    )
+
+    page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=curves"))
+
+    assert words(Fact("metric.no_events")) in page
