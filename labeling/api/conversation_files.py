@@ -14,7 +14,7 @@ from labeling.api.requests import checked_by
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import AUTO, FORMATS
-from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.forms.uploads import check_size
 from labeling.models import Project
 from labeling.services.exchange import conversations
@@ -28,6 +28,7 @@ class ConversationsIn(serializers.Serializer[Any]):
     format = serializers.ChoiceField(choices=FORMATS, default=AUTO)
     columns = serializers.CharField(default="", allow_blank=True, max_length=10_000)
     roles = serializers.CharField(default="", allow_blank=True, max_length=100_000)
+    encoding = serializers.ChoiceField(choices=ENCODINGS, default="", allow_blank=True)
     split = serializers.ChoiceField(choices=SPLITS, default="", allow_blank=True)
     dry_run = serializers.BooleanField(default=False)
 
@@ -38,7 +39,7 @@ class ConversationsIn(serializers.Serializer[Any]):
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
         try:
-            asked["how"] = HowToRead.written(asked.pop("columns"), asked.pop("roles"))
+            asked["how"] = HowToRead.written(*map(asked.pop, ("columns", "roles", "encoding")))
         except FileFault as fault:
             raise serializers.ValidationError(words(fault.fact)) from None
         return asked

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.formats.conversations import AUTO
 from labeling.domain.formats.tables import COLUMNS
-from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
 from labeling.services.work.listing import narrowed
@@ -113,18 +113,23 @@ class ConversationStoreForm(ReadingForm):
         try:
             written = json.loads(self.cleaned_data["how"] or "{}")
             columns, roles = written.get("columns", {}), written.get("roles", {})
+            encoding = written.get("encoding", "")
             parts = [*columns.items(), *roles.items()]
         except (ValueError, AttributeError, RecursionError):
             raise forms.ValidationError(_("Open the preview again.")) from None
-        if len(parts) > MOST_CHOICES or not all(
-            isinstance(name, str) and isinstance(value, str) for name, value in parts
+        if (
+            encoding not in ("", *ENCODINGS)
+            or len(parts) > MOST_CHOICES
+            or not all(isinstance(name, str) and isinstance(value, str) for name, value in parts)
         ):
             raise forms.ValidationError(_("Open the preview again."))
-        return HowToRead(columns, roles)
+        return HowToRead(columns, roles, encoding)
 
 
 def how_chosen(data: QueryDict) -> HowToRead:
     """What the selects of a preview say; a guess that was left alone is chosen by that."""
     columns = {what: str(data[f"column_{what}"]) for what in COLUMNS if data.get(f"column_{what}")}
     pairs = zip(data.getlist("name"), data.getlist("role"), strict=False)
-    return HowToRead(columns, {str(name): str(role) for name, role in pairs if name and role})
+    roles = {str(name): str(role) for name, role in pairs if name and role}
+    encoding = data.get("encoding")
+    return HowToRead(columns, roles, str(encoding) if encoding in ENCODINGS else "")

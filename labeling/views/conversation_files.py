@@ -15,7 +15,13 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import EXAMPLE
 from labeling.domain.formats.tables import NO_COLUMN
-from labeling.domain.formats.talks import EVERYBODY_ELSE, LEFT_OUT, NOT_A_SPEAKER, HowToRead
+from labeling.domain.formats.talks import (
+    ENCODINGS,
+    EVERYBODY_ELSE,
+    LEFT_OUT,
+    NOT_A_SPEAKER,
+    HowToRead,
+)
 from labeling.forms.conversations import (
     TITLES,
     ConversationStoreForm,
@@ -86,7 +92,9 @@ def _preview(
     except RuleError as error:
         refused = error
     shown = previews.look_at(_opened(kept), format=asked["format"], how=how)
-    written = json.dumps({"columns": how.columns, "roles": how.roles}, ensure_ascii=False)
+    written = json.dumps(
+        {"columns": how.columns, "roles": how.roles, "encoding": how.encoding}, ensure_ascii=False
+    )
     keys = [upload.key for upload in kept]
     context = {
         "project": project,
@@ -100,6 +108,8 @@ def _preview(
         "titles": TITLES.items(),
         "formats": [TITLES[name] for name in shown.formats],
         "columns": [(what, title, shown.columns.get(what, "")) for what, title in USES.items()],
+        "encodings": ENCODINGS,
+        "encoding": how.encoding,
         "no_column": NO_COLUMN,
         "roles": [
             (value, title)

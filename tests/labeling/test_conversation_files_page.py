@@ -297,3 +297,21 @@ def test_choices_that_no_preview_made_are_refused(lead, how):
 
     assert answer.status_code == 400
     assert not Conversation.objects.exists()
+
+
+def test_text_of_old_windows_programs_is_offered_to_be_read_and_then_stored(lead):
+    file = SimpleUploadedFile("talk.txt", "Jörg: Grüße für 5 €\nBen: Danke".encode("cp1252"))
+
+    refused = lead.post(f"{URL}preview/", {"format": "auto", "file": file})
+    asked = {**refused.context["confirm"], "encoding": "windows-1252"}
+    preview = lead.post(f"{URL}preview/", asked)
+    confirm(lead, preview)
+
+    assert "read it as windows-1252" in text_of(refused)
+    assert "Grüße für 5 €" in text_of(preview)
+    (conversation,) = Conversation.objects.filter(project__slug="orders")
+    assert conversation.messages[0].content == "Grüße für 5 €"
+
+
+def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead):
+    assert "not UTF-8" not in text_of(upload(lead, native(talk("a"))))

@@ -34,6 +34,7 @@ from labeling.domain.formats.talks import (
     head_of,
     records,
     seekable,
+    unless_utf8,
     with_roles,
 )
 
@@ -164,10 +165,19 @@ def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None
     how
         Columns and roles that a person has chosen.
     """
+    how = how or HowToRead()
+    stream, format = opened(stream, format=format, name=name, how=how)
+    return READERS[format](stream, name, how)
+
+
+def opened(stream: BinaryIO, *, format: str, name: str, how: HowToRead) -> tuple[BinaryIO, str]:
+    """The file as its reader takes it, in UTF-8, and its format."""
     stream = seekable(stream)
     if format == AUTO:
         format = guess_format(name, head_of(stream))
-    return READERS[format](stream, name, how or HowToRead())
+    if how.encoding and format != "parquet":
+        stream = unless_utf8(stream, how.encoding)
+    return stream, format
 
 
 def guess_format(name: str, head: bytes) -> str:

@@ -26,6 +26,8 @@ MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native fi
 MAX_SPEAKERS = 10_000  # counted for a preview
 EVERYBODY_ELSE = "*"
 PARTICIPANT = "participant"
+ENCODINGS = ("windows-1252",)
+"""In which a file may be read that is not UTF-8, where a person says so."""
 LEFT_OUT, NOT_A_SPEAKER = "-", "text"
 """What a role may say instead: leave the messages out, or read the lines as text."""
 
@@ -76,15 +78,17 @@ class Talk:
 class HowToRead:
     """What the person who imports says of a file: which columns, and who has which role.
 
-    ``names`` counts the messages of everybody by the names in the file, for a preview.
+    ``encoding`` is that of files which are not UTF-8; without it they are refused. ``names``
+    counts the messages of everybody by the names in the file, for a preview.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = ""
     names: Counter[str] | None = None
 
     @classmethod
-    def written(cls, columns: str = "", roles: str = "") -> HowToRead:
+    def written(cls, columns: str = "", roles: str = "", encoding: str = "") -> HowToRead:
         """From ``text=Body,time=Sent`` and ``Ana=analyst,*=user``, as commands and programs say.
 
         Raises
@@ -97,7 +101,7 @@ class HowToRead:
         unknown = next((what for what in chosen if what not in known), None)
         if unknown is not None:
             raise FileFault("file.unknown_use", what=unknown[:60], known=sorted(known))
-        return cls(chosen, _pairs(roles, "roles"))
+        return cls(chosen, _pairs(roles, "roles"), encoding)
 
     def role_of(self, name: str) -> str:
         """The role that was chosen; empty where nothing was said."""
@@ -266,23 +270,40 @@ def seekable(stream: BinaryIO) -> BinaryIO:
         stream = cast(BinaryIO, copy)
     mark = stream.read(2)
     stream.seek(0)
-    return _in_utf8(stream) if mark in (BOM_UTF16_LE, BOM_UTF16_BE) else stream
+    return _in_utf8(stream, "utf-16") if mark in (BOM_UTF16_LE, BOM_UTF16_BE) else stream
 
 
-def _in_utf8(stream: BinaryIO) -> BinaryIO:
-    """A copy of a file in UTF-16; what is none is left for its reader to refuse."""
+def _in_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
+    """A copy of a file in that encoding; what is not in it is left for its reader to refuse."""
     copy = NamedTemporaryFile()  # noqa: SIM115 - closes itself when nobody reads it any more
-    decoder = getincrementaldecoder("utf-16")()
     try:
-        while part := stream.read(HEAD_BYTES):
-            copy.write(decoder.decode(part).encode())
-        decoder.decode(b"", final=True)
+        for text in _decoded(stream, encoding):
+            copy.write(text.encode())
     except UnicodeError:
         copy.close()
         stream.seek(0)
         return stream
     copy.seek(0)
     return cast(BinaryIO, copy)
+
+
+def _decoded(stream: BinaryIO, encoding: str) -> Iterator[str]:
+    decoder = getincrementaldecoder(encoding)()
+    while part := stream.read(HEAD_BYTES):
+        yield decoder.decode(part)
+    yield decoder.decode(b"", final=True)
+
+
+def unless_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
+    """The stream if it is UTF-8, else a copy in UTF-8 of what is written in ``encoding``."""
+    try:
+        for _ in _decoded(stream, "utf-8"):
+            pass
+    except UnicodeError:
+        stream.seek(0)
+        return _in_utf8(stream, encoding)
+    stream.seek(0)
+    return stream
 
 
 def head_of(stream: BinaryIO) -> bytes:

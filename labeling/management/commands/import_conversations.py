@@ -16,7 +16,7 @@ from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats import conversations as formats
-from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.management import refusals
 from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
@@ -63,6 +63,12 @@ class Command(ActingCommand):
             "the messages out, “text” says that the name is none.",
         )
         parser.add_argument(
+            "--encoding",
+            choices=ENCODINGS,
+            default="",
+            help="Of files that are not UTF-8, which are refused otherwise.",
+        )
+        parser.add_argument(
             "--split",
             choices=SPLITS,
             default="",
@@ -102,7 +108,9 @@ class Command(ActingCommand):
                 waive = waivers_in(options["waive"])
                 return chats.import_chats(format=options["format"], waive=waive, **arguments)
             try:
-                how = HowToRead.written(options["columns"], options["roles"])
+                how = HowToRead.written(
+                    *(options[name] for name in ("columns", "roles", "encoding"))
+                )
             except FileFault as fault:
                 raise CommandError(in_english(fault.fact)) from None
             arguments |= {"format": options["format"], "how": how}

@@ -10,10 +10,14 @@ from typing import BinaryIO
 
 from labeling.domain.exchange.importing import Problem, Record, Turn
 from labeling.domain.formats import conversations, tables
-from labeling.domain.formats.talks import HowToRead, head_of, role_by_name, seekable
+from labeling.domain.formats.talks import HowToRead, role_by_name
 
 SHOWN_CONVERSATIONS, SHOWN_MESSAGES = 3, 6
 SHOWN_NAMES = 12
+NOT_UTF8 = {"file.line_no_utf8", "file.line_not_utf8", "file.line_not_utf8_at"} | {
+    "file.not_utf8",
+    "file.not_utf8_at",
+}
 LOOKED_AT = 1_000
 """Conversations of each file whose names are counted: a preview is faster than an import."""
 
@@ -43,7 +47,10 @@ class NamedSpeaker:
 
 @dataclass(slots=True)
 class Preview:
-    """The first conversations, who speaks in them, and the columns if the first file is a table."""
+    """The first conversations, who speaks in them, and the columns if the first file is a table.
+
+    ``is_other_text`` says that a file is not UTF-8.
+    """
 
     conversations: list[ShownConversation] = field(default_factory=list)
     speakers: list[NamedSpeaker] = field(default_factory=list)
@@ -51,6 +58,7 @@ class Preview:
     formats: list[str] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
+    is_other_text: bool = False
 
 
 def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRead) -> Preview:
@@ -59,10 +67,7 @@ def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRea
     counting = replace(how, names=names)
     roles: dict[str, str] = {}
     for file, stream in files:
-        stream = seekable(stream)
-        known = format
-        if format == conversations.AUTO:
-            known = conversations.guess_format(file, head_of(stream))
+        stream, known = conversations.opened(stream, format=format, name=file, how=how)
         if known not in preview.formats:
             preview.formats.append(known)
         if known in conversations.TABLES and not preview.header:
@@ -71,6 +76,7 @@ def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRea
         entries = conversations.read(stream, format=known, name=file, how=counting)
         for entry in islice(entries, LOOKED_AT):
             if isinstance(entry, Problem):
+                preview.is_other_text |= entry.reason.code in NOT_UTF8
                 continue
             record = entry[1]
             roles |= {turn.speaker or turn.role: turn.role for turn in record.turns}

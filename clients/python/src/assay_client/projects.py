@@ -288,11 +288,12 @@ class Conversations(Part):
         format: str | None = None,
         columns: str | None = None,
         roles: str | None = None,
+        encoding: str | None = None,
         split: str | None = None,
         dry_run: bool = False,
     ) -> models.Imported:
         """Store the conversations of files, all or none; with ``dry_run`` only say what."""
-        fields = said(format=format, columns=columns, roles=roles, split=split)
+        fields = said(format=format, columns=columns, roles=roles, encoding=encoding, split=split)
         if dry_run:
             fields["dry_run"] = "true"
         answer = self._transport.upload(self._path("conversations"), uploads(files), fields)

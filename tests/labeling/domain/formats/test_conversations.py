@@ -502,6 +502,36 @@ def test_what_cannot_be_read_is_refused_with_its_line(format, data, line, code):
     assert (line, code) in problems(data, format)
 
 
+@pytest.mark.parametrize("encoding", ["windows-1252", "utf-8"])
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("csv", "conversation;speaker;text\nc;Jörg;Für 5 € – „gut“\nc;Ben;Hi\n"),
+        ("transcript", "Jörg: Für 5 € – „gut“\nBen: Hi\n"),
+        (
+            "srt",
+            "1\n00:00:01,000 --> 00:00:02,000\nJörg: Für 5 € – „gut“\n\n"
+            "2\n00:00:03,000 --> 00:00:04,000\nBen: Hi\n",
+        ),
+        (
+            "openai",
+            '{"messages": [{"role": "user", "content": "Für 5 € – „gut“"},'
+            ' {"role": "assistant", "content": "Hi"}]}',
+        ),
+    ],
+)
+def test_only_text_that_is_not_utf_8_is_read_as_windows_1252(format, text, encoding):
+    (record,) = records(text.encode(encoding), format, encoding="windows-1252")
+
+    assert [turn.content for turn in record.turns] == ["Für 5 € – „gut“", "Hi"]
+
+
+def test_bytes_that_windows_1252_does_not_have_are_refused():
+    raw = b"Ana: \x81\nBen: Hi"
+
+    assert problems(raw, "transcript", encoding="windows-1252") == [(None, "file.not_utf8_at")]
+
+
 @pytest.mark.parametrize("format", ["csv", "transcript", "openai", "native"])
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_what_windows_calls_unicode_is_read_like_utf_8(format, encoding):
