@@ -78,11 +78,14 @@ function refuse(text) {
   refused.textContent = text;
 }
 
-// The entry was replaced: the place on the page stays.
+// The entry was replaced: its end is what comes next, the outcomes below the remark, unless all of it fits.
 document.addEventListener("htmx:afterSwap", (/** @type {any} */ { detail }) => {
   isSending = false;
   byId("refused").className = "visually-hidden";
-  if (byId(detail.target.id)?.matches(".disagreement")) entry().focus({ preventScroll: true });
+  if (byId(detail.target.id)?.matches(".disagreement")) {
+    entry().focus({ preventScroll: true });
+    entry().scrollIntoView({ block: "nearest" });
+  }
   const next = waitingStep;
   waitingStep = "";
   if (next) step(next);

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from tests import everything
 from tests.factories import PASSWORD, make_conversations, make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,3 +157,23 @@ def test_on_a_phone_a_list_shows_its_rows_one_below_the_other(
 
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(cell).to_have_css("display", "table-cell")
+
+
+def test_on_a_phone_no_page_of_a_lead_and_no_document_scrolls_sideways(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people = make_people()
+    about = everything.addresses(make_project(), people)
+    sign_in(people["rita"])
+    page.set_viewport_size({"width": 390, "height": 900})
+    wide = """() => [...document.querySelectorAll(".table-wrap, .columns, .tabs")]
+        .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
+        .map((box) => box.textContent.trim().slice(0, 40))"""
+    names = ("progress", "calibration", "agreement", "conversation", "checks", "members")
+    names += ("labels", "gold-release", "gold-lint", "account", "docs", "adjudication")
+    for name in names:
+        page.goto(live_server.url + reverse(name, args=about.get(name, [])))
+        assert page.evaluate(wide) == [], name
+    for document in ("annotating", "formats"):
+        page.goto(f"{live_server.url}/docs/{document}/")
+        assert page.evaluate(wide) == [], document

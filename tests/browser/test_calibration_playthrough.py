@@ -61,6 +61,13 @@ async ([recaps]) => {
 """
 
 
+SEEN = """box => {
+    const { top, bottom, height } = box.getBoundingClientRect();
+    return bottom <= innerHeight && (top >= 0 || height > innerHeight);
+}"""
+"""All of it, or its end if it is higher than the window."""
+
+
 @contextmanager
 def signed_in_page(browser: Browser, live_server: LiveServer, user: User) -> Iterator[Page]:
     """A browser of one person's own, which fails the test when a page logged an error."""
@@ -192,6 +199,8 @@ def people_discuss(pages: dict[str, Page]) -> None:
     expect(ana.get_by_role("alert")).to_have_text("Send or clear what you wrote first.")
     ana.keyboard.press("Control+Enter")
     expect(ana.locator("#progress")).to_contain_text(f"1 of {DIFFERENCES} discussed, 0 decided")
+    expect(ana.locator(".disagreement")).to_be_focused()
+    assert ana.locator(".disagreement").evaluate(SEEN)
 
     rita.reload()
     expect(rita.locator(".thread").first).to_contain_text("The analyst repeats a wish")
