@@ -191,7 +191,8 @@ def summarize_calibration(
         spread between cases (``median``, ``std``, ``min`` and ``max`` are ``None``). A failed
         case has no predictions to pool: it weighs as one case with the worst value, so
         that crashing on hard cases does not raise the score. Cases without a
-        prediction count as undefined.
+        prediction count as undefined. Where no case has one, there is nothing that a failed
+        case could weigh against: all are undefined, and the figures are ``None``.
 
     Raises
     ------
@@ -206,6 +207,9 @@ def summarize_calibration(
     >>> result = summarize_calibration(points, clusters="ab", failed=[False, True])
     >>> result["ece"].mean, result["ece"].n, result["ece"].n_failed
     (0.5, 2, 1)
+    >>> result = summarize_calibration([[], []], clusters="ab", failed=[True, True])
+    >>> result["ece"].mean, result["ece"].n, result["ece"].n_undefined, result["ece"].n_failed
+    (None, 0, 2, 2)
     """
     if not len(points) == len(clusters) == len(failed):
         raise ValueError(
@@ -306,6 +310,8 @@ def _case_rows(
     """One row of sums for each case that counts, and the cluster of each."""
     rows: list[Array] = []
     owners: list[Hashable] = []
+    if not any(points):
+        return rows, owners
     for own, cluster, broke in zip(points, clusters, failed, strict=True):
         if not own and not broke:
             continue

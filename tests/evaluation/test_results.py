@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation import adapters
+from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.models import CaseRun
 from evaluation.services.run import results
 from labeling.domain.facts import Fact
@@ -55,6 +56,24 @@ def test_an_undefined_value_is_null_with_its_reason_in_results_json(
 
     assert case["metrics"]["type_accuracy"] is None
     assert "similar text" in case["undefined"]["type_accuracy"]
+
+
+def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    def broken(case: Case) -> Output:
+        raise ValueError
+
+    script(broken)
+    run = finished()
+
+    figures = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["metrics"]
+    assert figures["requirement_f1"]["mean"] == 0.0
+    for name in ("ece", "mce", "brier"):
+        stored = run.aggregates.get(metric=name)
+        assert (figures[name]["mean"], figures[name]["n"]) == (None, 0)
+        assert stored.n_failed == stored.n_undefined > 0
+        assert stored.reason == NO_PREDICTION
 
 
 def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: Any) -> None:

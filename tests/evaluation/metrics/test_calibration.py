@@ -132,10 +132,13 @@ def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
     assert (result["ece"].n, result["ece"].n_undefined, result["ece"].n_failed) == (3, 1, 1)
 
 
-def test_when_everything_failed_everything_is_worst():
-    result = summarize_calibration([[], []], clusters="ab", failed=[True, True])
+@pytest.mark.parametrize("failed", [[True, True], [True, False]])
+def test_without_any_prediction_there_is_no_figure_even_if_cases_failed(failed):
+    result = summarize_calibration([[], []], clusters="ab", failed=failed)
 
-    assert {each.mean for each in result.values()} == {1.0}
+    for each in result.values():
+        assert (each.mean, each.ci_low, each.ci_high) == (None, None, None)
+        assert (each.n, each.n_undefined, each.n_failed) == (0, 2, sum(failed))
 
 
 def test_lengths_must_agree():
