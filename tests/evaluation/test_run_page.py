@@ -11,10 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, CaseRun, GateResult, Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.views import run_cases
@@ -322,6 +324,9 @@ def test_repetitions_are_read_as_best_worst_one_and_all_of_k(
     assert "9 results (3 repetitions of each case)" in text(page)
     (uneven,) = page.context["uneven"]
     assert (uneven.case_id, uneven.right, uneven.n) == ("case-000", 1, 3)
+    tries = noor.get(f"{run.get_absolute_url()}?tab=cases&text={uneven.case_id}")
+    assert "?tab=cases&amp;text=case-000" in text(page)
+    assert [row.case.case_id for row in tries.context["cases"]] == ["case-000"] * 3
     everything = noor.get(f"{url}&at=0").context["rows"]
     assert [row.all_right.split()[0] for row in everything] == ["1.000"] * 3
     assert noor.get(f"{url}&at=nan").context["at"] == page.context["at"]
@@ -634,3 +639,12 @@ def test_a_primary_figure_that_is_undefined_says_why(finished: Any, signed_in: A
     page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=curves"))
 
     assert words(Fact("metric.no_events")) in page
+
+
+@pytest.mark.parametrize(("metric", "said"), [("strict_f1", True), ("requirement_f1", False)])
+def test_repetitions_say_why_the_mean_of_one_try_is_not_the_figure_of_all_cases_together(
+    metric: str, said: bool
+) -> None:
+    page = render_to_string("evaluation/_repetitions.html", {"primary": METRICS[metric]})
+
+    assert ("It counts all cases together" in page) == said
