@@ -177,3 +177,22 @@ def test_on_a_phone_no_page_of_a_lead_and_no_document_scrolls_sideways(
     for document in ("annotating", "formats"):
         page.goto(f"{live_server.url}/docs/{document}/")
         assert page.evaluate(wide) == [], document
+
+
+def test_a_round_that_nothing_fits_is_not_the_next_step(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people = make_people()
+    project = make_project()
+    sign_in(people["rita"])
+    page.goto(f"{live_server.url}/projects/orders/rounds/new/")
+    colour = "button => getComputedStyle(button).backgroundColor"
+    nothing = page.get_by_text("No conversation fits")
+    opens = page.get_by_role("button", name="Open the round")
+
+    expect(nothing).to_be_visible()
+    plain = opens.evaluate(colour)
+    make_conversations(project, 3)
+    page.get_by_label("How many").press("ArrowUp")  # counts again
+    expect(nothing).to_be_hidden()
+    expect(opens).not_to_have_css("background-color", plain)
