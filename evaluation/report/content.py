@@ -18,8 +18,8 @@ from evaluation.models import Aggregate, GateResult, Run, Score
 from evaluation.report.cases import MOST_CASES, WorstCases, worst_cases
 from evaluation.services import looks
 from evaluation.services.judging import certificates
-from evaluation.services.run import exposures, gates, planning, primary_metrics, results
-from evaluation.services.run.comparisons import Compared, candidates, compare_runs
+from evaluation.services.run import candidates, exposures, gates, planning, primary_metrics, results
+from evaluation.services.run.comparisons import Compared, compare_runs
 from evaluation.services.run.planning import Plan
 from evaluation.services.run.primary_metrics import Primary
 from labeling.domain.errors import RuleError
@@ -140,7 +140,7 @@ def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]
         yield Fact("report.looks", **seen)
     else:
         yield Fact("report.no_look")
-    if (number := candidates(run)) > 1:
+    if (number := candidates.count(run)) > 1:
         yield Fact("report.best_of", runs=number)
     if late := primary.declared_after([run]):
         yield Fact("report.declared_late", metric=_title(primary.metric), runs=late)

@@ -21,13 +21,13 @@ from evaluation.metrics.comparison import (
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
 from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
+from evaluation.services.run import candidates
 from evaluation.services.run.changes import SAID_BY_VERSION
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
 from labeling.models import GoldItem
-from pipelines.registry import FLOORS
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -265,20 +265,8 @@ def _compared(
         changed=changed(baseline, run),
         judges_differ=_judges_differ(baseline, run),
         together=together,
-        tried=candidates(run, baseline),
+        tried=candidates.count(run, baseline),
     )
-
-
-def candidates(run: Run, baseline: Run | None = None) -> int:
-    """How many finished runs on this gold and split could be chosen for their figure.
-
-    This one counts in any case, floors and the baseline do not.
-    """
-    others = Run.objects.filter(
-        release=run.release_id, split=run.split, scored_at__isnull=False, failure=None
-    )
-    others = others.exclude(pk__in=[each.pk for each in (run, baseline) if each])
-    return 1 + others.exclude(pipeline__in=FLOORS).count()
 
 
 def _measured(

@@ -12,6 +12,7 @@ from django.db.models import (
     Count,
     Exists,
     F,
+    FilteredRelation,
     FloatField,
     IntegerField,
     OuterRef,
@@ -26,13 +27,12 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, PrimaryMetric, Run, RunTag
 from evaluation.models.runs import RunQuerySet, number_of_cases
-from evaluation.services.run import changes, chosen_baselines
+from evaluation.services.run import candidates, changes, chosen_baselines
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
 from labeling.services.gold import looks
 from labeling.services.searching import containing
-from pipelines.registry import FLOORS
 
 PAGE_SIZE = 25
 Status = Run.Status
@@ -259,29 +259,29 @@ def highest(
     """Of runs on the same cases the one with the best primary figure, and of how many it is that;
     where there are two or more.
 
-    Floors are no competitors, and sealed figures are not compared. Whether it is really better
-    than the next one only a comparison says.
+    All :mod:`candidates <evaluation.services.run.candidates>` count, as in a comparison; sealed
+    figures are not compared. Whether it is really better than the next one only a comparison says.
     """
     releases = {run.release_id for run in runs}
     metrics = {primary[PrimaryOf(run.release.project_id, run.release.layer)] for run in runs}
     sealed = looks.sealed(reader, Look.Purpose.RESULTS, releases).values("pk")
-    rivals = visible.filter(release__in=releases, scored_at__isnull=False, failure=None)
-    rivals = rivals.exclude(pipeline__in=FLOORS).exclude(look__isnull=False, release__in=sealed)
-    rows = Aggregate.objects.filter(
-        run__in=rivals.order_by().values("pk"),
-        metric__in=[metric.id for metric in metrics],
-        mean__isnull=False,
-    ).order_by()
-    fields = ("run", "run__release", "run__split", "run__release__project", "run__release__layer")
-    groups: dict[tuple[int, str, int], list[tuple[float, int]]] = {}
-    for number, release, split, project, layer, name, version, mean, cases in rows.values_list(
-        *fields, "metric", "metric_version", "mean", number_of_cases("run")
+    rivals = candidates.among(visible.filter(release__in=releases))
+    rivals = rivals.exclude(look__isnull=False, release__in=sealed).order_by()
+    of_metrics = Q(aggregates__metric__in=[metric.id for metric in metrics])
+    rows = rivals.annotate(shown=FilteredRelation("aggregates", condition=of_metrics))
+    fields = ("pk", "release", "split", "n_first", "release__project", "release__layer")
+    shown = ("shown__metric", "shown__metric_version", "shown__mean")
+    groups: dict[tuple[int, str, int], set[int]] = {}
+    figures: dict[tuple[int, str, int], list[tuple[float, int]]] = {}
+    for number, release, split, cases, project, layer, name, version, mean in rows.values_list(
+        *fields, *shown
     ):
+        groups.setdefault((release, split, cases), set()).add(number)
         metric = primary[PrimaryOf(project, layer)]
-        if (metric.id, metric.version) == (name, version):
+        if (metric.id, metric.version) == (name, version) and mean is not None:
             value = mean if metric.direction == "higher" else -mean
-            groups.setdefault((release, split, cases), []).append((value, number))
-    return {max(group)[1]: len(group) for group in groups.values() if len(group) > 1}
+            figures.setdefault((release, split, cases), []).append((value, number))
+    return {max(own)[1]: len(groups[at]) for at, own in figures.items() if len(own) > 1}
 
 
 def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:
