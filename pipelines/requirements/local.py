@@ -31,7 +31,7 @@ class LocalConfig(BaseModel):
         description="The same for a clause that can only be quoted; at 1 none is.",
     )
     min_usable: float = Field(
-        default=0.38,
+        default=0.3,
         ge=0,
         le=1,
         description="The words of a requirement are at least this likely to be kept by a reader.",

@@ -15,7 +15,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0
 _BULLET = re.compile(r"\s*+(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s++")
 _END = re.compile(
     r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++"
-    r"|(?<=[a-z]{3}\.)\s++(?=[a-z])"  # chats rarely have capitals
+    r"|(?<=[a-z'][a-z]\.)\s++(?=[\"']?[a-z])"  # chats rarely have capitals
 )
 _ITEM_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
 _DIGITS = re.compile(r"\d{1,2}")

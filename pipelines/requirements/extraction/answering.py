@@ -20,6 +20,16 @@ SHORT_ANSWER = 6  # words
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
+def _objects(each: Utterance) -> bool:
+    """It takes something back, denies it, or says no."""
+    said = each.text
+    return (
+        signal("negate").search(said) is not None
+        or acts.withdraws(said)
+        or acts.reply_of(said).stance == "no"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Answering:
     """One message of the client's, held against what waits for an answer."""
@@ -109,7 +119,7 @@ class Answering:
                     continue
                 chosen = chosen_option(pending, each.text)
                 about, asked = content_words(each.text), content_words(pending.text)
-                same = share(about, asked) >= COVERED and not signal("negate").search(each.text)
+                same = share(about, asked) >= COVERED and not any(map(_objects, turn))
                 if chosen or (about and same):
                     taken[each.place] = pending
                     outcome: Outcome = "chosen" if chosen else "accepted"

@@ -12,6 +12,7 @@ from pipelines.requirements.extraction.phrases import (
     is_noun_phrase,
     is_participle,
     is_person,
+    is_plural,
     is_verb,
 )
 from pipelines.requirements.extraction.pronouns import neutral
@@ -22,11 +23,56 @@ from pipelines.requirements.extraction.verbphrases import verb_phrase
 from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import lower_first, plain, tokens, upper_first
 
-LONGEST = 12  # words of an answer that is put into its question
+LONGEST, LONGEST_LIST = 12, 30  # words of an answer that is put into its question
 _MUST = r"(?:should|shall|must|can|may|could|will|do|does|is|are|would)"
 _WHO = re.compile(
     rf"\bwho(?: else)? (?:{_MUST}|needs to|has to|gets to|is allowed to|"
     rf"is able to)(?: be)?(?: allowed to| able to| permitted to)? (?P<rest>[a-z][^?]+)\?",
+    re.I,
+)
+_WHO_DOES = re.compile(
+    r"\bwho (?:usually |then |else )?(?P<verb>[a-z]+s) (?P<rest>[a-z][^?]+)\?", re.I
+)
+_ONLY_THEY = re.compile(
+    r",? (?:and )?(?:only (?:they|them|he|him|she|her|those)|nobody else|no ?one else)$", re.I
+)
+_BODY = re.compile(
+    r"(?:only |just )?(?:the |our )?(?:[\w-]+ )?(?:department|office|committee|board|"
+    r"council|team|unit|management|"
+    r"accounting|hr|reception|desk|secretariat|lab)$",
+    re.I,
+)
+"""Several people at once."""
+_TOPIC = re.compile(
+    r"(?:^|[.!?] )(?:(?:and|so|okay|ok|then|right)[, ]+)*(?:what(?:'s| is| are| should be|"
+    r" would be)(?: then)? )?"
+    r"(?P<what>(?:the |a |max(?:imum)? |min(?:imum)? )(?:[\w-]+ ){0,3}?[\w-]+"
+    r"(?: (?:of|for|per) (?:the |a |an |each )?[\w-]+)?)(?: then)?\?",
+    re.I,
+)
+_HOW_MANY = re.compile(
+    r"(?:^|[.!?] )(?:(?:and|so|okay|ok|then|right)[, ]+)*how many (?P<what>[\w-]+(?: [\w-]+)?"
+    r"(?: (?:per|for each|at once|at a time)(?: [\w-]+)?)?)\?",
+    re.I,
+)
+_WHICH_KINDS = re.compile(
+    r"\b(?:what|which) (?:(?:other|kind of|kinds of|sort of) )?(?P<what>languages?|"
+    r"browsers?|devices?|platforms?|"
+    r"currenc(?:y|ies)|(?:file )?formats?|(?:operating )?systems?|phones?)"
+    r"(?: (?:do|does|should|must|would|will|are|is)\b[^?]*)?\?",
+    re.I,
+)
+_LIMIT = re.compile(
+    r"(?:(?:at most|at least|up to|max(?:imum)?|no more than|not more than|exactly|only|"
+    r"about|around|say) )?"
+    r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|\d[\w.,]*)"
+    r"(?: [\w%€$£/-]+){0,3}$",
+    re.I,
+)
+_EMBEDDED = re.compile(r"(?:how|what|which|who|when|where|whether) \w+ \w+", re.I)
+_DOUBT = re.compile(
+    r",? (?:i think|i guess|i suppose|i'd say|probably|maybe|perhaps|for sure|that's it|"
+    r"that's all)$",
     re.I,
 )
 _HOW_LONG = re.compile(
@@ -42,6 +88,12 @@ _WHAT = re.compile(
 _WHAT_WANTED = re.compile(
     r"\bwhat(?: (?:else|other \w+|kinds? of \w+|sorts? of \w+|\w+))? (?:do|would|did) (?:you|we|"
     r"they) (?:also )?(?:want|need|like|expect|wish)(?: to (?P<verb>[a-z]+)(?P<tail>[^?]*))?\?",
+    re.I,
+)
+_WHAT_ON = re.compile(
+    r"\bwhat(?: (?:else|exactly|all|information|data))?(?:'s| is| are| should be| must be|"
+    r" goes| comes)(?: also| all)? "
+    r"(?P<where>(?:on|in|into) (?:the|a|an|each|every|this|that) [\w -]{3,30})\?",
     re.I,
 )
 _CHOICES = re.compile(
@@ -69,10 +121,12 @@ _AMOUNT = re.compile(
 
 def answered(said: Said) -> Built | None:
     question = _DO_YOU_NEED.sub("should you ", _CHOICES.sub("?", clean(said.question)))
-    text = opened(clean(said.text)).rstrip(" .!,;:")
-    if not question.rstrip().endswith("?") or not 0 < len(tokens(text)) <= LONGEST:
+    text = _DOUBT.sub("", opened(clean(said.text)).rstrip(" .!,;:"))
+    if not question.rstrip().endswith("?") or not 0 < len(tokens(text)) <= (
+        LONGEST_LIST if text.count(",") > 1 else LONGEST
+    ):
         return None
-    for shape in (_by_whom, _only_they, _how, _by_what, _what, _wanted):
+    for shape in (_by_whom, _only_they, _how, _by_what, _what, _on_what, _wanted, _topic):
         built = shape(question, text)
         if built:
             return replace(built, action=upper_first(built.action.strip(" ,.;:")))
@@ -81,11 +135,15 @@ def answered(said: Said) -> Built | None:
 
 def _by_whom(question: str, text: str) -> Built | None:
     """ "Who may approve it?" "Only the manager.\""""
-    asked = _last(_WHO, question)
+    asked = _last(_WHO, question) or _last(_WHO_DOES, question)
+    alone = _ONLY_THEY.search(text)
+    text = _ONLY_THEY.sub("", text)
     found = re.match(r"(?:(?P<only>only|just) )?(?P<who>.+)$", text, re.I)
     if asked is None or found is None:
         return None
-    what = verb_phrase(neutral(asked["rest"], of_person=False))
+    verb = asked.groupdict().get("verb")
+    doing = f"{base_form(verb)} {asked['rest']}" if verb else asked["rest"]
+    what = verb_phrase(neutral(doing, of_person=False))
     who = re.sub(
         r"\b(?:me|myself|i|us|we)\b",
         "the user",
@@ -93,10 +151,11 @@ def _by_whom(question: str, text: str) -> Built | None:
         flags=re.I,
     )
     who = re.sub(r" as (?:a|an|the) [\w-]+$", "", who)
-    if not what or not _are_people(who):
+    body = _BODY.match(who) is not None
+    if not what or not (body or _are_people(who)):
         return None
-    only = "only " if found["only"] or re.search(r"\bonly\b", question, re.I) else ""
-    if re.search(r"\band\b|\bor\b|,", who):
+    only = "only " if found["only"] or alone or re.search(r"\bonly\b", question, re.I) else ""
+    if body or re.search(r"\band\b|\bor\b|,", who):
         return Built(f"allow {only}{lower_first(who)} to {what}")
     return Built(f"{what}, which nobody else may do" if only else what, subject=who)
 
@@ -123,10 +182,10 @@ def _how(question: str, text: str) -> Built | None:
     asked = _last(_HOW_LONG, question)
     if asked is None:
         return None
-    action = asked_of(f"should {asked['rest']}")
+    action = asked_of(f"should {_as_asked(asked)}")
     how = asked["how"].lower()
     given = lower_first(neutral(text, of_person=False))
-    starts = _FIRST_WORDS.match(given) is not None
+    starts = _FIRST_WORDS.match(re.sub(r"^(?:only|just) ", "", given)) is not None
     if (
         "long" in how
         and not re.match(r"(?:for|until|at least|up to|no)\b", given)
@@ -144,13 +203,22 @@ def _how(question: str, text: str) -> Built | None:
     return Built(f"{action.action} {given}", subject=action.subject) if action else None
 
 
+def _as_asked(asked: re.Match[str]) -> str:
+    """ "How is the letter sent" asks how it should be sent."""
+    spoken = asked["rest"].split()
+    passive = re.search(r"\b(?:is|are) ", asked[0], re.I) and is_participle(spoken[-1])
+    return " ".join([*spoken[:-1], "be", spoken[-1]]) if passive else asked["rest"]
+
+
 def _by_what(question: str, text: str) -> Built | None:
     """ "How should members sign in?" and "Card number and password"."""
     asked = _last(_HOW_TO, question)
     means = lower_first(neutral(text, of_person=False))
     if asked is None or not (_BY_MEANS.match(means) or noun_of(text)):
         return None
-    action = asked_of(f"should {asked['rest']}")
+    if _FIRST_WORDS.match(means) and not _BY_MEANS.match(means):
+        return None  # says when
+    action = asked_of(f"should {_as_asked(asked)}")
     if action is None or action.action.lower().startswith("ensure"):
         return None
     return Built(
@@ -172,7 +240,7 @@ def _what(question: str, text: str) -> Built | None:
             is_noun_phrase(who) or who.lower() in {"i", "we", "you", "it", "they"}
         ):
             continue
-        tail = " ".join(spoken[at + 1 :])
+        tail = re.sub(r"(?:in )?there$", "", " ".join(spoken[at + 1 :])).strip()
         if spoken[at].lower() == "be" and at + 1 < len(spoken):
             return None
         if tail and tail.split()[0].lower() not in words("prepositions"):
@@ -196,9 +264,43 @@ def _what(question: str, text: str) -> Built | None:
     return None
 
 
+def _on_what(question: str, text: str) -> Built | None:
+    """ "What is on the slip?" "The date, the name and the weight.\""""
+    asked = _last(_WHAT_ON, question)
+    named = noun_of(text) if asked else ""
+    return Built(f"include {named} {asked['where'].lower()}") if asked and named else None
+
+
+def _topic(question: str, text: str) -> Built | None:
+    """ "And the language?" "Norwegian and English."; "How many photos per entry?" "Up to five.\""""
+    given = re.sub(r"^(?:it's|that's|say|let's say) ", "", text, flags=re.I)
+    kinds = _last(_WHICH_KINDS, question)
+    if kinds and _LIMIT.match(given) is None and noun_of(given):
+        return Built(f"support {given}")
+    many = _last(_HOW_MANY, question)
+    if many and _LIMIT.match(given):
+        thing, _, each = many["what"].partition(" per ")
+        return Built(f"allow {lower_first(given)} {thing}{' per ' + each if each else ''}")
+    asked = _last(_TOPIC, question)
+    if (
+        asked is None
+        or not (_LIMIT.match(given) or noun_of(given))
+        or not is_noun_phrase(asked["what"])
+    ):
+        return None
+    what = (
+        asked["what"] if re.match(r"(?:the|a)\b", asked["what"], re.I) else f"the {asked['what']}"
+    )
+    what = re.sub(r"^the (max|min)\b", r"the \1imum", lower_first(what))
+    return Built(f"ensure that {what} {'are' if is_plural(what) else 'is'} {given}")
+
+
 def _wanted(question: str, text: str) -> Built | None:
     """ "What reports do you want to see?" "Sales per week.\""""
     asked = _last(_WHAT_WANTED, question)
+    told = asked is not None and asked["verb"] in {"see", "know"} and _EMBEDDED.match(text)
+    if told and asked is not None:
+        return Built(plain(f"{asked['verb']} {lower_first(text)}"), subject="the user")
     if asked is None or not noun_of(text):
         return None
     verb = asked["verb"]

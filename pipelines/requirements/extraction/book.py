@@ -92,9 +92,15 @@ class Book:
                 self.decisions.append(Decision(before.text, "withdrawn", each))
 
     def still_open(self) -> list[OpenQuestion]:
-        """Without those that a later answer settles."""
+        """Without those that a later answer settles.
+
+        What is still open is said again at each sum-up of the analyst; the last one holds.
+        """
         left: list[OpenQuestion] = []
+        named = [one for one in self.open if one.reason == "named" and one.question.asked]
         for each in self.open:
+            if each.reason == "named" and each.question.asked and each is not named[-1]:
+                continue
             about = frozenset(content_words(each.question.text))
             later = (
                 at

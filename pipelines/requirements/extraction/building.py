@@ -38,6 +38,7 @@ from pipelines.requirements.extraction.statements import (
 from pipelines.requirements.extraction.subjects import only_who
 from pipelines.requirements.extraction.verbphrases import (
     conjugated,
+    gerund_phrase,
     verb_phrase,
     without_adverbs,
 )
@@ -53,6 +54,7 @@ from pipelines.requirements.extraction.wishes import (
     wish_somebody,
     wish_thing,
     wish_to,
+    would_have,
     would_help,
 )
 from pipelines.requirements.text import lower_first, plain
@@ -75,9 +77,13 @@ _RULES = re.compile(
     re.I,
 )
 _WHAT_I_WANT = re.compile(
-    rf"^(?:so |and |also )*what {SPEAKERS}(?: also| really)* "
-    r"(?:want|need|would like|'d like|would love)(?: to (?:have|see|get))?(?: is| would be)"
-    r"(?= (?:an?|the|some|more|one) )\s*",
+    rf"^(?:so |and |also |basically )*(?:what|(?:the )?(?:only |one |main |first |other |"
+    rf"next )*thing(?: that)?)"
+    rf" (?:{SPEAKERS}(?:'d|'m|'re| would| am| are)?(?: also| really| actually| just)*"
+    r" (?:want|need|like|love|miss|missing|lack|lacking|prefer|looking for)(?: most| here| now)?"
+    r"|(?:would|'d)(?: also| really)* (?:help|be (?:good|great|nice|useful|helpful|perfect|handy))"
+    r"(?: (?:me|us|them|for (?:me|us)))?(?: most| a lot)?)"
+    r"(?: to (?:have|see|get))?(?: is| are| would be)\s+(?!(?:when|if|i|we|you|they)\b)",
     re.I,
 )
 _HAD = re.compile(
@@ -101,8 +107,61 @@ _FOR_WHOM = re.compile(
 )
 _ANYBODY = re.compile(r"\b(?:somebody|someone|anybody|anyone)\b", re.I)
 _SPARED = re.compile(
-    r"(?:i|we|you|they) (?:do not|don't|would not|wouldn't) (?:have|need) to (?P<doing>[a-z].+)$",
+    r"(?P<who>i|we|you|they|[\w -]{3,40}?) (?P<not>do not|don't|would not|wouldn't|"
+    r"should not|shouldn't|must not|mustn't)"
+    r" (?:have|need) to (?P<doing>[a-z].+)$",
     re.I,
+)
+_MUST_NOT = re.compile(r"(?:should|must)", re.I)
+_TOILS = re.compile(
+    r"(?:i|we|they|you) (?:still |then |now |currently |just )*(?:always (?:have|"
+    r"had) to (?P<always>[a-z].+)|"
+    r"(?:always )?(?:have|has|had|need) to (?P<doing>[a-z].+"
+    r"\b(?:by hand|manually|again|twice|(?:two|three|four|five) times|all over)\b.*))$",
+    re.I,
+)
+""" "Every time I have to type it in by hand": what somebody would be rid of."""
+_KEEP_FROM = re.compile(
+    rf"^{SPEAKERS} (?:really |just )?(?:do not|don't|would not|"
+    rf"wouldn't) want (?P<who>(?:anyone|anybody|people|"
+    r"everyone|everybody|others|the [\w-]+|our [\w-]+|"
+    r"other [\w-]+)(?: else)?) to (?P<doing>[a-z].+)$"
+    r"|^it (?:must not|mustn't|should not|shouldn't|may not|cannot|can't) be possible"
+    r"(?: for (?P<for>[\w -]{3,30}?))? to (?P<undone>[a-z].+)$",
+    re.I,
+)
+_IGNORANT = re.compile(
+    rf"^(?:{SPEAKERS}|nobody|no one)(?: just| really| often| actually| always|"
+    rf" simply)* (?:(?:never|don't|do not|can't|cannot|"
+    r"couldn't)(?: really| actually| even| ever| always)* )?(?P<verb>know|see|tell|find out|"
+    r"knows|sees)"
+    r" (?P<what>(?:who|which|what|where|when|how|if|whether)\b.+)$",
+    re.I,
+)
+""" "I never know which van is where": what somebody would like to know."""
+_CONTRACTED = (
+    (
+        re.compile(
+            r"^(?P<who>we|you|they)'re (?=(?:not )?(?:allowed|permitted|supposed|able) to )", re.I
+        ),
+        r"\g<who> are ",
+    ),
+    (re.compile(r"^(?P<who>i|we|you|they)(?:'ve| have) got to ", re.I), r"\g<who> have to "),
+    (re.compile(r"^(?P<who>he|she|it)(?:'s| has) got to ", re.I), r"\g<who> has to "),
+    (
+        re.compile(
+            rf"^(?P<who>{SPEAKERS}|it)'d (?=[a-z]+ )(?!(?:also |really |just |still |"
+            rf"rather )*(?:like|love|want|prefer|"
+            r"rather|better|have|need|be|appreciate|say|think)\b)",
+            re.I,
+        ),
+        r"\g<who> would ",
+    ),
+)
+_NO_NEED = re.compile(r"^there(?:'s| is) no need (?P<how>for|to) (?P<what>[a-z].+)$", re.I)
+_THAT = re.compile(r"^that (?=(?:i|we|you|he|she|it|they|the|an?|every|each|nobody|everybody) )")
+_WITHOUT_YOU = re.compile(
+    r",? without (?:calling|asking|phoning|bothering|contacting|emailing) you$", re.I
 )
 """Work that somebody wants to be spared: "it would be good if I don't have to type it twice"."""
 _SPLICED = re.compile(
@@ -112,6 +171,12 @@ _SPLICED = re.compile(
 )
 _OBLIGES = re.compile(r"must|should|shall|has to|have to|needs? to", re.I)
 MOST_OWN_WORDS = 25
+_IN_PASSING = re.compile(
+    r"(?<!\bnot )(?<!n't )\b(?:exactly|really|actually|definitely|certainly|obviously|"
+    r"honestly|basically|totally|"
+    r"absolutely|literally|probably) (?=\w)",
+    re.I,
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|us|our)\b", re.I)
 _SECOND_PERSON = re.compile(r"\byou(?:r|rs)?\b", re.I)
 _FOR_THOSE = re.compile(
@@ -122,7 +187,7 @@ _FOR_THOSE = re.compile(
 
 
 def built_clause(said: Said) -> Built | None:
-    text, ensured = without_matrix(_WHAT_I_WANT.sub("i want ", _it_can(said.text)))
+    text, ensured = _matter(said.text)
     if not text:
         return None
     text = _of_those_named(text)
@@ -135,10 +200,10 @@ def built_clause(said: Said) -> Built | None:
     text = without_reason(text)
     text, last = condition_last(text)
     text = POLITE_END.sub("", text.rstrip(" .!?,;:…")).rstrip(" .!?,;:")
-    spared = _SPARED.match(text)
-    if spared and text != said.text:
-        doing = verb_phrase(spared["doing"])
-        return _finished(Built(f"ensure that the user does not have to {doing}"), said)
+    text = _WITHOUT_YOU.sub("", text)
+    freed = _freed(text, first, last, supposed=text != said.text)
+    if freed:
+        return _finished(freed, said)
     if _NEGATED_MATRIX.search(text):
         return None
     text = re.sub(
@@ -158,17 +223,81 @@ def built_clause(said: Said) -> Built | None:
     return _finished(replace(built, action=action, condition=when), said)
 
 
-def in_own_words(text: str) -> Built | None:
+def _matter(said: str) -> tuple[str, bool]:
+    """What is said without what leads up to it, and whether it is to be ensured."""
+    whole = _it_can(said)
+    for short, in_full in _CONTRACTED:
+        whole = short.sub(in_full, whole)
+    text, ensured = without_matrix(_WHAT_I_WANT.sub("i want ", whole))
+    if re.search(r"\b(?:if|when)[\s,]*$", whole[: len(whole) - len(text)], re.I):
+        text = _as_wished(text)
+    return _THAT.sub("", text), ensured
+
+
+def _freed(text: str, first: str, last: str, *, supposed: bool) -> Built | None:
+    """What somebody is to be spared, kept from, or told at last."""
+    when = ", ".join(filter(None, (first, last)))
+    kept = _KEEP_FROM.match(text)
+    if kept:
+        who = kept["who"] or kept["for"] or "everybody"
+        doing = verb_phrase(kept["doing"] or kept["undone"])
+        named = re.sub(r"^(?:anyone|anybody|everyone)\b", "everybody", lower_first(who))
+        return (
+            Built(f"prevent {named} from {gerund_phrase(doing)}", condition=when) if doing else None
+        )
+    ignorant = _IGNORANT.match(text)
+    if ignorant and re.search(
+        r"\b(?:never|not|nobody|no one|cannot)\b|n't", text[: ignorant.start("verb")], re.I
+    ):
+        seen = ignorant["verb"].lower().startswith("see")
+        return Built(
+            f"{'see' if seen else 'know'} {ignorant['what']}", subject="the user", condition=when
+        )
+    needless = _NO_NEED.match(text)
+    if needless:
+        does_not = "have to" if needless["how"].lower() == "to" else "need"
+        return Built(f"ensure that the user does not {does_not} {needless['what']}", condition=when)
+    spared = _SPARED.match(text)
+    toil = _TOILS.match(text) if not when or re.match(r"every|each", when, re.I) else None
+    found = spared if spared and (supposed or _MUST_NOT.match(spared["not"])) else toil
+    told = (found["doing"] or found.groupdict().get("always") or "") if found else ""
+    doing = verb_phrase(told)
+    if not found or not doing:
+        return None
+    who = lower_first(spared["who"]) if spared else "they"
+    named = "the user" if re.fullmatch(SPEAKERS, who, re.I) else who
+    does = "do" if is_plural(named) else "does"
+    return Built(f"ensure that {named} {does} not have to {doing}", condition=when)
+
+
+def _as_wished(text: str) -> str:
+    """ "It would be good if the list was sorted": as it should be."""
+    spoken = text.split()
+    for at in range(1, min(6, len(spoken))):
+        who, verb = " ".join(spoken[:at]), spoken[at].lower()
+        done = "be" if verb in {"was", "were"} else base_form(verb)
+        past = done not in {None, verb} and not verb.endswith(("s", "ing"))
+        if (past or done == "be") and (
+            re.fullmatch(SPEAKERS + "|it", who, re.I) or is_noun_phrase(who)
+        ):
+            return " ".join([who, "should", str(done), *spoken[at + 1 :]])
+    return text
+
+
+def in_own_words(text: str, *, accepted: bool) -> Built | None:
     """A rule as it was said, where it cannot be turned into an order: "ensure that …"."""
     rule = POLITE_END.sub("", without_matrix(text)[0].rstrip(" .!?,;:…")).rstrip(" .!?,;:")
     if len(rule.split()) > MOST_OWN_WORDS:
         return None
     found = MODAL_AT.match(rule)
-    if found is None or not _RULES.fullmatch(found["modal"]):
+    if found is None:
+        return _stated(rule) if accepted else None
+    if not _RULES.fullmatch(found["modal"]):
         return None
     if _NEGATED_MATRIX.search(rule) or _SPLICED.search(rule):
         return None
-    if not (re.fullmatch(SPEAKERS, found["who"], re.I) or is_noun_phrase(found["who"])):
+    named = re.fullmatch(SPEAKERS, found["who"], re.I) or is_noun_phrase(found["who"])
+    if not named or _NO_SUBJECT.search(found["who"]):
         return None
     if _FIRST_PERSON.search(rule) and _SECOND_PERSON.search(rule):
         return None  # two people, and only one of them would be the user
@@ -180,6 +309,20 @@ def in_own_words(text: str) -> Built | None:
     if _OBLIGES.fullmatch(found["modal"]) and not found["not"]:
         plain_rule = f"{lower_first(found['who'])} {_told(found['rest'], found['who'])}"
     return Built(f"Ensure that {neutral(plain_rule, of_person=False)}")
+
+
+_NO_SUBJECT = re.compile(r"'(?:d|ll)\b|^(?:provided|as long as|only if)\b", re.I)
+_IS = re.compile(r"^(?P<who>.{3,60}?) (?:is|are) (?P<rest>.+)$", re.I)
+
+
+def _stated(rule: str) -> Built | None:
+    """ "Payment is by card": what something is to be, without a modal verb."""
+    found = _IS.match(rule)
+    if found is None or not is_noun_phrase(found["who"]) or is_person(found["who"]):
+        return None
+    if _FIRST_PERSON.search(rule) or _SECOND_PERSON.search(rule) or _SPLICED.search(rule):
+        return None
+    return Built(f"Ensure that {neutral(lower_first(rule), of_person=False)}")
 
 
 def _told(doing: str, who: str) -> str:
@@ -218,7 +361,8 @@ def _of_those_named(text: str) -> str:
 def _finished(built: Built, said: Said) -> Built | None:
     """In neutral words, with what "it" stands for where that is certain."""
     by_system = not built.subject or is_system(built.subject)
-    action = neutral(POLITE_END.sub("", plain(built.action)), of_person=not by_system)
+    action = _IN_PASSING.sub("", POLITE_END.sub("", plain(built.action)))
+    action = neutral(action, of_person=not by_system)
     before = built.condition if "its " in action or things_named(built.condition) else said.before
     action = resolved(action, before=before, by_them=built.subject.lower() == "they")
     condition = neutral(built.condition, of_person=False) if built.condition else ""
@@ -241,6 +385,6 @@ def _shaped(text: str, said: Said, *, ensured: bool) -> Built | None:
 
 _SHAPES = (
     nobody, only_who, there_is, ask_for, possible_to, do_you_want, how_about, what_if,
-    would_help, wish_somebody, wish_to, wish_seen, of_modal, wish_thing,
+    would_help, would_have, wish_somebody, wish_to, wish_seen, of_modal, wish_thing,
     asked, no_thing, ordered, present, named_alone,
 )  # fmt: skip

@@ -25,6 +25,8 @@ class Said:
     question: str = ""
     before: str = ""
     """What was said just before it, by the same speaker or in the same message."""
+    accepted: bool = False
+    """Proposed or summed up, and accepted: what it names is wanted."""
 
 
 ADVERB = (
@@ -57,7 +59,8 @@ POLITE_END = re.compile(
 _MODAL = (
     r"(?P<modal>(?:really |absolutely |definitely |also |then |always |only )?(?:should|must|"
     r"shall|will|would|can|could|may|might|cannot|can't|"
-    r"couldn't|won't|wouldn't|shouldn't|mustn't|ought to|needs? to|has to|have to|had to|'ll|"
+    r"couldn't|won't|wouldn't|shouldn't|mustn't|ought to|(?:would |'d )(?:have|need) to|"
+    r"needs? to|has to|have to|had to|'ll|"
     r"is to|are to|"
     r"(?:is|are|be) (?:supposed|required|expected|meant|allowed|able|permitted|going|obliged) to|"
     r"(?:is|are)(?: not|n't) (?:allowed|permitted|supposed|able) to|got to|gets? to))"

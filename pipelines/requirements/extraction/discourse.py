@@ -98,14 +98,17 @@ def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
 
 def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
     heading = ""
-    for at, span in enumerate(spans(message.content)):
+    first = True
+    for span in spans(message.content):
         text = mended(span.text)
+        if not tokens(text):
+            continue  # a hum, or a laugh that was noted
         yield Utterance(
             message=message.index,
             text=text,
             side=side,
             question=text.rstrip("\"') ").endswith("?"),
-            first=at == 0,
+            first=first,
             start=span.start,
             end=span.end,
             speaker=message.speaker,
@@ -113,6 +116,7 @@ def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
             number=span.number,
             heading=heading if span.item else "",
         )
+        first = False
         if not span.item:
             heading = text.rstrip(":") if text.endswith(":") else ""
 

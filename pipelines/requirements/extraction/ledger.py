@@ -82,10 +82,6 @@ class Ledger:
         self._asks_for_more = any(acts.pattern("asks_for_more").search(each.text) for each in turn)
         for each in turn:
             if "question" not in each.acts and acts.pattern("open").search(each.text):
-                # What is still open is said again at each sum-up; the last one holds.
-                self.book.open = [
-                    one for one in self.book.open if one.reason != "named" or not one.question.asked
-                ]
                 self.book.open.append(OpenQuestion(each, "named"))
 
     def _hear_choosing(self, turn: Sequence[Utterance]) -> None:

@@ -87,7 +87,11 @@ def formats(text: str) -> list[str]:
     >>> formats("Export the sales as CSV or to Excel")
     ['The format is CSV', 'The format is Excel']
     """
-    named = (_FORMATS[found["format"].lower()] for found in _FORMAT.finditer(text))
+    named = (
+        _FORMATS[found["format"].lower()]
+        for found in _FORMAT.finditer(text)
+        if found["format"] != "word"  # "in a word"
+    )
     return list(dict.fromkeys(f"The format is {name}" for name in named))[:MOST]
 
 

@@ -8,7 +8,13 @@ from pipelines.requirements.extraction.phrases import is_noun_phrase, is_plural
 from pipelines.requirements.text import lower_first
 
 LONGEST = 5  # words that are said again
-_HUM = re.compile(r"(?:u+h+m*|u+m+|e+r+m*|e+hm+|h+m+|m+hm+)", re.I)
+_NOISE = re.compile(
+    r"\s*\[[a-z][a-z ,'-]{2,40}\]|\s*\((?:laughs?|laughing|laughter|pauses?|inaudible|"
+    r"unintelligible|crosstalk|silence|sighs?|coughs?)\)",
+    re.I,
+)
+"""What a transcript notes besides the words."""
+_HUM = re.compile(r"(?:u+h+m*|u+m+|e+r+m*|e+hm+|h+m+|m+hm+|m{2,}|o+h+|a+h+)", re.I)
 _OPENS = frozenset(
     {"so", "and", "but", "okay", "ok", "well", "yes", "yeah", "no", "oh", "right", "then", "also"}
 )
@@ -22,6 +28,9 @@ _SEARCHING = re.compile(
     r"|(?<=\bhave )like,? (?=an?\b)|(?<=\bneed )like,? (?=an?\b)|(?<=\bget )like,? (?=an?\b)"
     r"|(?<=\bwant )like,? (?=an?\b)|(?<=\bwith )like,? (?=an?\b)"
     r"|(?<=\bthere should be )like,? (?=an?\b)|(?<=\bthere must be )like,? (?=an?\b)"
+    r"|(?<!would )(?<!look )\blike,? (?=(?:an?|one|two|three|four|five|six|ten|twenty|"
+    r"\d+) (?:seconds?|minutes?|"
+    r"hours?|days?|weeks?|months?|years?|percent|people|euros?|pounds?|dollars?)\b)"
     r"|(?:,?\s+yeah)+(?=[.!?]?$)|,\s+(?:or|no)(?=\?$)",
     re.I,
 )
@@ -58,7 +67,9 @@ def mended(text: str) -> str:
     'The volunteers should not be able to delete it.'
     """
     kept: list[str] = []
-    spoken = _SEARCHING.sub("", " ".join(_without_hums(text.split(" ")))).split(" ")
+    spoken = _SEARCHING.sub(
+        "", " ".join(_without_hums(_NOISE.sub("", text).strip().split(" ")))
+    ).split(" ")
     at = 0
     while at < len(spoken):
         again = _said_again(kept, spoken, at)

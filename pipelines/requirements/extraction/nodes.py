@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from pipelines.requirements.extraction import discourse, ledger, wording
 from pipelines.requirements.extraction.features import KEEP, probability
 from pipelines.requirements.extraction.phrasing import Phrase
+from pipelines.requirements.extraction.pronouns import names_in
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
@@ -24,6 +26,7 @@ from pipelines.types import Encoder
 
 PER_WORD = 24  # earlier requirements that are compared for a word, the latest
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
+_OTHERWISE = re.compile(r"\d|n't\b|\b(?:no|not|never|none|nobody|rather|instead|only)\b", re.I)
 WEAK_SHAPES = {"fragment", "state"}
 
 
@@ -55,11 +58,15 @@ def settle(state: ExtractionState) -> ExtractionState:
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Keep what the model takes for a requirement; fold mere additions into what they add to."""
     kept: list[Commitment] = []
-    for candidate in (one for one in state["commitments"] if one.wanted):
+    context = _context_of(state)
+    for candidate in state["commitments"]:
+        if not (candidate.wanted or candidate.in_other_words):
+            continue
         likely = probability(KEEP, candidate.features)
         if likely < deps.min_keep:
             continue
-        if kept and candidate.criterion is None and _only_adds(candidate, kept[-1]):
+        adds = candidate.wanted and kept and _only_adds(candidate, kept[-1])
+        if adds and not _can_be_worded(candidate, context):
             kept[-1] = replace(kept[-1], details=(*kept[-1].details, candidate.text))
         else:
             kept.append(replace(candidate, keep=likely))
@@ -68,6 +75,8 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     """A bare phrase right after a wish of the same message says more of that wish."""
+    if candidate.criterion is not None or not previous.wanted:
+        return False
     same = candidate.sentence.message == previous.sentence.message
     weak = candidate.reading.cue is None and candidate.reading.shape in WEAK_SHAPES
     if candidate.question is not None and candidate.question is not previous.question:
@@ -75,13 +84,25 @@ def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     return same and weak and not signal("only").search(candidate.text)
 
 
+def _context_of(state: ExtractionState) -> Context:
+    said = tuple(state["sentences"])
+    return Context(state["case"].domain, said, names_in(each.text for each in said))
+
+
+def _can_be_worded(commitment: Commitment, context: Context) -> bool:
+    phrases = wording.phrases_of(commitment, context)
+    return not isinstance(phrases, Unworded) and not phrases[0].quoted
+
+
 def word(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Give each commitment its fields, where a reader is likely to keep the words."""
     drafts: list[Requirement] = []
     unworded: Counter[str] = Counter()
-    said = tuple(state["sentences"])
-    for commitment in state["kept"]:
-        context = Context(state["case"].domain, said)
+    # What was answered in other words is worded where those words cannot be.
+    context = _context_of(state)
+    for commitment in sorted(state["kept"], key=lambda one: one.in_other_words):
+        if commitment.in_other_words and _is_worded(commitment, drafts, context):
+            continue
         phrases = wording.phrases_of(commitment, context)
         if isinstance(phrases, Unworded):
             unworded[phrases.reason] += 1
@@ -92,7 +113,15 @@ def word(state: ExtractionState, deps: Deps) -> ExtractionState:
                 unworded[reason] += 1
             else:
                 drafts.append(wording.requirement_of(phrase, commitment, context))
+    drafts.sort(key=lambda draft: draft["source_messages"])
     return {"drafts": drafts, "unworded": unworded}
+
+
+def _is_worded(commitment: Commitment, drafts: Sequence[Requirement], context: Context) -> bool:
+    """Whether a requirement rests on the answer to a proposal; a figure or a no is no yes to it."""
+    answer = max(commitment.messages)
+    whole = " ".join(each.text for each in context.said if each.message == answer)
+    return bool(_OTHERWISE.search(whole)) or any(answer in one["source_messages"] for one in drafts)
 
 
 def _left_out(phrase: Phrase, commitment: Commitment, context: Context, deps: Deps) -> str:

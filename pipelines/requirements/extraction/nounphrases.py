@@ -42,7 +42,16 @@ def _single(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
+_TIME_BEFORE = re.compile(
+    r",? (?:the|an?|one|two|three|some|\d+)(?: \w+)? (?:minute|hour|day|night|evening|"
+    r"morning|week|month|year)s? "
+    r"(?:before|after|later|ahead)$",
+    re.I,
+)
+
+
 def names_thing(what: str) -> bool:
+    what = _TIME_BEFORE.sub("", what)
     head = head_of(what)
     spoken = head.lower().split()
     if not spoken or not ends_well(what):
@@ -72,12 +81,36 @@ def named_phrase(who: str) -> str:
 def noun_of(text: str) -> str:
     """A thing named by itself, as it may stand after a verb; empty if it is none."""
     what = neutral(POLITE_END.sub("", text), of_person=False).strip(" ,.;:!")
+    if listed := _listed(what):
+        return listed
     return (
         lower_first(what)
         if names_thing(what)
-        and not re.search(r"\b(?:is|are|was|were|can|should|must|will|has|have)\b", what)
+        and not re.search(
+            r"\b(?:is|are|was|were|can|should|must|will|has|have|needs?|wants?)\b", what
+        )
         else ""
     )
+
+
+_COMMA_OR_AND = re.compile(r",\s+(?:and |or )?|\s+and\s+(?!.*,)", re.I)
+_EMBEDDED = re.compile(r"(?:how|what|which|who|whose|when|where|whether|if) [\w-]+", re.I)
+
+
+def _listed(what: str) -> str:
+    """Several things named one after the other, "the name, the date and how many come"."""
+    parts = [part for part in _COMMA_OR_AND.split(what) if part]
+    if len(parts) < 3 or "," not in what:
+        return ""
+    named = (
+        _EMBEDDED.match(part) or (names_thing(part) and not _FINITE.search(part)) for part in parts
+    )
+    return lower_first(what) if all(named) and not is_pronoun(parts[-1]) else ""
+
+
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|can|should|must|will|has|have|i|we|you|they|he|she|it|that|this)\b", re.I
+)
 
 
 def is_pronoun(who: str) -> bool:

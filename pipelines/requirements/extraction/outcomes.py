@@ -148,7 +148,9 @@ class Outcomes:
             self.amend(pending.checks, each, each.text)
             return
         ending = Ending("replaced", each.message, each.text)
-        pending.place = self.book.add(replace(proposed(pending), state="replaced", ended_by=ending))
+        meant = taken_up or content_words(each.text) & content_words(pending.text)
+        own = proposed(pending, accepted=each if meant and not pending.options else None)
+        pending.place = self.book.add(replace(own, state="replaced", ended_by=ending))
 
     def change(self, pending: Pending, each: Utterance) -> None:
         """An item of a sum-up, and what it sums up, in the words of the correction."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 
 from pipelines.requirements.extraction.built import ADVERB, SPEAKERS
-from pipelines.requirements.extraction.phrases import is_noun_phrase
+from pipelines.requirements.extraction.phrases import is_noun_phrase, is_verb
 from pipelines.requirements.extraction.speech import clean, opened
 from pipelines.requirements.text import lower_first, plain, tokens
 
 _MATRIX = tuple(
     re.compile(rf"^{ADVERB}(?:{pattern})[\s,:]+(?=\w)", re.I)
     for pattern in (
+        rf"{SPEAKERS}(?:'d| had| have|'ve|'m| am| was|'re| are| were)? (?:thought|think|"
+        rf"thinking|dreaming) (?:about|of)"
+        r"(?= (?:an?|the|some|having) )",
         rf"{SPEAKERS}(?:'d|'ve| have| had| would| also| just| already| earlier)* (?:think|thought|"
         rf"believe|guess|"
         r"suppose|said|say|mentioned|explained|noted|agreed|decided|confirmed|assume|understood|"
@@ -33,8 +36,21 @@ _MATRIX = tuple(
         r"what(?:'s| is)(?: also| really| very| most)* (?:important|essential|nice|good|great|cool|"
         r"helpful|useful)(?: for (?:me|us|them))?(?: too| also)? is(?: that| if| when)?",
         r"it (?:is|was|'s) (?:agreed|decided|clear|planned|intended|understood)(?: that)?",
+        r"what (?:would|'d)(?: also| really)* (?:help|be (?:\w+ )?(?:good|great|nice|useful|"
+        r"helpful))(?: (?:me|us|them))?"
+        r"(?: most| a lot)? is(?: that| if| when)?",
+        r"(?:can|could|would|will) (?:we|you|it) (?:please |also )?make it(?: so| such|"
+        r" happen)?(?: that)?",
+        r"(?:my|our|the)(?: only| main| biggest| big| real| other)? (?:problem|trouble|"
+        r"issue|difficulty|pain|headache)"
+        r"(?: here| for (?:me|us)| at the moment)? is(?: that)?(?= (?:i|we|they|nobody|"
+        r"no one|you)\b)",
+        r"(?:the (?:thing|trouble|snag|point) is|let's say|let us say|say|suppose|"
+        r"imagine)(?: that)?"
+        r"(?= (?:i|we|they|nobody|the|an?|you|he|she)\b)",
         r"(?:please )?(?:note|remember|keep in mind|be aware)(?: that)?",
         r"is it (?:right|correct|true)(?: that)?",
+        r"is it (?:enough|okay|ok|fine|all right|alright)(?: for you)? (?:if|when)",
         r"(?:it(?:'s| is| would be| might be|'d be) |that(?:'s| is) )?(?:really |also |very |"
         r"quite |most |"
         r"more |super |so )*(?:important|essential|crucial|critical|necessary|vital|best|better|"
@@ -44,6 +60,11 @@ _MATRIX = tuple(
         rf"{SPEAKERS}{ADVERB and ''}(?:'d| would| do|'ll)? ?{ADVERB}(?:like|love|prefer|want|"
         rf"appreciate|hope|"
         r"wish|expect|need)(?: it| to see)?(?: very much)? (?:that|if|when)",
+        r"(?:would|will|could|might|wouldn't) (?:it|that)(?: also| really| not)* (?:help|"
+        r"be (?:\w+ )?"
+        r"(?:useful|helpful|nice|good|great|better|best|handy|okay|ok|fine|enough|cool|"
+        r"interesting|all right|alright|"
+        r"possible|important))(?: (?:you|us|them|for (?:you|us|them)))?,? (?:if|when|that)",
         r"(?:please )?(?:make sure|ensure|be sure|see to it)(?: that)?(?! to\b)",
         rf"{SPEAKERS} (?:must|should|need to|have to|want to|would like to|"
         r"'d like to) (?:make sure|ensure)(?: that)?(?! to\b)",
@@ -72,13 +93,17 @@ _IF_ASKED = re.compile(
 _IF_FIRST_OPEN = re.compile(
     r"^(?P<when>(?:if|when|whenever|once|as soon as|every time|each time|"
     r"in case)\b.{3,120}?)\s+(?:then\s+)?"
-    r"(?=(?:(?:i|we|you)(?:'d| would| want| need| must| should| have to| can)\b"
+    r"(?=(?:(?:the|an?|every|each|all|our|my|your|nobody|everybody|somebody|people|"
+    r"no one)(?: (?!(?:that|which|who|if)\b)[\w-]+){0,3}? "
+    r"(?:should|must|can|cannot|can't|has to|have to|needs? to|mustn't|shouldn't)\b"
+    r"|(?:i|we|you)(?:'d| would| want| need| must| should| have to| can)\b"
     r"|(?:the )?(?:system|app|application|software|program|tool) (?:should|must|will|shall|"
     r"has to|needs to|can|is|sends?|shows?)\b"
     r"|(?:it|they) (?:should|must|can|cannot|can't|has to|have to|needs? to)\b"
     r"|there (?:should|must|has to|needs to)\b))",
     re.I,
 )
+_IF_THEN = re.compile(rf"^(?P<when>{_IF}\b[^,]{{3,120}}?) then (?=\w+ \w)", re.I)
 _IF_FIRST_PLAIN = re.compile(
     r"^(?P<when>(?:if|when|whenever|once|as soon as|every time|each time) (?:[\w'-]+ ){2,9}?)"
     r"(?<!\bthat )(?<!\bwhat )(?<!\bwhich )(?<!\bwho )(?<!\bwhere )(?<!\bhow )(?<!\band )"
@@ -175,6 +200,11 @@ _NEXT_CLAUSE = re.compile(
     r"want|wants|is|are|gets?|sends?|shows?|reminds?|receives?|sees?|enters?|keeps?|also))\b)"
     r"|,\s+(?=(?:it|they|there|the \w+|we|i|you)(?:'d|'ll| (?:should|must|can|cannot|shall|will|"
     r"would|may|needs?|have|has|want|is|are))\b)"
+    r"|,?\s+(?:and|but)(?: then)? (?=(?:the|our|each|every) [\w-]+ (?!of|for|in|on|at|with|"
+    r"and|or|to|from|by|per)[a-z]+s "
+    r"(?:it|them|the|an?|to|on|in|their|his|her)\b)"
+    r"|,\s+(?=(?:i|we|you|they|he|she|people|ppl|somebody|someone) (?:just |only |also |always )?"
+    r"(?!(?:and|or|of|who|that|which|in|on|at|for|with|from|to)\b)[a-z]+)"
     r"|,\s+(?=(?:an?|the) [\w-]+ (?!of|for|in|on|at|with|and|or|to|from|by|per)[a-z]+s\b)"
     r"|,\s+(?=(?:nobody|somebody|people|everybody) (?!(?:may|can|must|should|else|is allowed)\b))",
     re.I,
@@ -193,6 +223,13 @@ _FRONTED = re.compile(
 _FRONTED_OPEN = re.compile(
     r"^(?P<place>(?:for|on|in|at) (?:each|every|the|all|any|my|our|your) (?:[\w-]+ ){1,3}?"
     r"(?:of (?:the|a|each|every) [\w-]+ )?)(?<!of )(?=(?:the|a|an|all|our|my|we|i|you|there|it) )",
+    re.I,
+)
+_FRONTED_WISH = re.compile(
+    r"^(?P<place>(?:with|without|for|on|in|at|during|after|before|from|every|"
+    r"each) (?:(?!(?:i|we|you|they|he|she|it|"
+    r"there)\b)[\w-]+ ){1,6})(?=(?:i|we|you|they|he|she|it|there)(?:'d| (?:need|want|should|must|"
+    r"can|would|could|will|have to|has to|needs|wants|may)) )",
     re.I,
 )
 _OPEN_QUESTION = re.compile(
@@ -258,7 +295,7 @@ def without_matrix(text: str) -> tuple[str, bool]:
 
 
 def without_fronted(text: str) -> tuple[str, str]:
-    for pattern in (_FRONTED, _FRONTED_OPEN):
+    for pattern in (_FRONTED, _FRONTED_OPEN, _FRONTED_WISH):
         found = pattern.match(text)
         place = found["place"].strip() if found else ""
         named = place.partition(" ")[2]
@@ -268,14 +305,21 @@ def without_fronted(text: str) -> tuple[str, str]:
 
 
 def condition_first(text: str) -> tuple[str, str]:
-    found = _IF_ASKED.match(text) or _IF_FIRST.match(text) or _IF_FIRST_OPEN.match(text)
+    found = _IF_ASKED.match(text) or _IF_FIRST.match(text) or _IF_THEN.match(text)
+    found = found or _IF_FIRST_OPEN.match(text)
     if found is None:
         found = _IF_FIRST_PLAIN.match(text)
-        if found and not _FINITE_IN_IF.search(found["when"].split(" ", 2)[2]):
+        spoken = found["when"].split(" ", 2) if found else []
+        if found and not _FINITE_IN_IF.search(spoken[2]) and not _speaks(spoken[1], spoken[2]):
             return text, ""
     if found is None or len(tokens(text[found.end() :])) < 2:
         return text, ""
     return text[found.end() :], plain(found["when"]).split(":")[0]
+
+
+def _speaks(who: str, rest: str) -> bool:
+    """ "When I scan it": a verb in its base form is finite after these."""
+    return who.lower() in {"i", "we", "you", "they"} and is_verb(rest.split()[0])
 
 
 def condition_last(text: str) -> tuple[str, str]:
@@ -284,6 +328,8 @@ def condition_last(text: str) -> tuple[str, str]:
         return text, ""
     when = re.split(r",\s+so\b", plain(found["when"]))[0]
     inner = when.split(" ", 1)[1]
+    if re.search(r"\bone$", text[: found.start()]) and re.match(r"after\b", when, re.I):
+        return text, ""  # "one after the other"
     if re.match(r"(?:before|after)\b", when, re.I) and _AMOUNT_BEFORE.search(text[: found.start()]):
         return text, ""
     if re.match(r"(?:until|while|before|after)\b", when, re.I) and not _CLAUSE.search(inner):

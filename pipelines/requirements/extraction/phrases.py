@@ -22,7 +22,9 @@ _EVERYBODY = re.compile(
 
 
 _ALL_THINGS = re.compile(
-    r"everything(?: that(?:'s| is| was) [a-z]+| (?:that |which )?(?:i|we|you|they) [a-z]+)?$", re.I
+    r"(?:every|any)thing (?:over|above|under|below|older|newer|from|else) .+|"
+    r"everything(?: that(?:'s| is| was) [a-z]+| (?:that |which )?(?:i|we|you|they) [a-z]+)?$",
+    re.I,
 )
 _LY_ADJECTIVES = frozenset({"daily", "weekly", "monthly", "yearly", "hourly", "early", "family"})
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import quoting, titles
 from pipelines.requirements.extraction.answers import answered
@@ -15,6 +16,12 @@ from pipelines.requirements.extraction.pronouns import spoken_of_once
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.text import upper_first
+
+_WHAT_HAPPENS = re.compile(
+    r"\bwhat (?:if|(?:happens|should happen|would happen|do you do|do we do|"
+    r"then)(?: then)? (?:if|when)) (?P<case>[a-z][^?,]{4,80})\?$",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,9 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     """Every action that the sentence holds; else it is quoted, or says nothing."""
     if quoting.nothing_said(said.text) == "only_yes_or_no":
         return "only_yes_or_no"
+    happens = _WHAT_HAPPENS.search(clean(said.question))
+    if happens and not re.match(r"(?:if|when|after|then if)\b", said.text, re.I):
+        said = replace(said, text=f"if {happens['case']}, {opened_text(said.text)}")
     phrases, left = _of_clauses(said)
     if phrases:
         return [*phrases, *_quoted_rest(left)]
@@ -60,14 +70,18 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
     left: list[tuple[str, str]] = []
     before = clean(said.before)
     for part in clauses_of(opened_text(said.text)):
-        built = built_clause(Said(opened_text(part), said.question, before))
+        built = built_clause(replace(said, text=opened_text(part), before=before))
         wrong = flaw(built.action) if built else "not_understood"
         inner = wish_within(part) if wrong else ""
         if inner:
             part = inner
-            built = built_clause(Said(opened_text(inner), said.question, before))
+            built = built_clause(replace(said, text=opened_text(inner), before=before))
             wrong = flaw(built.action) if built else "not_understood"
-        if wrong and (own := in_own_words(part)) and flaw(own.action) is None:
+        if (
+            wrong
+            and (own := in_own_words(part, accepted=said.accepted))
+            and flaw(own.action) is None
+        ):
             built, wrong = own, None
         if built and wrong is None:
             phrases.append(_phrase(built))

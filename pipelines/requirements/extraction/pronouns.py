@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pipelines.requirements.extraction.actors import person
 from pipelines.requirements.extraction.phrases import (
@@ -61,6 +62,11 @@ _HAD = {
 }
 
 
+_AND_DOES = re.compile(
+    r"\b(?P<before>the user (?P<first>[a-z]+s)(?: (?:to|at|in|up|out|on|for))? (?:and|or) )"
+    r"(?P<second>[a-z]+)\b(?= (?:the|a|an|my|our|your|it|them|all)\b)",
+    re.I,
+)
 _SHORT = {"'d": "would", "'ll": "will"}
 
 
@@ -70,12 +76,30 @@ def neutral(text: str, *, of_person: bool) -> str:
     if of_person:
         text = re.sub(r"\bus\b", "staff", text, flags=re.I)
     text = _OWN_CLAUSE.sub(_third, text)
+    text = _AND_DOES.sub(_third_again, text)
     text = _POSSESSIVE.sub("their" if of_person else "the", text)
     text = _MINE.sub("theirs" if of_person else "those of the user", text)
     text = _OBJECT.sub("the user", text)
     text = re.sub(r"\b(?:i|we)\b", "the user", text)
     text = re.sub(r"\bI\b", "the user", text)
     return plain(_DEMONSTRATIVE.sub(_article, text))
+
+
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-ZÀ-Þ][a-zß-ÿ]+\b")
+
+
+def names_in(texts: Iterable[str]) -> frozenset[str]:
+    """The words that have a capital within a sentence, and nowhere a small letter."""
+    whole = " ".join(texts)
+    named = {word.lower() for word in _CAPITAL.findall(whole)}
+    return frozenset(named - set(re.findall(r"[a-zß-ÿ]+", whole)))
+
+
+def with_names(text: str, names: frozenset[str]) -> str:
+    """With the capitals of names that went as the first word of a sentence."""
+    return re.sub(
+        r"\b[a-zß-ÿ]{2,}\b", lambda word: word[0].title() if word[0] in names else word[0], text
+    )
 
 
 _USER_AGAIN = re.compile(r"\bthe user (?P<verb>[a-z]+)\b")
@@ -102,7 +126,8 @@ def spoken_of_once(action: str, *, by_user: bool) -> str:
 def _third(found: re.Match[str]) -> str:
     modal, verb = (found["modal"] or "").strip().lower(), found["verb"]
     if verb.lower() in words("prepositions") | words("determiners"):
-        return f"the user {found[0][len(found['who']) :].strip()}"
+        is_there = modal in {"'re", "'m"}
+        return f"the user {'is ' + verb if is_there else found[0][len(found['who']) :].strip()}"
     adverb = found["adverb"]
     if modal in {"'re", "'m"}:
         return f"the user is{adverb} {verb}"
@@ -118,6 +143,13 @@ def _third(found: re.Match[str]) -> str:
     if is_verb(low):
         return f"the user{adverb} {third_person(low)}"
     return f"the user{adverb} {verb}"
+
+
+def _third_again(found: re.Match[str]) -> str:
+    """ "The user listens to or download the piece": the second verb as the first."""
+    first, second = found["first"].lower(), found["second"].lower()
+    both = base_form(first) not in {None, first} and is_verb(second)
+    return f"{found['before']}{third_person(second)}" if both else found[0]
 
 
 def _article(found: re.Match[str]) -> str:

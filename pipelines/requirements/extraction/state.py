@@ -158,6 +158,11 @@ class Commitment:
         return tuple(sorted({each.message for each in self.sources if each.act != "repeated"}))
 
     @property
+    def in_other_words(self) -> bool:
+        """Proposed, and answered by the client in words of their own that do not refuse it."""
+        return self.state == "replaced" and "acceptance" in self.acts
+
+    @property
     def wanted(self) -> bool:
         return self.state in {"standing", "corrected"}
 
@@ -193,6 +198,8 @@ class Context:
     domain: str
     said: tuple[Utterance, ...]
     """Everything said, in order."""
+    names: frozenset[str] = frozenset()
+    """Words that are names, in small letters."""
 
     def earlier(self, commitment: Commitment, most: int = 60) -> list[str]:
         """What was said just before a commitment, the latest last."""

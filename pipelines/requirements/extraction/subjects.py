@@ -47,8 +47,13 @@ _COUNTED = re.compile(
 
 _IS_WHERE = re.compile(
     r"be (?:also )?(?:in|on|for|compatible|available|accessible|reachable|integrated|connected|"
-    r"installed|translated|usable|free)\b",
+    r"installed|translated|usable|free|(?:very |really |also )*(?:fast|quick|"
+    r"secure|safe|"
+    r"stable|readable|reliable|cheap|modern|multilingual))\b",
     re.I,
+)
+_AND_DONE = re.compile(
+    r"(?P<and>\b(?:and|or) (?:then |also )?)(?P<verb>[a-z]+ed)\b(?! [a-z]+s\b)", re.I
 )
 _SYSTEM_ACTS = re.compile(
     r"\b(?:app|application|system|software|program|platform|website|tool) (?:will|should|must|can|"
@@ -166,6 +171,7 @@ def _by_thing(who: str, phrase: str, *, modal: str, negative: bool) -> Built | N
     ):
         at = "on" if head_of(who).lower().split()[-1] in grammar("place_on") else "in"
         shown = {"have": "include", "contain": "include", "carry": "show"}.get(verb, verb)
+        rest = re.sub(r" (?:on|in|with) it$", "", rest)
         return Built(f"{shown} {rest} {at} {low}")
     if (
         not negative
@@ -249,9 +255,15 @@ def _done_to(
         r" (in|out|up|off|down|back|over|away)\b(?! (?:the|a|an|front|case|order)\b)", rest
     )
     moved = f" {particle[1]}" if particle else ""
-    rest = rest[particle.end() :] if particle else rest
+    rest = _AND_DONE.sub(_done_as_well, rest[particle.end() :] if particle else rest)
     phrase = plain(f"{verb} {thing}{moved} {after}{' ' if after else ''}{rest.strip()}")
     return Built(phrase, subject=doer or ("the user" if modal == "can" else ""))
+
+
+def _done_as_well(found: re.Match[str]) -> str:
+    """ "Imported daily and matched by number": the second participle as the first."""
+    verb = base_form(found["verb"]) if is_participle(found["verb"]) else None
+    return f"{found['and']}{verb}" if verb else found[0]
 
 
 def _are_people(agent: str) -> bool:
@@ -287,8 +299,10 @@ def _the(phrase: str) -> str:
 
 def _is_the_system(phrase: str, said: Said) -> bool:
     """Whether "it" is the system: nothing else was named just before, and a system does such."""
-    if phrase.startswith("automatically "):
+    if re.match(r"automatically |take (?:longer|more) than ", phrase):
         return True
     verb = phrase.split()[0]
     alone = not things_named(said.before) or _SYSTEM_ACTS.search(said.before)
-    return bool(alone and verb in grammar("done_by_it")) or verb in grammar("done_by_systems")
+    return bool(alone and verb not in grammar("not_done_by_it")) or verb in grammar(
+        "done_by_systems"
+    )

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from pipelines.requirements.extraction.nounphrases import is_pronoun
 from pipelines.requirements.extraction.phrasing import Phrase
-from pipelines.requirements.extraction.state import Commitment, Context, Utterance
+from pipelines.requirements.extraction.state import Commitment, Context, Reading, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import tokens
 
 USABLE = "usable"
 USABLE_NAMES = (
-    "wanted", "plain statement", "asked how it is", "weaknesses", "a criterion of nothing named",
+    "wanted", "accepted", "plain statement", "asked how it is", "in its own words", "short",
+    "weaknesses", "a criterion of nothing named",
 )  # fmt: skip
 LONG = 24  # words
 CHOSEN = 0.75
@@ -52,13 +54,27 @@ def usable_features(phrase: Phrase, commitment: Commitment, context: Context) ->
         "plain statement": float(plain and not stands and not phrase.answer),
         "asked how it is": float(not stands and _tells(commitment, context)),
         "weaknesses": float(_weaknesses(phrase, commitment)),
+        "accepted": float("acceptance" in commitment.acts),
+        "in its own words": float(phrase.action.startswith("Ensure that ")),
+        "short": 0.0 if _is_rule(reading) else _shortness(phrase.action),
         "a criterion of nothing named": float(criterion is not None and criterion.noun == UNNAMED),
     }
 
 
+def _is_rule(reading: Reading) -> bool:
+    """ "Passwords must be encrypted" is short and says it all."""
+    named = reading.subject and not is_pronoun(reading.subject)
+    return bool(named) and reading.kind == "obligation"
+
+
+def _shortness(action: str) -> float:
+    return {1: 1.0, 2: 1.0, 3: 0.5}.get(len(tokens(action)), 0.0)
+
+
 def _weaknesses(phrase: Phrase, commitment: Commitment) -> int:
     action, whole = phrase.action, f"{phrase.action} {phrase.condition}"
-    of_user = phrase.subject.lower() == "the user" or _USER.search(whole)
+    someone = phrase.subject and not is_pronoun(phrase.subject)  # "track their orders"
+    of_user = someone or _USER.search(whole)
     return sum(
         map(
             bool,

@@ -41,7 +41,7 @@ def all_base(phrase: str) -> str:
 
     return re.sub(
         r"(?P<and>(?:\b(?:and|or|then)|,)\s(?:then |also )?)(?P<verb>[a-z]+s)(?= (?:the|a|an|it|"
-        r"them|this|that|their|his|her|all|each|every|in|on|to|for|at|from|into|with|by)\b)",
+        r"them|this|that|their|his|her|all|each|every|what|which|who|how|where|when|whether|if|in|on|to|for|at|from|into|with|by)\b)",
         plainly,
         phrase,
     )
@@ -57,11 +57,7 @@ def without_adverbs(rest: str) -> str:
 def conjugated(phrase: str) -> str:
     spoken = phrase.split()
     at = next(
-        (
-            at
-            for at, word in enumerate(spoken)
-            if not word.endswith("ly") and word not in {"only", "always", "never", "also"}
-        ),
+        (at for at, word in enumerate(spoken) if is_verb(word)),
         0,
     )
     spoken[at] = third_person(spoken[at])

@@ -36,6 +36,11 @@ _LEAD = re.compile(
     r"(?:never|always|only|automatically|immediately|directly|first|not|manually|regularly) ", re.I
 )
 _BE = frozenset({"is", "are", "was", "were", "be", "been", "being", "am"})
+_AMOUNTS_OF_TIME = frozenset(
+    word
+    for one in ("minute", "hour", "day", "night", "morning", "evening", "week", "month", "year")
+    for word in (one, one + "s")
+)
 _LINKS = frozenset({"remain", "remains", "stay", "stays", "become", "becomes", "seem", "seems"})
 _DISCOURSE_PAIRS = re.compile(
     r"\b(?:you know|i mean|(?<!what )(?:sort|kind) of|or something|and stuff|and so on|"
@@ -176,8 +181,12 @@ def _unfinished(low: list[str]) -> bool:
         ["if", "not"],
     ):
         return False
-    if low[-1] in _BE and set(low) & {"how", "what", "where", "who", "which"}:
-        return False  # "see how clean the gym is"
+    if set(low) & {"how", "what", "where", "who", "which", "when"} and (
+        low[-1] in _BE or low[-1] in words("prepositions")
+    ):
+        return False  # "see how clean the gym is", "see which phones it works with"
+    if ends_well(" ".join(low)):
+        return False
     # "the friends they work with", "log in": a preposition may end a phrase after a verb
     return not (low[-1] in grammar("places") and len(low) > 1)
 
@@ -260,4 +269,6 @@ def _names(word: str, earlier: list[str], pronoun: str) -> bool:
 
 def ends_well(phrase: str) -> bool:
     spoken = _WORD.findall(phrase.lower())
+    if spoken[-1:] in (["before"], ["after"]) and set(spoken[-2:-1]) & _AMOUNTS_OF_TIME:
+        return True  # "the day before"
     return bool(spoken) and spoken[-1] not in grammar("needs_more") - particles()

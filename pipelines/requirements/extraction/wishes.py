@@ -51,6 +51,10 @@ _THERE = re.compile(
     r"exist))?(?P<not> (?:not be|never be|be no|no)\b)? (?P<what>.+)$",
     re.I,
 )
+_ASKED_THERE = re.compile(
+    r"^(?P<modal>should|shall|must|can|could|will|would) there (?P<rest>(?:also |always )?be .+)$",
+    re.I,
+)
 _WAY_TO = re.compile(
     r"(?:an?|some|the|another)? ?(?:\w+ )?(?:way|option|possibility|ability|chance|means|"
     r"opportunity|button)\b",
@@ -98,11 +102,29 @@ _WOULD_HELP = re.compile(
     r"help)(?: (?:for|to) \w+| a lot| us| me| too| also| as well)*$",
     re.I,
 )
+_IS_ENOUGH = re.compile(
+    r"^(?P<what>(?:an?|one|two) .{2,70}?|.{3,70}?(?= (?:is|are) (?:enough|sufficient)))"
+    r" (?:is|are|'s) (?:enough|sufficient|fine|okay|ok|good enough)(?: for (?:me|us|now|"
+    r"the (?:start|beginning)))?$",
+    re.I,
+)
+_WOULD_IT = re.compile(
+    r"^(?:would|will|could|might) (?P<what>(?:an?|the|some|one|two|"
+    r"three) .{4,120}?),? (?:be (?:\w+ )?"
+    r"(?:useful|helpful|nice|good|great|handy|okay|ok|fine|enough|cool|interesting|sufficient|better)|"
+    r"help|suffice|do|work|meet (?:the|your|that) needs?)(?: for (?:you|us|them)| (?:you|us))?$",
+    re.I,
+)
 _WHAT_IF = re.compile(r"^what if (?P<rest>.+)$", re.I)
 
 
 def there_is(text: str, said: Said) -> Built | None:
-    found = _THERE.match(text)
+    text = re.sub(
+        r"^is there (?=(?:an?|any|some) (?:\w+ )?(?:way|option|possibility|chance) )",
+        "there should be ",
+        text,
+    )
+    found = _THERE.match(_ASKED_THERE.sub(r"there \g<modal> \g<rest>", text))
     if found is None:
         return None
     what = found["what"]
@@ -114,13 +136,19 @@ def there_is(text: str, said: Said) -> Built | None:
             else None
         )
     way = re.match(
-        r"(?:a|an|some) (?:\w+ )?(?:way|option|possibility|"
-        r"means) (?:for (?P<who>.{2,30}?) )?to (?P<rest>.+)$",
+        r"(?:a|an|some|any) (?:\w+ )?(?:way|option|possibility|chance|"
+        r"means) (?:for (?P<who>.{2,30}?) )?"
+        r"(?:to (?P<rest>.+)|of (?P<verb>[a-z]+ing) (?P<object>.+))$",
         what,
         re.I,
     )
-    if way and verb_phrase(way["rest"]):
-        return Built(verb_phrase(way["rest"]), subject=way["who"] or "the user")
+    if way:
+        doing = way["rest"] or f"{base_form(way['verb'])} {way['object']}"
+        return (
+            Built(verb_phrase(doing), subject=way["who"] or "the user")
+            if verb_phrase(doing)
+            else None
+        )
     if re.match(r"there(?:'s| is| are)\b", text, re.I):
         return None  # tells how things are
     return provided(what)
@@ -137,15 +165,31 @@ def wish_to(text: str, said: Said) -> Built | None:
     found = _WISH_TO.match(text)
     if found is None or re.search(r"\b(?:not|n't|never)\b", text[: found.start("rest")], re.I):
         return None
-    if not re.fullmatch(SPEAKERS, found["who"], re.I) and not named_phrase(found["who"]):
+    if not re.fullmatch(rf"{SPEAKERS}|it", found["who"], re.I) and not named_phrase(found["who"]):
         return None
     return of_subject(found["who"], found["rest"], said)
+
+
+_WOULD_HAVE = re.compile(
+    r"^(?:we|you|i|they|there)(?:'d| would)(?: then| also| just)* (?:have|"
+    r"be) (?P<what>(?:an?|one|two|three|four|five|"
+    r"six|\d+|several|some) .+)$",
+    re.I,
+)
+
+
+def would_have(text: str, said: Said) -> Built | None:
+    """ "We'd have three roles", in a sum-up."""
+    found = _WOULD_HAVE.match(text) if said.accepted else None
+    return provided(found["what"]) if found else None
 
 
 def wish_seen(text: str, said: Said) -> Built | None:
     """ "I want the bill sent by e-mail"."""
     found = _WISH_SEEN.match(text)
     if found is None or not is_participle(found["verb"]) or not names_thing(found["what"]):
+        return None
+    if re.search(r"\b(?:who|which|that|what|where|how)\b", found["what"], re.I):
         return None
     verb = base_form(found["verb"])
     return Built(f"{verb} {lower_first(found['what'])}{found['rest']}")
@@ -203,7 +247,7 @@ def do_you_want(text: str, said: Said) -> Built | None:
     if found is None:
         return None
     who = found["who"]
-    if not re.fullmatch(SPEAKERS, who, re.I) and not named_phrase(who):
+    if not re.fullmatch(rf"{SPEAKERS}|it", who, re.I) and not named_phrase(who):
         return None
     rest = found["rest"].strip()
     if re.match(r"to\s", rest, re.I):
@@ -239,7 +283,7 @@ _POSSIBILITY = re.compile(
     r"^(?:the|an?|another) (?:possibility|option|ability|opportunity) to (?P<rest>[a-z]+ .+)$", re.I
 )
 _NAMED_ALONE = re.compile(
-    r"^(?P<what>(?:an?|one|another|two|three|four|five) (?!of\b|other\b|lot\b|few\b|bit\b)"
+    r"^(?P<what>(?:an?|some|one|another|two|three|four|five) (?!of\b|other\b|lot\b|few\b|bit\b)"
     r".{4,120}?)"
     r"(?:,? (?:that|this|it)(?: would|'d| will) be (?:\w+ )?(?:good|great|nice|fine|enough|helpful|"
     r"perfect|cool|useful)(?: too| also)?)?$",
@@ -249,19 +293,34 @@ _NAMED_ALONE = re.compile(
 
 def named_alone(text: str, said: Said) -> Built | None:
     """ "A printed list with the totals", as an answer or in a sum-up."""
-    able = _POSSIBILITY.match(text)
+    able = _POSSIBILITY.match(text) or (
+        _TO_DO.match(text) if said.question or said.accepted else None
+    )
     if able and (doing := verb_phrase(able["rest"])):
         return Built(doing, subject="the user")
     found = _NAMED_ALONE.match(text)
-    what = found["what"] if found else ""
+    what = found["what"] if found else (text if said.accepted else "")
     noun = head_of(what)
-    if not what or len(noun.split()) < 2 or is_person(noun) or _HAS_VERB.search(what):
+    told = _TELLS_MORE.search(what)
+    named = what[: told.start()] if told else what
+    what = re.sub(r"^some (?=[a-z]+\b(?<!s)\b)", "a ", what) if told else what
+    enough = len(noun.split()) > 1 or told is not None or said.accepted
+    if not named or not enough or is_person(noun) or _HAS_VERB.search(named):
         return None
+    first = noun.split()[0]
+    if is_participle(first) or (first.endswith("ing") and base_form(first)):
+        return None  # "prepared by the office", "depending on the weather"
     if singular(noun.lower().split()[-1]) in grammar("time_nouns") | {"thing", "way", "example"}:
         return None
     return provided(what)
 
 
+_TO_DO = re.compile(r"^to (?P<rest>[a-z]+ .+)$", re.I)
+_TELLS_MORE = re.compile(
+    r" (?:(?:of |with |for |on )?(?:who|which|that|where|what|how)|(?:you|we|they|i|"
+    r"people) (?:can|could|may|have|want|need))\b",
+    re.I,
+)
 _HAS_VERB = re.compile(
     r"\b(?:is|are|was|were|am|has|had|do|does|did|can|could|will|would|should|must|may|might|i|we|"
     r"you|they|he|she|it|who|which|that|what|because|so|if|when)\b|'",
@@ -271,5 +330,5 @@ _HAS_VERB = re.compile(
 
 def would_help(text: str, said: Said) -> Built | None:
     """ "A list of late cases would be helpful"."""
-    found = _WOULD_HELP.match(text)
+    found = _WOULD_HELP.match(text) or _WOULD_IT.match(text) or _IS_ENOUGH.match(text)
     return provided(found["what"]) if found else None

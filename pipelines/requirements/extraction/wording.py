@@ -9,7 +9,7 @@ from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.built import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
-from pipelines.requirements.extraction.pronouns import neutral
+from pipelines.requirements.extraction.pronouns import neutral, with_names
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
@@ -83,7 +83,8 @@ def said_of(commitment: Commitment, context: Context) -> Said:
     question = commitment.question.text if commitment.question else ""
     led_up = re.sub(r"[\s,;]*(?:\b(?:and|but|so|plus)\b)?[\s,;]*$", "", led_up)
     before = led_up if len(led_up.split()) > 3 else (earlier[-1] if earlier else question)
-    return Said(text=text, question=question, before=before)
+    accepted = "acceptance" in commitment.acts and commitment.wanted
+    return Said(text=text, question=question, before=before, accepted=accepted)
 
 
 def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> Requirement:
@@ -98,9 +99,9 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
         # Whatever somebody chooses by is something that can be searched for: a function.
         "type": FUNCTIONAL if phrase.criterion else type_of(full),
         "actor": actor,
-        "action": phrase.action,
+        "action": with_names(phrase.action, context.names),
         "quoted": phrase.quoted,
-        "condition": upper_first(phrase.condition) or None,
+        "condition": upper_first(with_names(phrase.condition, context.names)) or None,
         "acceptance_criteria": criteria_of(commitment, phrase),
         "priority": priority_of(full, commitment.reading),
         "source_messages": list(commitment.messages),

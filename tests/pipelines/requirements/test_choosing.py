@@ -57,7 +57,7 @@ def test_each_thing_of_a_list_is_a_requirement(pipeline: Pipeline) -> None:
         ("If the coach is friendly, then I'd sign up.", "Gym Coach", "Choose a gym by its coach"),
         ("I don't want loud music.", "No Loud Music", "Find a gym without loud music"),
         ("I prefer one that is closer.", "Gym Proximity", "Find a gym that is closer"),
-        ("I want to train alone.", "Train Alone", "Train alone"),
+        ("I want to train alone at home.", "Train Alone At Home", "Train alone at home"),
     ],
 )
 def test_a_criterion_is_read_from_many_wordings(

@@ -106,7 +106,41 @@ BEFORE_THE_RULES = (
         actor="Teacher",
     ),
     Said("i want to see who payed and who not", "See who paid and who not", actor="User"),
-    Said("Parents shouldn't have to log in just to cancel a lesson.", QUOTED),
+    Said("They should also be able to see the old ones.", QUOTED),
+    Said(
+        "Parents shouldn't have to log in just to cancel a lesson.",
+        "Ensure that parents do not have to log in just to cancel a lesson",
+    ),
+    Said(
+        "I always have to ring round to find out who's free.",
+        "Ensure that the user does not have to ring round to find out who's free",
+    ),
+    Said("I never know which van is where.", "Know which van is where", actor="User"),
+    Said(
+        "What I'm missing is a map with all the vans on it.",
+        "Provide a map with all the vans on it",
+    ),
+    Said("It'd be good if the list was sorted by date.", "Sort the list by date"),
+    Said(
+        "I don't want anyone to see my phone number.",
+        "Prevent everybody from seeing the phone number",
+    ),
+    Said(
+        "We're not allowed to keep the address longer than a year.",
+        "Prevent the user from keeping the address longer than a year",
+    ),
+    Said(
+        "You've got to be able to cancel up to the evening before.",
+        "Cancel up to the evening before",
+        actor="User",
+    ),
+    Said("Up to five.", "Allow up to five photos per entry", question="How many photos per entry?"),
+    Said("Chrome and Safari.", "Support Chrome and Safari", question="Which browsers?"),
+    Said(
+        "The legal department, and only they.",
+        "Allow only the legal department to maintain the paragraphs",
+        question="Who maintains the paragraphs?",
+    ),
     Said(
         "The application will calculate the monthly fee automatically based on the number of "
         "lessons.",
@@ -349,7 +383,7 @@ AFTER_THE_RULES = (
     Said("At least three days.", QUOTED, question="How much notice do you give?"),
     Said(
         "The customer, his address and what he doesn't eat.",
-        QUOTED,
+        "Include the customer, his address and what he doesn't eat on the slip",
         question="What is on the slip?",
     ),
     Said(
