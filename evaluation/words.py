@@ -124,7 +124,7 @@ REPORTS: dict[str, Text] = {
     ),
     "report.no_look": _("No test item was looked at."),
     "report.best_of": _(
-        "{runs} runs were measured on this gold and split, floors left out. Of several runs the "
+        "{runs} runs were measured on these cases, floors left out. Of several runs the "
         "figure of the best is better than what it would reach on new conversations."
     ),
     "report.declared_late": _(
@@ -790,11 +790,11 @@ CONCLUSIONS: dict[str, Text] = {
     "conclusion.p": _("p = {value:.3f}"),
     "conclusion.p_below": _("p < {limit}"),
     "conclusion.selected_holds": _(
-        "{runs} runs were measured on this gold and split next to the baseline. The verdict holds "
+        "{runs} runs were measured on these cases next to the baseline. The verdict holds "
         "even if this one was chosen because it came out best ({p}, all of them counted)."
     ),
     "conclusion.selected_open": _(
-        "{runs} runs were measured on this gold and split next to the baseline, and the best of "
+        "{runs} runs were measured on these cases next to the baseline, and the best of "
         "several looks better by chance more often. If this one was chosen because it came out "
         "best, nothing is decided ({p}, all of them counted): measure it on other conversations."
     ),
