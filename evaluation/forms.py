@@ -192,7 +192,7 @@ class LaunchForm(PipelineForm):
         initial=0,
         required=False,
         widget=_number(0, MAX_SEED),
-        help_text=_("Kept with the run. No interval is drawn at random any more."),
+        help_text=_("Kept with the run. Intervals are computed: none is drawn at random."),
     )
     evaluate_answers = forms.BooleanField(
         label=_("Evaluate answers"),
