@@ -445,7 +445,11 @@ function begin(page) {
   }
 }
 
-// Going back in the browser's history is a new page, with what is stored by then.
-addEventListener("popstate", () => {
+// Going back in the browser's history is a new page, with what is stored by then; so is what somebody went on to while
+// this one was loading.
+function follow() {
   if (location.pathname !== workspace.annotation.urls.workspace) location.reload();
-});
+}
+
+addEventListener("popstate", follow);
+follow();

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment, Membership, Round
 from labeling.services.work import annotations
-from tests.browser.workspace import Workspace, held_back
+from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,7 +58,8 @@ def save(workspace: Workspace) -> Workspace:
 
 def expect_painted(page: Page, name: str, number: int) -> None:
     """Painted is what is near the reader, which the browser tells a little later."""
-    page.wait_for_function(f"CSS.highlights.get('{name}')?.size === {number}")
+    size = f"CSS.highlights.get('{name}')?.size"
+    wait_until(page, lambda: page.evaluate(size) == number)
 
 
 def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) -> None:

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.services.work import annotations
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, wait_until
 from tests.factories import make_people, make_project, make_talk, open_full, save_of
 from tests.factories import requirement as make_requirement
 
@@ -73,7 +73,9 @@ def test_nothing_shows_between_the_tabs_and_the_heading_under_them(workspace: Wo
 
     page.evaluate("document.querySelector('.labels-scroll').scrollTop = 200")
 
-    page.wait_for_function("document.querySelector('.labels-scroll').scrollTop === 200")
+    wait_until(
+        page, lambda: page.evaluate("document.querySelector('.labels-scroll').scrollTop") == 200
+    )
     assert page.evaluate(GAP) <= 0
 
 

@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.services import comments
 from labeling.services.work import annotations
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
     make_conversations,
     make_people,
@@ -141,7 +141,8 @@ def test_what_is_far_from_the_reader_is_neither_laid_out_nor_painted(workspace: 
     workspace.press("/").type("order")
     expect(workspace.page.locator("#search-count")).to_contain_text(f"of {MESSAGES}")
 
-    workspace.page.wait_for_function("CSS.highlights.get('hits')?.size > 0")
+    page = workspace.page
+    wait_until(page, lambda: page.evaluate("CSS.highlights.get('hits')?.size > 0"))
     hidden = workspace.page.evaluate(
         "[...document.querySelectorAll('.message')]"
         ".filter(one => !one.checkVisibility({contentVisibilityAuto: true})).length"
@@ -156,4 +157,5 @@ def test_hits_are_painted_where_the_reader_comes(workspace: Workspace) -> None:
     workspace.press("/").type(f"order {MESSAGES - 1}.")
 
     expect(workspace.message(MESSAGES - 1)).to_be_in_viewport()
-    workspace.page.wait_for_function("CSS.highlights.get('hits').size === 1")
+    page = workspace.page
+    wait_until(page, lambda: page.evaluate("CSS.highlights.get('hits').size === 1"))

@@ -28,7 +28,9 @@ def held_back(page: Page) -> Iterator[list[Route]]:
 
 
 def wait_until(page: Page, reached: Callable[[], object]) -> None:
-    """For what is seen in the database and not on the page; until the time limit of a test."""
+    """For what Playwright's own waiting does not see: the database, and what a page evaluates again
+    and again, which its content security policy forbids. Until the time limit of a test.
+    """
     while not reached():
         page.wait_for_timeout(20)
 
