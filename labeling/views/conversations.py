@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.formats import localize
-from django.utils.html import conditional_escape, escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -123,7 +123,7 @@ def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
     cells = (
         (
             f"{start}{row.pk}{end}",
-            escape(row.external_id),
+            row.external_id,
             synthetic if row.origin == Conversation.Origin.SYNTHETIC else "",
             written(row.domain),
             words(row.difficulty),
@@ -133,7 +133,7 @@ def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
         )
         for row in rows
     )
-    return mark_safe("\n".join(ROW.format(*cell) for cell in cells))
+    return format_html_join("\n", ROW, cells)
 
 
 def _rounds(conversation: Conversation) -> list[RoundTab]:
