@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from math import fsum
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -480,7 +481,7 @@ def _overall(
     units: Grid, weights: Array | None
 ) -> tuple[dict[str, float | None], dict[str, Interval]]:
     """Fleiss' κ and α, and their intervals."""
-    rows = units.by_conversation(overall_sums(units.counts(), weights))
+    rows = units.summed(partial(overall_sums, weights=weights))
     total = rows.sum(axis=0)
     sums = np.concatenate([total[None], total - rows])
     shares = total[3 : 3 + len(units.labels)] / max(total[2], 1.0)

@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -22,6 +22,9 @@ Marks of messages may be ``bytes`` of 0 and 1.
 MISSING = -1
 _GAP = 255
 
+PART = 5000
+"""Conversations whose units are summed at a time: of all 100,000 they would take 100 MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -29,13 +32,13 @@ class Grid:
 
     ``codes`` has one row per annotator and one column per unit and holds positions in
     ``labels``, or ``MISSING``; ``conversation_of`` gives each unit's position in
-    ``conversations``; ``submitted`` says who handed in which conversation.
+    ``conversations``, in their order; ``submitted`` says who handed in which conversation.
     """
 
     annotators: list[str]
     conversations: list[str]
     labels: list[Hashable]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.signedinteger[Any]]
     conversation_of: NDArray[np.int64]
     submitted: NDArray[np.bool_]
     has_gaps: bool
@@ -65,18 +68,26 @@ class Grid:
         crossed = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
         return crossed.astype(np.float64)
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
         """How many annotators gave each unit each label, shape (units, labels)."""
-        by_label = [(self.codes == code).sum(axis=0) for code in range(len(self.labels))]
+        codes = self.codes[:, first:last]
+        by_label = [(codes == code).sum(axis=0) for code in range(len(self.labels))]
         return np.stack(by_label, axis=1).astype(np.int64)
 
-    def by_conversation(self, rows: Array) -> Array:
-        """Rows of units summed up by conversation."""
-        starts = np.flatnonzero(np.diff(self.conversation_of, prepend=-1))
-        sums = np.zeros((len(self.conversations), rows.shape[1]))
-        if len(starts):
-            sums[self.conversation_of[starts]] = np.add.reduceat(rows, starts)
-        return sums
+    def summed(self, of_units: Callable[[NDArray[np.int64]], Array]) -> Array:
+        """What the :meth:`counts` of the units add, a row for each conversation."""
+        sums = []
+        for start in range(0, max(len(self.conversations), 1), PART):
+            stop = min(start + PART, len(self.conversations))
+            first, last = np.searchsorted(self.conversation_of, [start, stop]).tolist()
+            rows = of_units(self.counts(first, last))
+            owners = self.conversation_of[first:last] - start
+            starts = np.flatnonzero(np.diff(owners, prepend=-1))
+            part = np.zeros((stop - start, rows.shape[1]))
+            if len(starts):
+                part[owners[starts]] = np.add.reduceat(rows, starts)
+            sums.append(part)
+        return np.concatenate(sums)
 
 
 def tallied(crossed: Array, weights: Array | None = None) -> Array:
@@ -105,7 +116,7 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
         labels = category_order(seen - {None})
     code: dict[Hashable, int] = {label: position for position, label in enumerate(labels)}
     code[None] = MISSING
-    codes = np.empty((len(ratings), sum(sizes.values())), dtype=np.int32)
+    codes = np.empty((len(ratings), sum(sizes.values())), dtype=np.min_scalar_type(-len(code)))
     for row, annotator in zip(codes, sorted(ratings), strict=True):
         row[:] = _coded(ratings[annotator], sizes, code)
     submitted = [[name in ratings[annotator] for name in sizes] for annotator in sorted(ratings)]

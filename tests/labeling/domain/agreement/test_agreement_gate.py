@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
+from labeling.domain.agreement import ratings as grids
 from labeling.domain.agreement.agreement import Excluded, agreement, cohen_kappa, pair_agreement
 from labeling.domain.agreement.weighted import judge_pairs
 from labeling.domain.facts import Fact
@@ -409,3 +410,23 @@ def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
     result = agreement(ratings)  # whatever compares all with all takes longer than any test may
 
     assert len(result.pairs) == 45
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_units_that_are_summed_in_parts_give_the_same_figures(monkeypatch, ordinal):
+    random = np.random.default_rng(0)
+    sizes = {f"c{k:02}": k % 4 for k in range(11)}  # some have no unit
+    ratings = {
+        person: {
+            name: random.integers(0, 3, size).tolist()
+            for name, size in sizes.items()
+            if random.random() < 0.8
+        }
+        for person in ("ana", "ben", "cleo")
+    }
+    at_once = agreement(ratings, ordinal=ordinal).as_json()
+
+    monkeypatch.setattr(grids, "PART", 3)
+
+    assert at_once["krippendorff_alpha"] is not None
+    assert agreement(ratings, ordinal=ordinal).as_json() == at_once
