@@ -11,10 +11,13 @@ for gold. Each action comes after a number of answers, so that a slow machine se
 fast one.
 
 Then it counts in the database, and ends with 1 unless each conversation of the pool has exactly as
-many people as wanted, everything that was accepted is stored once, nothing else is, nobody who was
-removed has stored anything until they came back, no request got an answer that it should not, and
+many people as wanted, everything that was accepted is stored once, nothing else is, nothing was
+accepted that somebody sent who had been removed, no request got an answer that it should not, and
 gold was frozen at least twice (``--releases``) while people worked. Then it keeps what the servers
 and the worker reported, and says where.
+
+Somebody is removed from when the lead's request is answered, for only then it is certain that the
+removal is stored, until the lead asks for them back. What was sent before may be stored later.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from math import inf
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,9 +43,6 @@ REFUSALS = {"not_an_annotator", "not_calibrated", "place_taken", "round_closed"}
 
 EVERY = 40
 """Answers between two actions of the lead."""
-
-AT_LEAST = 1.0
-"""Seconds after a removal in which what was under way may still be kept as a draft."""
 
 STALLED = 120
 SIDE = 100
@@ -84,6 +85,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True)
         self.user, self.slug, self.calibrates = user, slug, calibrates
         self.accepted: list[int] = []
+        self.stored: list[float] = []  # when what was accepted had been sent
         self.told: Counter[str] = Counter()
         self.errors: list[str] = []
         self.took: list[float] = []
@@ -119,6 +121,8 @@ class Client(threading.Thread):
         status, reply = self._browser.send(method, path, body)
         self.took.append(time.perf_counter() - started)
         if status == 200:
+            if path.startswith("/api/annotations/"):
+                self.stored.append(started)
             return reply
         code = (reply or {}).get("code", "")
         if code in REFUSALS:
@@ -148,7 +152,8 @@ class Day:
         )
         self.over = threading.Event()
         self.clients = [Client(port, user, "team", self.over) for user in self.people]
-        self.away: list[Any] = []
+        self.away: dict[Any, float] = {}
+        self.absences: list[tuple[Any, float, float]] = []
         self.done: Counter[str] = Counter()
         self.errors: list[str] = []
         self.connections = 0
@@ -269,11 +274,12 @@ class Day:
         membership = user.memberships.get(project=self.project)
         to = {"to": self._other(user).pk} if self.done["remove"] % 4 == 3 else {}
         self._act("remove", f"members/{membership.pk}/remove/", **to)
-        self.away.append(user)
+        self.away[user] = time.perf_counter()
 
     def come_back(self) -> None:
         if self.away:
-            user = self.away.pop(0)
+            user = next(iter(self.away))
+            self.absences.append((user, self.away.pop(user), time.perf_counter()))
             self._act("come back", "members/add/", username=user.username, role="annotator")
 
     def move(self) -> None:
@@ -400,23 +406,15 @@ class Day:
         return during.count(), lines
 
     def _saves_while_away(self) -> int:
-        from datetime import timedelta
-
-        from labeling.models import AnnotationRevision, Event
-
-        since: dict[str, Any] = {}
-        saves = 0
-        verbs = ["member.removed", "member.added"]
-        for event in Event.objects.filter(project=self.project, verb__in=verbs).order_by("pk"):
-            name = event.data["user"]
-            if event.verb == "member.removed":
-                since[name] = event.at + timedelta(seconds=AT_LEAST)
-            elif name in since:
-                between = (since.pop(name), event.at)
-                saves += AnnotationRevision.objects.filter(
-                    author__username=name, saved_at__range=between
-                ).count()
-        return saves
+        """What was accepted though it was sent between the answer to a removal and the return."""
+        absences = [*self.absences, *((user, since, inf) for user, since in self.away.items())]
+        return sum(
+            since < sent < until
+            for user, since, until in absences
+            for client in self.clients
+            if client.user == user
+            for sent in client.stored
+        )
 
     def _not_in(self) -> list[str]:
         from labeling.services.work import admission

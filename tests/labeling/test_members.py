@@ -142,6 +142,22 @@ def test_who_comes_back_goes_on_with_what_nobody_else_got(project, rita, ana, be
     assert set(places(round_).values()) == ({1} if pool else {2})
 
 
+@pytest.mark.parametrize("pool", [True, False])
+def test_a_save_let_in_before_a_removal_is_a_draft_without_a_place(project, rita, ana, ben, pool):
+    round_ = factories.open_full(project, 2, overlap=2, pool=pool)
+    mine = assignments.next_for(ana)
+    let_in = annotations.opened(ana, mine.pk)
+    members.remove_member(membership=ana.memberships.get(), by=rita)
+    save = factories.save_of(factories.labels([0]))
+
+    with pytest.raises(assignments.PlaceTaken):
+        annotations.submit(let_in, save, as_opened=True)
+    stored = annotations.save_draft(let_in, save, as_opened=True)
+
+    assert (stored.status, of(ana, round_)[0].slot) == ("draft", None)
+    assert annotations.opened(ana, mine.pk) is None
+
+
 def requests(pk):
     save = factories.save_of(factories.labels([0]))._asdict() | {"client": str(uuid4())}
     return {
