@@ -102,6 +102,20 @@ def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path
     assert f"In {into}: predictions.jsonl, labels.csv, 12 in documents/." in said
 
 
+def test_a_file_in_windows_1252_is_read_where_its_encoding_is_said(script, tmp_path):
+    script(lambda case: {"raw": case.messages[0].content, "requirements": [], "model": None})
+    old, into = tmp_path / "old.txt", tmp_path / "out"
+    old.write_bytes("Jörg: Für 5 €?\nBen: Ja.".encode("cp1252"))
+    with pytest.raises(CommandError, match="failed"):
+        run_pipeline(old, into=into)
+
+    run_pipeline(old, into=into, encoding="windows-1252", force=True)
+
+    (line,) = read(into / "predictions.jsonl")
+    assert line["output"]["raw"] == "Für 5 €?"
+    assert json.loads((into / "run.json").read_text())["how_read"]["encoding"] == "windows-1252"
+
+
 def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, release):
     path, into = tmp_path / "gold.jsonl", tmp_path / "out"
     path.write_text(

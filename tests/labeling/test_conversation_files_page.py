@@ -291,7 +291,9 @@ def test_what_machines_say_is_left_out_and_counted(lead):
     assert "Messages left out 3: empty, from the system or a tool" in shown
 
 
-@pytest.mark.parametrize("how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}'])
+@pytest.mark.parametrize(
+    "how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}', '{"encoding": "utf-7"}']
+)
 def test_choices_that_no_preview_made_are_refused(lead, how):
     answer = confirm(lead, upload(lead, native(talk("a"))), how=how)
 
@@ -313,5 +315,6 @@ def test_text_of_old_windows_programs_is_offered_to_be_read_and_then_stored(lead
     assert conversation.messages[0].content == "Grüße für 5 €"
 
 
-def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead):
-    assert "not UTF-8" not in text_of(upload(lead, native(talk("a"))))
+@pytest.mark.parametrize("line", [talk("a"), {"id": "a"}])
+def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead, line):
+    assert "not UTF-8" not in text_of(upload(lead, native(line)))

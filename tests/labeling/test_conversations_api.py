@@ -35,9 +35,20 @@ def test_files_are_read_as_the_command_reads_them(signed_in, project, rita):
     assert Event.objects.get(verb="conversations.imported").actor == rita
 
 
+def test_text_in_windows_1252_is_read_where_a_program_says_so(signed_in, project, rita):
+    old = ("old.txt", "Jörg: Für 5 €?\nBen: Ja.".encode("cp1252"))
+    client = signed_in(rita)
+    assert send(client, old).status_code == 400
+
+    assert send(client, old, encoding="windows-1252").status_code == 201
+
+    assert Conversation.objects.get().messages[0].content == "Für 5 €?"
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
+        ({"encoding": "utf-7"}, "encoding"),
         ({"format": "word"}, "format"),
         ({"columns": "text"}, "not a pair"),
         ({"columns": "mood=was"}, "a column cannot be the mood"),

@@ -93,6 +93,15 @@ def test_the_demo_conversations_can_be_imported():
     assert Conversation.objects.aggregate(n=Sum("n_messages")) == {"n": 215}
 
 
+def test_text_in_windows_1252_is_stored_where_its_encoding_is_said(write):
+    old = write("Jörg: Für 5 €?\nBen: Ja.".encode("cp1252"), name="old.txt")
+    refused(old, format="auto")
+
+    run(old, format="auto", encoding="windows-1252")
+
+    assert Conversation.objects.get().messages[0].content == "Für 5 €?"
+
+
 def test_a_second_import_changes_nothing(write):
     path = write(talk("a", split="dev"), talk("b"))
     run(path)

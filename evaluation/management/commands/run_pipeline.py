@@ -27,7 +27,7 @@ from labeling.domain.errors import FileFault, RuleError
 from labeling.domain.exchange.importing import Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats import conversations as formats
-from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MemoryCache, MiniLM
@@ -97,6 +97,12 @@ class Command(BaseCommand):
             help="who is the user and who the analyst: “Ana=analyst,*=user”",
         )
         parser.add_argument(
+            "--encoding",
+            choices=ENCODINGS,
+            default="",
+            help="of files that are not UTF-8, which are refused otherwise",
+        )
+        parser.add_argument(
             "--documents",
             nargs="*",
             choices=sorted(files.DOCUMENTS),
@@ -132,11 +138,13 @@ class Command(BaseCommand):
         gc.freeze()  # the collector, which each document calls, looks at what comes in only
         since = perf_counter()
         task = _task(options)
-        how = HowToRead.written(options["columns"], options["roles"])
+        how = HowToRead.written(*(options[name] for name in ("columns", "roles", "encoding")))
         read = [_entry_of(path) for path in options["files"]]
         model = _model(task, options)
         pipeline = _built(task, model)
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
+        if how.encoding:
+            how_read["encoding"] = how.encoding
         asked = folder.asked_report(task, pipeline, read, how_read)
         into = Folder(options["output_dir"])
         with into.alone():
