@@ -1,5 +1,7 @@
 // What every page shares: theme switch, menus, definition tooltips, scrollable tables.
 
+import { nameStack } from "./stacks.js";
+
 const root = document.documentElement;
 
 function currentTheme() {
@@ -100,27 +102,8 @@ function nameOf(box) {
   return (inside ?? above.at(-1))?.textContent?.trim().replace(/\s+/g, " ") || document.title;
 }
 
-// Lists that become blocks on a phone (components.css).
 function nameCells() {
-  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.stacks"))) {
-    const titles = [...(table.tHead?.rows[0]?.cells ?? [])].map(titleOf);
-    table.setAttribute("role", "table");
-    for (const part of [table.tHead, ...table.tBodies]) part?.setAttribute("role", "rowgroup");
-    for (const row of table.rows) {
-      row.setAttribute("role", "row");
-      for (const cell of row.cells) {
-        cell.setAttribute("role", cell.scope === "col" ? "columnheader" : cell.scope === "row" ? "rowheader" : "cell");
-        if (cell.tagName === "TD" && cell.colSpan === 1) cell.dataset.label = titles[cell.cellIndex] ?? "";
-      }
-    }
-  }
-}
-
-/** What is only for screen readers they have from the head. */
-function titleOf(cell) {
-  const seen = cell.cloneNode(true);
-  for (const hidden of seen.querySelectorAll(".visually-hidden, [aria-hidden], .tip")) hidden.remove();
-  return seen.textContent.trim();
+  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.stacks"))) nameStack(table);
 }
 
 const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));

@@ -4,6 +4,7 @@ import { drawValue } from "./details.js";
 import { el } from "./dom.js";
 import { LabelForm } from "./form.js";
 import { headingOf } from "./layers.js";
+import { nameStack } from "../stacks.js";
 import { t } from "./texts.js";
 
 /** @import { Cluster, ClusterHandlers } from "./types.d.ts" */
@@ -132,7 +133,8 @@ export class ClusterCard {
     const sides = [...cluster.sides, ...this.extraSides(), ...(cluster.others ?? [])];
     const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
-    const table = el("table", { class: "versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
+    const table = el("table", { class: "versions-table stacks" }, el("thead", {}, head), el("tbody", {}, ...rows));
+    nameStack(table);
     const scroll = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("Versions") }, table);
     return handlers.readOnly ? [scroll] : [scroll, this.actions()];
   }
@@ -149,8 +151,8 @@ export class ClusterCard {
   column(side, at) {
     const name = side.letter ? this.nameOf(side) : side.title;
     const cell = (...parts) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...parts);
-    if (side.perhaps) return cell(name, el("span", { class: "badge info" }, t("perhaps the same")));
-    if (!side.label) return cell(name, el("span", { class: "badge missing" }, t("missing")));
+    if (side.perhaps) return cell(name, " ", el("span", { class: "badge info" }, t("perhaps the same")));
+    if (!side.label) return cell(name, " ", el("span", { class: "badge missing" }, t("missing")));
     if (this.handlers.readOnly || !side.letter) return cell(name);
     const { chosen } = this.cluster;
     const isTaken = Boolean(chosen) && isSame(chosen, side.label);

@@ -62,6 +62,19 @@ def type_keys(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
+def test_on_a_phone_the_versions_of_a_field_are_below_its_name(
+    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
+    versions = page.locator(".cluster.current").get_by_role("group", name="Versions")
+
+    assert not versions.evaluate("box => box.scrollWidth > box.clientWidth")
+    title = versions.get_by_role("row").filter(has_text="Title")
+    expect(title.get_by_role("cell").nth(1)).to_have_attribute("data-label", "B")
+    expect(versions.get_by_role("button", name="Take the label of B")).to_be_in_viewport(ratio=1)
+
+
 def test_a_disputed_conversation_is_decided_by_keyboard_alone(
     page: Page, live_server: LiveServer, lead: User, disputed: Conversation
 ) -> None:
