@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -40,7 +41,8 @@ def content_of(case: CaseRun) -> GoldContent:
 def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
     schema = _event_schema(case.run_id) if layer.project_types else None
-    return case_of(case.item, Part(case.part, case.part_id), layer, schema)
+    shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
+    return replace(shown, repetition=case.repetition)
 
 
 def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSchema | None) -> Case:

@@ -49,6 +49,8 @@ class Case:
     """The event types to look for, each with its roles."""
     requirements: tuple[Mapping[str, Any], ...] | None = None
     """What inferred requirements and issues refer to; ``None``: it must be extracted first."""
+    repetition: int = 1
+    """Which try of the case: another one may draw another lot."""
 
 
 class Pipeline(Protocol):

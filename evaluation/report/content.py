@@ -18,10 +18,19 @@ from evaluation.models import Aggregate, GateResult, Run, Score
 from evaluation.report.cases import MOST_CASES, WorstCases, worst_cases
 from evaluation.services import looks
 from evaluation.services.judging import certificates
-from evaluation.services.run import candidates, exposures, gates, planning, primary_metrics, results
+from evaluation.services.run import (
+    candidates,
+    exposures,
+    gates,
+    planning,
+    primary_metrics,
+    repetitions,
+    results,
+)
 from evaluation.services.run.comparisons import Compared, compare_runs
 from evaluation.services.run.planning import Plan
 from evaluation.services.run.primary_metrics import Primary
+from evaluation.services.run.repetitions import Repetitions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.lint import KINDS
@@ -60,6 +69,8 @@ class Report:
     """What the gold can show; where two runs are compared, the comparison says it itself."""
     undefined: list[Undefined]
     slices: list[Breakdown]
+    repetitions: Repetitions | None
+    """What k tries of a case reach, where each was tried more than once."""
     worst: WorstCases
     gate: GateResult | None
     n_cases: int
@@ -104,6 +115,7 @@ def collect(
         planned=None if shows else planning.plan(run.release, split=run.split, size=run.spec.size),
         undefined=_undefined(run, layer, primary),
         slices=[table for row in rows for table in tables_in(row.detail)],
+        repetitions=repetitions.of_run(run, primary.metric) if run.repetitions > 1 else None,
         worst=worst_cases(run, primary.metric, n_cases, blind=blind),
         gate=gates.last_of(run),
         n_cases=run.n_cases,  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ from evaluation.services.run import chosen_baselines, conclusions, gates, planni
 from evaluation.services.run.chosen_baselines import ChoiceJson
 from evaluation.services.run.gates import GateRow
 from evaluation.services.run.primary_metrics import PrimaryJson
+from evaluation.services.run.repetitions import Repetitions
 from evaluation.views import present
 from evaluation.views.compared_case import Text
 from labeling.domain.facts import Fact, StoredFact
@@ -57,6 +58,23 @@ class UndefinedJson(TypedDict):
     reason: str | None
     code: str | None
     n: int
+
+
+class TriesJson(TypedDict):
+    """Each value is a mean over ``n`` cases, with the ends of its interval."""
+
+    k: int
+    best: dict[str, float | None]
+    worst: dict[str, float | None]
+    one_right: dict[str, float | None]
+    all_right: dict[str, float | None]
+    n: int
+
+
+class RepetitionsJson(TypedDict):
+    metric: str
+    right_at: float
+    rows: list[TriesJson]
 
 
 class UnitJson(TypedDict):
@@ -113,6 +131,8 @@ class ReportJson(TypedDict):
     gate: GateRow | None
     slices: list[Breakdown]
     """A reason is a sentence here, next to its code."""
+    repetitions: RepetitionsJson | None
+    """What k tries of a case reach; null where each was tried once."""
     worst_cases: list[CaseJson]
     n_below_best: int
     repeat: RepeatJson
@@ -155,6 +175,7 @@ def _document(report: Report) -> ReportJson:
         ],
         "gate": gates.as_json(report.gate) if report.gate else None,
         "slices": worded(report.slices, with_codes=True),
+        "repetitions": _repetitions(report.repetitions) if report.repetitions else None,
         "worst_cases": [_case(worst) for worst in report.worst.rows],
         "n_below_best": report.worst.n_below,
         "repeat": {
@@ -165,6 +186,21 @@ def _document(report: Report) -> ReportJson:
         "metrics": metrics,
         "provenance": whole,
     }
+
+
+def _repetitions(repeated: Repetitions) -> RepetitionsJson:
+    rows: list[TriesJson] = [
+        {
+            "k": row.k,
+            "best": row.best._asdict(),
+            "worst": row.worst._asdict(),
+            "one_right": row.one_right._asdict(),
+            "all_right": row.all_right._asdict(),
+            "n": row.n,
+        }
+        for row in repeated.rows
+    ]
+    return {"metric": repeated.metric.id, "right_at": repeated.right_at, "rows": rows}
 
 
 def _headline(row: Aggregate) -> HeadlineJson:

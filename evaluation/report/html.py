@@ -146,6 +146,8 @@ def context_of(report: Report) -> dict[str, Any]:
         "undefined": [(row.metric, words_of(row.reason), row.n) for row in report.undefined],
         "gate": [_check(check) for check in report.gate.checks] if report.gate else [],
         "slices": [present.slice_of(table) for table in report.slices],
+        "tries": present.reached_by_tries(report.repetitions) if report.repetitions else [],
+        "right_at": present.exact(report.repetitions.right_at) if report.repetitions else "",
         "cases": [_case(worst, report.primary.metric, columns) for worst in report.worst.rows],
         "ids": list(results.ids_report(run)),
         "model": bills.usage(budgets.spent(run.pk), budgets.served(run.pk))

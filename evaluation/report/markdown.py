@@ -65,6 +65,7 @@ def _lines(report: Report, address: str) -> Iterator[str]:
     yield ""
     yield from _figures(report)
     yield ""
+    yield from _repetitions(report)
     yield from _regressions(report)
     yield from _gate(report)
     yield from _limits(report)
@@ -95,6 +96,19 @@ def _figures(report: Report) -> Iterator[str]:
             row = by_metric[name]
             change = compared[name].comparison.difference if name in compared else None
             yield _table_row([*_cells(row), present.signed(change)])
+
+
+def _repetitions(report: Report) -> Iterator[str]:
+    if report.repetitions is None:
+        return
+    at = present.exact(report.repetitions.right_at)
+    yield f"{plain(report.primary.metric.title)} of k tries of a case; right is {at}:"
+    yield ""
+    yield "| k | Best of k | Worst of k | One of k right | All k right | Cases |"
+    yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
+    for row in present.reached_by_tries(report.repetitions):
+        yield _table_row(str(cell) for cell in row)
+    yield ""
 
 
 def _cells(row: Aggregate) -> list[str]:

@@ -13,10 +13,12 @@ from django.utils.formats import number_format
 
 from evaluation.layers import GoldLayer
 from evaluation.layers.breakdown import Breakdown
+from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Score
+from evaluation.services.run.repetitions import Reduced, Repetitions
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
@@ -66,6 +68,17 @@ class Floor(NamedTuple):
     name: str
     text: str
     interval: str
+    n: int
+
+
+class TriesRow(NamedTuple):
+    """What k tries reach, each with its interval for new conversations."""
+
+    k: int
+    best: str
+    worst: str
+    one_right: str
+    all_right: str
     n: int
 
 
@@ -242,6 +255,17 @@ def between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
 
 
+def reached_by_tries(repeated: Repetitions) -> list[TriesRow]:
+    return [
+        TriesRow(row.k, *(_reduced(value) for value in row[1:5]), row.n) for row in repeated.rows
+    ]
+
+
+def _reduced(value: Reduced) -> str:
+    ends = between(value.ci_low, value.ci_high)
+    return figure(value.mean) if ends == "–" else f"{figure(value.mean)} [{ends}]"
+
+
 def slice_of(table: Breakdown) -> ShownSlice:
     """Runs that were scored before have no intervals here."""
     return ShownSlice(
@@ -295,8 +319,10 @@ def grouped(layer: GoldLayer, rows: Sequence[SummaryRow]) -> list[MetricGroup]:
         MetricGroup(title, [by_id.pop(name) for name in names if name in by_id])
         for title, names in layer.groups
     ]
+    judged = [by_id.pop(name) for name in list(by_id) if name in JUDGED]
     rest = MetricGroup(_("Other") if groups else "", list(by_id.values()))
-    return [group for group in (*groups, rest) if group.rows]
+    answers = MetricGroup(_("Judged answers, 0 to 10"), judged)
+    return [group for group in (*groups, answers, rest) if group.rows]
 
 
 def _people(stored: Yardsticks) -> People | None:

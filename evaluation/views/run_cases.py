@@ -8,7 +8,8 @@ from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Concat
 from django.http import HttpRequest
 
 from evaluation.layers import gold_layer
@@ -160,7 +161,8 @@ def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
     """Gold that the reader must not see is not searched either: what fits would tell it."""
     in_json = json.dumps(text, ensure_ascii=False)[1:-1]
     in_gold = Q(item__canonical__icontains=in_json) & ~Q(item__conversation__in=blind)
-    return cases.filter(Q(item__item_id__icontains=text) | Q(part__icontains=text) | in_gold)
+    shown = cases.annotate(shown_id=Concat("item__item_id", Value(":"), "part_id"))
+    return shown.filter(Q(shown_id__icontains=text) | Q(part__icontains=text) | in_gold)
 
 
 def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:

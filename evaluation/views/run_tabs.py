@@ -192,7 +192,7 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
         ),
         "untraced": detail.get("untraced", {}),  # runs that were scored before have none
         "unscorable": detail["unscorable"],
-        "returned_mean": present.figure(detail["returned_mean"]),
+        "returned_mean": present.figure(detail["returned_mean"], 1),
     }
 
 

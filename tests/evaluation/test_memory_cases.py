@@ -42,6 +42,17 @@ def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
     assert "Rome" not in repr(seen)
 
 
+def test_a_question_is_found_by_its_id_as_it_is_shown(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    script(where_and_when)
+    page = finished(release=chat()).get_absolute_url()
+
+    cases = signed_in("noor").get(f"{page}?tab=cases&text=Chat_1:QA-002").context["cases"]
+
+    assert [row.case.case_id for row in cases] == ["Chat_1:QA-002"]
+
+
 def test_verbose_tells_question_evidence_and_figures(chat: Any, script: Any, finished: Any) -> None:
     script(where_and_when)
 

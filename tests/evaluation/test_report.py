@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -131,6 +132,36 @@ def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_
     assert not [tag for tag, _ in Tags(page).tags if tag == "a"]
     assert run.get_absolute_url() in page
     assert "6 results, 2 repetitions of each case" in page
+
+
+def test_reports_of_repeated_runs_say_what_k_tries_reach(finished: Any, script: Any) -> None:
+    tries: Counter[str] = Counter()
+
+    def behave(case: Any) -> Any:
+        """The first case is right once in two tries, the second always, the third never."""
+        tries[case.case_id] += 1
+        number = int(case.case_id[-1])
+        is_right = number == 1 or (number == 0 and tries[case.case_id] == 1)
+        return perfect(case) if is_right else {"requirements": [], "model": None}
+
+    script(behave)
+    run = finished(repetitions=2)
+
+    pages = {form: report(run.pk, "--format", form)[1] for form in ("html", "markdown", "json")}
+
+    # one try: (1/2 + 1 + 0) / 3; the best of two: (1 + 1 + 0) / 3; the worst of two: 1 / 3
+    tries_of = json.loads(pages["json"])["repetitions"]
+    assert (tries_of["metric"], tries_of["right_at"]) == ("requirement_f1", 1)
+    assert [row["k"] for row in tries_of["rows"]] == [1, 2]
+    assert [row["best"]["mean"] for row in tries_of["rows"]] == pytest.approx([1 / 2, 2 / 3])
+    assert [row["worst"]["mean"] for row in tries_of["rows"]] == pytest.approx([1 / 2, 1 / 3])
+    assert "What k tries of a case reach" in pages["html"]
+    assert "0.667 [" in pages["html"]
+    rows = [line for line in pages["markdown"].splitlines() if line.startswith("| 2 |")]
+    assert ["0.667 [" in row and "0.333 [" in row for row in rows] == [True]
+    once = finished()
+    assert json.loads(report(once.pk, "--format", "json")[1])["repetitions"] is None
+    assert "k tries" not in report(once.pk, "--format", "html")[1]
 
 
 def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(

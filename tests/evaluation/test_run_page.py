@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from xml.etree import ElementTree
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +20,8 @@ from django.utils import timezone
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, CaseRun, GateResult, Run
 from evaluation.services.run.baselines import baseline_of
+from evaluation.services.run.pace import pace_of
+from evaluation.services.work import steering
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
 from labeling.models import Membership
@@ -485,6 +488,45 @@ def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
     rows = text(noor.get(f"{url}?tab=cases"))
     assert f'id="case-{keys[9]}"' in rows
     assert 'id="case-rows"' not in told
+
+
+def test_a_run_with_repetitions_counts_results_while_it_runs_and_conversations_in_the_end(
+    launch: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    noor = signed_in("noor")
+    waiting = launch(repetitions=2)
+    alone = finished(release=make_release(1, name="alone"))
+
+    assert "0 of 6 results, 2 repetitions of each case" in text(
+        noor.get(waiting.get_absolute_url())
+    )
+    assert "1 case, 1 conversation</span>" in text(noor.get(alone.get_absolute_url()))
+
+
+def test_the_pace_of_a_resumed_run_leaves_out_the_pause(
+    make_release: Any,
+    launch: Any,
+    people: dict[str, User],
+    monkeypatch: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    run, now = launch(release=make_release(10, name="ten")), timezone.now()
+    keys = list(run.cases.values_list("pk", flat=True))
+    # three cases in the first minute, a pause of nine, and three in the last
+    for pk, minutes in zip(keys, (10, 9.5, 9, 1, 0.5, 0), strict=False):
+        ended = now + timedelta(minutes=10 - minutes)
+        run.cases.filter(pk=pk).update(state="done", output={}, finished_at=ended)
+    steering.pause(run, by=people["noor"])
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=8.9))
+    with django_capture_on_commit_callbacks(execute=True):
+        steering.resume(run, by=people["noor"])
+    run.refresh_from_db()
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=10))
+
+    pace = pace_of(run, left=4)
+
+    assert pace.per_second == pytest.approx(2 / 60)
+    assert pace.seconds_left == pytest.approx(120)
 
 
 def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:

@@ -287,6 +287,14 @@ def test_floors_draw_as_many_messages_as_the_run_returns(chat: Any) -> None:
     assert figures.yardsticks["floors"]["random"]["mean"] == figures.mean
 
 
+def test_repetitions_of_a_random_run_return_other_messages(chat: Any) -> None:
+    run = run_on(chat(), "random", config={"budget": 2}, repetitions=3)
+
+    outputs = [case.output["ranked"] for case in run.cases.filter(part_id="QA-001")]
+
+    assert len({tuple(ranked) for ranked in outputs}) == len(outputs) == 3
+
+
 def test_a_floor_that_breaks_is_reported_and_the_run_has_its_scores(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from labeling.services import clock
 LOOKED_AT = 20
 """The newest cases that have ended tell the pace, so that it follows a change of workers."""
 WITHIN = timedelta(minutes=30)
-"""Older ones are of another time: before a pause, or before all workers were gone."""
+"""Older ones are of another time: before all workers were gone."""
 ENOUGH = 3
 SHOWN = 8  # of the cases in work
 IN_WORK = 100
@@ -32,10 +32,14 @@ class Pace:
 
 
 def pace_of(run: Run, *, left: int) -> Pace:
-    """Three queries, however many cases there are."""
+    """Three queries, however many cases there are.
+
+    What ended before the run was resumed is left out, and the pause with it.
+    """
     now = clock.now()
+    since = max(now - WITHIN, run.woken_at) if run.woken_at else now - WITHIN
     cases = CaseRun.objects.filter(run=run)
-    recent = cases.filter(finished_at__gt=now - WITHIN).order_by("-finished_at")
+    recent = cases.filter(finished_at__gt=since).order_by("-finished_at")
     times = [at for (at,) in recent.values_list("finished_at")[:LOOKED_AT] if at is not None]
     per_second = None
     if len(times) >= ENOUGH:

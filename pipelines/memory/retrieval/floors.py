@@ -31,18 +31,21 @@ class RandomConfig(BudgetConfig):
 
 
 class Random:
-    """Draws messages at random; the same case always draws the same ones."""
+    """Draws messages at random; the same repetition of a case always draws the same ones."""
 
     name = "random"
-    version = "1"
+    version = "2"
 
     def __init__(self, config: RandomConfig) -> None:
         self._budget, self._seed = config.budget, config.seed
         self.config: Config = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
-        lot = f"{self._seed}\0{case.case_id}\0{case.question}".encode("utf-8", "replace")
-        seed = int.from_bytes(hashlib.sha256(lot).digest()[:8], "big")
+        lot = f"{self._seed}\0{case.case_id}\0{case.question}"
+        if case.repetition > 1:
+            lot += f"\0{case.repetition}"
+        digest = hashlib.sha256(lot.encode("utf-8", "replace")).digest()
+        seed = int.from_bytes(digest[:8], "big")
         order = np.random.default_rng(seed).permutation(len(case.messages))
         ranked = [int(at) for at in order]
         return answer_of(ranked[: self._budget], ranked=ranked)

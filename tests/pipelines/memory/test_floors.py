@@ -68,6 +68,18 @@ def test_random_draws_otherwise_for_another_seed_and_another_question() -> None:
     assert build("random", {}).run(replace(long, question="Who?"))["ranked"] != drawn
 
 
+def test_random_draws_otherwise_in_each_repetition_and_the_same_again() -> None:
+    long = replace(TALK, messages=TALK.messages * 40)
+
+    first, second, again = (
+        build("random", {}).run(replace(long, repetition=number))["ranked"] for number in (1, 2, 2)
+    )
+
+    assert first == build("random", {}).run(long)["ranked"]
+    assert first != second
+    assert second == again
+
+
 def test_lexical_returns_what_shares_words_within_its_budget_and_no_more() -> None:
     output = build("lexical", {"budget": 3}).run(TALK)
 

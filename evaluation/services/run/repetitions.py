@@ -1,0 +1,120 @@
+"""What several tries of each case say, from the stored scores: nothing is measured or kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from evaluation.metrics.metric import Metric, Value
+from evaluation.metrics.repetitions import all_of_k, highest_of_k, lowest_of_k, pass_at_k
+from evaluation.metrics.summary import summarize
+from evaluation.models import Run, Score
+from labeling.domain.facts import Fact
+
+EQUAL = 1e-9
+TOO_FEW = Fact("repetition.too_few")
+
+
+class Tries(NamedTuple):
+    """The defined values of one case, of all repetitions."""
+
+    case_id: str
+    conversation: int
+    values: list[float]
+
+
+class Reduced(NamedTuple):
+    """A mean over cases, with its interval for new conversations."""
+
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+class ReachedByTries(NamedTuple):
+    """What k tries of a case reach."""
+
+    k: int
+    best: Reduced
+    worst: Reduced
+    one_right: Reduced
+    all_right: Reduced
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repetitions:
+    """``right_at``: the value from which a try counts as right."""
+
+    metric: Metric
+    right_at: float
+    tries: list[Tries]
+    rows: list[ReachedByTries]
+
+    def right(self, case: Tries) -> int:
+        """How many tries of the case are right."""
+        if self.metric.direction == "higher":
+            return sum(value >= self.right_at - EQUAL for value in case.values)
+        return sum(value <= self.right_at + EQUAL for value in case.values)
+
+
+def best_value(metric: Metric) -> float:
+    return metric.upper if metric.direction == "higher" else metric.lower
+
+
+def of_run(run: Run, metric: Metric, *, right_at: float | None = None) -> Repetitions:
+    """A try is right from the metric's best value on, where nobody says another."""
+    at = best_value(metric) if right_at is None else right_at
+    repeated = Repetitions(metric, at, _tries(run, metric), [])
+    repeated.rows.extend(_row(repeated, k) for k in range(1, run.repetitions + 1))
+    return repeated
+
+
+def _tries(run: Run, metric: Metric) -> list[Tries]:
+    rows = Score.objects.filter(
+        case__run=run, metric=metric.id, metric_version=metric.version, value__isnull=False
+    ).order_by("case")
+    names = ("case__item", "case__part", "case__item__item_id", "case__part_id")
+    by_case: dict[tuple[int, str], Tries] = {}
+    for item, part, item_id, part_id, conversation, value in rows.values_list(
+        *names, "case__item__conversation", "value"
+    ):
+        case_id = f"{item_id}:{part_id}" if part else item_id
+        by_case.setdefault((item, part), Tries(case_id, conversation, [])).values.append(value)
+    return list(by_case.values())
+
+
+def _row(repeated: Repetitions, k: int) -> ReachedByTries:
+    metric, tries, right = repeated.metric, repeated.tries, repeated.right
+    best, worst = highest_of_k, lowest_of_k
+    if metric.direction == "lower":
+        best, worst = worst, best
+    scale = replace(metric, scope="case", compute=None)
+    share = Metric("share_of_tries", 1, frozenset(), "", "")
+
+    def of(reduced: Callable[[Tries], float | None], on: Metric) -> Reduced:
+        return _mean(tries, reduced, on)
+
+    return ReachedByTries(
+        k=k,
+        best=of(lambda case: best(case.values, k), scale),
+        worst=of(lambda case: worst(case.values, k), scale),
+        one_right=of(lambda case: pass_at_k(len(case.values), right(case), k), share),
+        all_right=of(lambda case: all_of_k(len(case.values), right(case), k), share),
+        n=sum(len(case.values) >= k for case in tries),
+    )
+
+
+def _mean(
+    tries: Sequence[Tries], reduced: Callable[[Tries], float | None], metric: Metric
+) -> Reduced:
+    """Over the cases, with the interval that every figure of a run has."""
+    values = [reduced(case) for case in tries]
+    summary = summarize(
+        metric,
+        [Value(value, None if value is not None else TOO_FEW) for value in values],
+        clusters=[case.conversation for case in tries],
+        failed=[False] * len(tries),  # a failed try has the worst value already
+    )
+    return Reduced(summary.mean, summary.ci_low, summary.ci_high)
