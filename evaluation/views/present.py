@@ -257,7 +257,15 @@ def between(low: float | None, high: float | None) -> str:
 
 def reached_by_tries(repeated: Repetitions) -> list[TriesRow]:
     return [
-        TriesRow(row.k, *(_reduced(value) for value in row[1:5]), row.n) for row in repeated.rows
+        TriesRow(
+            k=row.k,
+            best=_reduced(row.best),
+            worst=_reduced(row.worst),
+            one_right=_reduced(row.one_right),
+            all_right=_reduced(row.all_right),
+            n=row.n,
+        )
+        for row in repeated.rows
     ]
 
 
