@@ -2,11 +2,12 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
+    # first: an address is compared with one pattern after the other, and annotators wait for these
+    path("api/", include("labeling.api.urls")),
+    path("api/", include("evaluation.api.urls")),
     path("", include("labeling.urls")),
     path("", include("evaluation.urls")),
     path("admin/", admin.site.urls),
-    path("api/", include("labeling.api.urls")),
-    path("api/", include("evaluation.api.urls")),
 ]
 
 handler400 = "labeling.views.errors.bad_request"

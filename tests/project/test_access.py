@@ -527,3 +527,11 @@ def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(
                     written.append((name, method, answer.status_code))
 
     assert (opened, written) == ([], [])
+
+
+@pytest.mark.parametrize("path", ["/sign-in/", "/api/queue/", "/nothing/here/", "/healthz"])
+def test_every_answer_says_what_a_page_may_load(client: Client, path: str) -> None:
+    policy = client.get(path)["Content-Security-Policy"]
+
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
