@@ -134,7 +134,13 @@ def _waiting(discussion: Discussion) -> str:
 
 
 def of_lead(projects: Iterable[Project]) -> list[Need]:
-    lines = [line for standing in needs.standings(list(projects)) for line in of_project(standing)]
+    standings = needs.standings(list(projects))
+    lines = [line for standing in standings for line in of_project(standing)]
+    lines += [
+        _need(80, standing.project, _("Not set up yet"), _("Set it up"), "project")
+        for standing in standings
+        if not standing.has_rounds
+    ]
     return sorted(lines, key=lambda line: line.rank)
 
 

@@ -127,8 +127,16 @@ def test_the_most_urgent_comes_first_on_home(signed_in, ana, failed):
     assert "2 conversations wait for your labels." in page(signed_in(ana), "/")
 
 
-def test_home_says_honestly_that_nothing_waits(signed_in, rita, project):
-    assert "Nothing needs you now." in page(signed_in(rita), "/")
+def test_home_says_honestly_that_nothing_waits(signed_in, noor, project):
+    assert "Nothing needs you now." in page(signed_in(noor), "/")
+
+
+def test_home_leads_to_a_project_that_is_not_set_up(signed_in, rita, project):
+    (need,) = signed_in(rita).get("/").context["needs"]
+    assert (need.text, need.url) == ("Not set up yet", URL)
+
+    factories.open_calibration(project, 2)
+    assert "Not set up yet" not in shown_to(signed_in, rita)
 
 
 def test_the_overview_has_one_next_step_and_says_what_comes_then(signed_in, rita, noor, failed):
