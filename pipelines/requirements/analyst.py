@@ -50,10 +50,11 @@ class LocalAnalyst:
         self._config = config
         self._encoder = encoder
         self._deps = nodes.Deps(
-            encoder=encoder if config.merge_duplicates else None,
+            encoder=encoder,
             min_keep=config.min_keep,
             min_keep_quoted=config.min_keep_quoted,
             min_usable=config.min_usable,
+            merge=config.merge_duplicates,
             merge_above=config.merge_above,
         )
 

@@ -25,10 +25,11 @@ class LocalConfig(BaseModel):
         description="A clause is extracted when it is at least this likely to be a requirement.",
     )
     min_keep_quoted: float = Field(
-        default=1,
+        default=0.35,
         ge=0,
         le=1,
-        description="The same for a clause that can only be quoted; at 1 none is.",
+        description="What can only be quoted is at least this likely to be listed by a reader; "
+        "at 1 nothing is quoted.",
     )
     min_usable: float = Field(
         default=0.3,
@@ -38,7 +39,7 @@ class LocalConfig(BaseModel):
     )
     merge_duplicates: bool = Field(
         default=True,
-        description="Merge requirements that say the same; needs the encoder, so it is slower.",
+        description="Merge requirements that say the same.",
     )
     merge_above: float = Field(
         default=0.85, ge=0, le=1, description="Similarity above which two of them are merged."
@@ -51,10 +52,11 @@ class RequirementsLocal:
     def __init__(self, config: LocalConfig, encoder: Encoder | None) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._deps = nodes.Deps(
-            encoder=encoder if config.merge_duplicates else None,
+            encoder=encoder,
             min_keep=config.min_keep,
             min_keep_quoted=config.min_keep_quoted,
             min_usable=config.min_usable,
+            merge=config.merge_duplicates,
             merge_above=config.merge_above,
         )
 

@@ -1,4 +1,4 @@
-"""Fit the three small models of ``requirements-local`` and write ``weights.json``.
+"""Fit the four small models of ``requirements-local`` and write ``weights.json``.
 
     python -m pipelines.requirements.train \\
         --conversations fixtures/demo/conversations.jsonl \\
@@ -7,6 +7,9 @@
         [--confidence-only] [--read-before INTERVIEWS.jsonl] [--texts-only]
     python -m pipelines.requirements.train \\
         --verdicts fixtures/wordings/verdicts.jsonl --texts TEXTS.jsonl …
+    python -m pipelines.requirements.train --gold fixtures/wordings/gold.jsonl \\
+        --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl \\
+        --texts fixtures/wordings/talks.jsonl fixtures/demo/conversations.jsonl
 
 Only conversations of the split ``train`` are read, and none that is the same as one of the split
 ``test``. A conversation takes its labels from the first ``--gold`` file that has it. Of the
@@ -18,6 +21,9 @@ training. The command repeats to the byte.
 
 With ``--verdicts`` only the model is fitted that says how likely a reader keeps a wording. A
 verdict is of a wording, by its fingerprint; one that is not put out any more teaches nothing.
+
+With ``--gold`` and ``--texts`` only the model is fitted that says how likely a reader lists what
+is quoted: whatever of these talks is worded or quoted, and whether a label says the same.
 """
 
 from __future__ import annotations
@@ -44,16 +50,25 @@ from pipelines.requirements.extraction.features import (
     WEIGHTS,
 )
 from pipelines.requirements.extraction.state import Commitment, Context, ExtractionState, Unworded
-from pipelines.requirements.extraction.usable import USABLE, USABLE_NAMES, usable_features
+from pipelines.requirements.extraction.usable import (
+    LISTED,
+    LISTED_NAMES,
+    USABLE,
+    USABLE_NAMES,
+    listed_features,
+    usable_features,
+)
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
+from pipelines.requirements.text import content_words
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
 TRAINED, BELIEVED = "trained on ", "starting values from "
 JUDGED = "wordings judged from "
+QUOTED = "quotations from "
 CONFIDENCE = "confidence from "
 """Of interviews, whose words only the weights of confidence have read."""
-RIDGE = {KEEP: 3.0, MATCH: 3.0, USABLE: 1.0}
+RIDGE = {KEEP: 3.0, MATCH: 3.0, USABLE: 1.0, LISTED: 1.0}
 # What a feature is worth before any example is seen. Few conversations are labelled, and what
 # is rare in them (a wish taken back, small talk) must not be left to chance.
 BELIEFS = {
@@ -76,10 +91,13 @@ BELIEFS = {
     },
     # None of the four that the spoken talks of the tests give could be used.
     USABLE: {"a criterion of nothing named": -2.0},
+    LISTED: {},
 }  # fmt: skip
 NEAR = 0.35  # a clause less similar than this to a label of its message does not state it
 NEAREST = 0.12  # … and neither does one that much less similar than the best clause
 MATCHED_ABOVE = 0.85
+SAYS_THE_SAME = 0.5  # similarity to a label that cites a common message
+SHARED_WORDS = 0.6  # of the shorter of the two
 SYNONYMS = (
     {"user", "customer", "end-user", "client"},
     {"system", "application", "platform", "service"},
@@ -184,7 +202,7 @@ def words_of(requirement: Mapping[str, Any]) -> str:
 
 def train_usable(cases: Sequence[Case], verdicts: Mapping[str, Mapping[str, str]]) -> None:
     """Fit what says whether a reader keeps a wording; all that is likely enough is looked at."""
-    config = LocalConfig(merge_duplicates=False, min_keep=0.2)
+    config = LocalConfig(merge_duplicates=False, min_keep=0.2, min_keep_quoted=1)
     pipeline = RequirementsLocal(config, None)
     by_case = [
         [example for _, example in judged(case, verdicts[case.case_id], pipeline)]
@@ -195,6 +213,56 @@ def train_usable(cases: Sequence[Case], verdicts: Mapping[str, Mapping[str, str]
     stored = json.loads(WEIGHTS.read_text("utf-8"))
     _store({**stored, USABLE: _fitted(everything, USABLE_NAMES, USABLE)})
     print("\n".join(reliability(_left_out(by_case, USABLE_NAMES, USABLE))))
+
+
+def train_listed(cases: Sequence[Case], gold: Gold) -> None:
+    """Fit what says whether a reader lists what a wording or a quotation says."""
+    encoder = MiniLM()
+    config = LocalConfig(merge_duplicates=False, min_keep=0, min_keep_quoted=1)
+    pipeline = RequirementsLocal(config, None)
+    by_case = [listed(case, gold[case.case_id], pipeline, encoder) for case in cases]
+    everything = [example for one in by_case for example in one]
+    stored = json.loads(WEIGHTS.read_text("utf-8"))
+    _store({**stored, LISTED: _fitted(everything, LISTED_NAMES, LISTED)})
+    print("\n".join(reliability(_left_out(by_case, LISTED_NAMES, LISTED))))
+
+
+def listed(
+    case: Case,
+    gold: Sequence[Mapping[str, Any]],
+    pipeline: RequirementsLocal,
+    encoder: Encoder,
+) -> list[Example]:
+    """Each wording and quotation, and whether it says what a label of its messages says."""
+    state = pipeline.trace(case)
+    context = Context(case.domain, tuple(state["sentences"]))
+    said = [
+        (phrase, commitment)
+        for commitment in state["kept"]
+        if not isinstance(phrases := wording.phrases_of(commitment, context), Unworded)
+        for phrase in phrases
+    ]
+    if not said:
+        return []
+    vectors = encoder.encode([phrase.action for phrase, _ in said])
+    labels = [" ".join(filter(None, (one["action"], one["condition"]))) for one in gold]
+    wanted = encoder.encode(labels) if labels else np.zeros((0, vectors.shape[1]))
+    found = []
+    for (phrase, commitment), vector in zip(said, vectors, strict=True):
+        own = content_words(phrase.action)
+        right = any(
+            set(commitment.messages) & set(label["source_messages"])
+            and (near @ vector > SAYS_THE_SAME or _shares_words(own, content_words(text)))
+            for label, text, near in zip(gold, labels, wanted, strict=True)
+        )
+        values = listed_features(phrase, commitment, context, vector)
+        found.append(Example(values, bool(right)))
+    return found
+
+
+def _shares_words(one: Collection[str], other: Collection[str]) -> bool:
+    fewer = min(len(one), len(other))
+    return bool(fewer) and len(set(one) & set(other)) / fewer >= SHARED_WORDS
 
 
 def fit(examples: Sequence[Example], names: Sequence[str], *, model: str) -> dict[str, float]:
@@ -304,7 +372,7 @@ def train(cases: Sequence[Case], gold: Gold) -> None:
 def train_confidence(cases: Sequence[Case], gold: Gold) -> list[tuple[float, bool]]:
     """Fit confidence; what each requirement got from the weights that never saw its talk."""
     encoder = MiniLM()
-    pipeline = RequirementsLocal(LocalConfig(merge_duplicates=False), None)
+    pipeline = RequirementsLocal(LocalConfig(merge_duplicates=False, min_keep_quoted=1), None)
     by_case = [
         matches(case, gold[case.case_id], pipeline, encoder)
         for case in cases
@@ -395,6 +463,15 @@ def fit_usable(judged_wordings: Path, files: Sequence[Path]) -> None:
     trained_on.replace(WEIGHTS, texts, starting=JUDGED)
 
 
+def fit_listed(gold: Gold, files: Sequence[Path]) -> None:
+    cases = [case for path in files for case in read_cases(path) if case.case_id in gold]
+    train_listed(cases, gold)
+    texts = {
+        f"{QUOTED}{case.case_id}": [message.content for message in case.messages] for case in cases
+    }
+    trained_on.replace(WEIGHTS, texts, starting=QUOTED)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
     parser.add_argument("--conversations", type=Path)
@@ -409,8 +486,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.verdicts and options.texts:
         return fit_usable(options.verdicts, options.texts)
+    if options.gold and options.texts:
+        return fit_listed(read_gold(options.gold), options.texts)
     if not (options.conversations and options.gold):
-        parser.error("name --conversations and --gold, or --verdicts and --texts")
+        parser.error("name --conversations and --gold, or --texts and --verdicts or --gold")
     cases, gold = read_cases(options.conversations), read_gold(options.gold)
     if not (options.texts_only or options.confidence_only):
         train(cases, gold)

@@ -17,7 +17,12 @@ from pipelines.requirements.extraction.state import (
     ExtractionState,
     Unworded,
 )
-from pipelines.requirements.extraction.usable import USABLE, usable_features
+from pipelines.requirements.extraction.usable import (
+    LISTED,
+    USABLE,
+    listed_features,
+    usable_features,
+)
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words
@@ -38,6 +43,7 @@ class Deps:
     min_keep: float
     min_keep_quoted: float
     min_usable: float
+    merge: bool
     merge_above: float
 
 
@@ -127,18 +133,22 @@ def _is_worded(commitment: Commitment, drafts: Sequence[Requirement], context: C
 def _left_out(phrase: Phrase, commitment: Commitment, context: Context, deps: Deps) -> str:
     """Why a wording is left out; empty if it stays. What is only quoted has a separate bar."""
     if phrase.quoted:
-        return "only_quoted" if commitment.keep < deps.min_keep_quoted else ""
+        if deps.min_keep_quoted == 1:
+            return "only_quoted"
+        vector = deps.encoder.encode([phrase.action])[0] if deps.encoder else ()
+        chance = probability(LISTED, listed_features(phrase, commitment, context, vector))
+        return "only_quoted" if chance < deps.min_keep_quoted else ""
     chance = probability(USABLE, usable_features(phrase, commitment, context))
     return "hardly_usable" if chance < deps.min_usable else ""
 
 
 def finish(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Merge what says the same, and number the rest."""
-    merged = merge(state["drafts"], deps) if deps.encoder else state["drafts"]
+    merged = merge(state["drafts"], deps) if deps.merge else state["drafts"]
     numbered: list[Requirement] = [
         {"id": f"REQ-{at:03d}", **draft} for at, draft in enumerate(merged, start=1)
     ]
-    return {"requirements": with_conflicts(numbered, deps) if deps.encoder else numbered}
+    return {"requirements": with_conflicts(numbered, deps) if deps.merge else numbered}
 
 
 def with_conflicts(numbered: list[Requirement], deps: Deps) -> list[Requirement]:

@@ -41,6 +41,7 @@ def quotation(text: str, *, question: str = "", before: str = "") -> str:
     """The words in quotation marks, cut at a clause; with the question if they only answer it."""
     said = _matter(text).strip(" ,;:-–—")
     asked = _last_question(question)
+    asked = asked if tokens(asked) else ""
     short = len(tokens(said)) <= SHORT_ANSWER and not _stands_alone(said)
     if short and asked and len(tokens(asked)) + len(tokens(said)) <= MOST_WORDS:
         return f"“{asked}” – “{upper_first(said)}”"

@@ -1,13 +1,16 @@
-"""What speaks for and against a finished wording: would a reader keep it as it stands?
+"""What speaks for and against a finished wording: would a reader keep it as it stands? And of a
+quotation: would a reader list what it says?
 
 Few features, because few verdicts teach them: with thirty the model told usable wordings from
-others no better than chance in talks of a kind that it had not read.
+others no better than chance in talks of a kind that it had not read. What a sentence means helps
+with quotations, whose words are as they were said, and does not help with what was worded.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from pipelines.requirements.extraction.nounphrases import is_pronoun
 from pipelines.requirements.extraction.phrasing import Phrase
@@ -20,6 +23,10 @@ USABLE_NAMES = (
     "wanted", "accepted", "plain statement", "asked how it is", "in its own words", "short",
     "weaknesses", "a criterion of nothing named",
 )  # fmt: skip
+LISTED = "listed"
+DIMENSIONS = 384  # of the vector of a sentence
+_MEANING = tuple(f"meaning {at}" for at in range(DIMENSIONS))
+LISTED_NAMES = (*USABLE_NAMES, "quoted", "asked", *_MEANING)
 LONG = 24  # words
 CHOSEN = 0.75
 """How likely what is chosen by counts as wanted: its own estimate says nothing about its words."""
@@ -59,6 +66,16 @@ def usable_features(phrase: Phrase, commitment: Commitment, context: Context) ->
         "short": 0.0 if _is_rule(reading) else _shortness(phrase.action),
         "a criterion of nothing named": float(criterion is not None and criterion.noun == UNNAMED),
     }
+
+
+def listed_features(
+    phrase: Phrase, commitment: Commitment, context: Context, vector: Iterable[float]
+) -> dict[str, float]:
+    """``vector`` is that of the words of the phrase."""
+    meaning = zip(_MEANING, map(float, vector), strict=False)
+    own = usable_features(phrase, commitment, context)
+    own |= {"quoted": float(phrase.quoted), "asked": float(commitment.sentence.question)}
+    return own | dict(meaning)
 
 
 def _is_rule(reading: Reading) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pipelines.requirements.extraction import criteria_wording, measures, phrasing
 from pipelines.requirements.extraction.actors import resolve
@@ -10,6 +11,7 @@ from pipelines.requirements.extraction.built import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
 from pipelines.requirements.extraction.pronouns import neutral, with_names
+from pipelines.requirements.extraction.quoting import cut_short
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
@@ -50,7 +52,19 @@ def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unwor
         return Unworded("criterion") if flaw(named.action) else [named]
     said = said_of(commitment, context)
     phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
-    return Unworded(phrases) if isinstance(phrases, str) else phrases
+    if isinstance(phrases, str):
+        return Unworded(phrases)
+    return [_with_answer(phrase, commitment, context) for phrase in phrases]
+
+
+def _with_answer(phrase: Phrase, commitment: Commitment, context: Context) -> Phrase:
+    """A question that is quoted has its question mark, and the words that say yes to it."""
+    asked, answer = commitment.sentence, max(commitment.messages)
+    if not (phrase.quoted and asked.asked and asked.question and answer > asked.message):
+        return phrase
+    said = next((each.text for each in context.said if each.message == answer), "")
+    question = phrase.action.strip("“”").rstrip(".?! ")
+    return replace(phrase, action=f"“{question}?” – “{upper_first(cut_short(said))}”")
 
 
 def _criterion_phrase(criterion: Criterion, condition: str | None) -> Phrase:
