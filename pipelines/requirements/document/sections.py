@@ -48,6 +48,7 @@ MOST_MENTIONS = 8
 MOST_IN_SCOPE = 12  # titles of a priority
 ALIKE = 0.5
 """Share of the words of a decision that the requirement made of it has, too."""
+MORE_THAN_YES = 2  # words of an answer that are about something
 SYSTEM = "system"
 UNSURE_BELOW = 0.5
 JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
@@ -339,23 +340,33 @@ def _links(names: Sequence[str], findings: Findings) -> str:
 
 
 def _decisions(findings: Findings) -> str:
-    rows = dict.fromkeys(
-        (
+    """A requirement that was decided on more than once has one row, the last."""
+    rows: dict[object, tuple[str, ...]] = {}
+    for decision in findings.talk.decisions:
+        became = _became_of(decision, findings)
+        if decision.outcome == "accepted" and not (became and _says_more_than_yes(decision)):
+            continue  # the requirement cites the yes
+        outcome = OUTCOMES[talk.outcome_of(decision.outcome, decision.answer.text)]
+        row = (
             message_links([decision.answer.message]),
             _as_put(decision.text, decision.question),
-            _outcome(decision, findings),
+            f"{outcome}: {findings.link_to(became)}" if became else outcome,
             f"“{plain(shortened(decision.answer.text))}”",
         )
-        for decision in findings.talk.decisions
-    )
-    return table(("Message", "What was decided on", "Outcome", "In these words"), rows)
+        rows.pop(became or row, None)
+        rows[became or row] = row
+    return table(("Message", "What was decided on", "Outcome", "In these words"), rows.values())
 
 
-def _outcome(decision: Decision, findings: Findings) -> str:
-    """With the requirement that it became."""
-    outcome = OUTCOMES[talk.outcome_of(decision.outcome, decision.answer.text)]
+def _says_more_than_yes(decision: Decision) -> bool:
+    summed_up = decision.question is not None and "recap" in decision.question.acts
+    return not summed_up and len(content_words(decision.answer.text)) >= MORE_THAN_YES
+
+
+def _became_of(decision: Decision, findings: Findings) -> str:
+    """The requirement that was made of it, if any."""
     if decision.outcome not in ("accepted", "chosen"):
-        return outcome
+        return ""
     meant = content_words(decision.text)
     alike = {
         name_of(label): len(meant & _words(label)) / len(meant)
@@ -363,7 +374,7 @@ def _outcome(decision: Decision, findings: Findings) -> str:
         if meant and decision.answer.message in (label.get("source_messages") or [])
     }
     became = max(alike, key=lambda name: alike[name], default="")
-    return f"{outcome}: {findings.link_to(became)}" if alike.get(became, 0) >= ALIKE else outcome
+    return became if alike.get(became, 0) >= ALIKE else ""
 
 
 def _words(label: Requirement) -> frozenset[str] | set[str]:

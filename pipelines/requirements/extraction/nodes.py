@@ -106,6 +106,9 @@ def word(state: ExtractionState, deps: Deps) -> ExtractionState:
     unworded: Counter[str] = Counter()
     # What was answered in other words is worded where those words cannot be.
     context = _context_of(state)
+    outdated = [
+        one.sentence.text.rstrip(" .!").lower() for one in state["kept"] if one.state == "corrected"
+    ]
     for commitment in sorted(state["kept"], key=lambda one: one.in_other_words):
         if commitment.in_other_words and _is_worded(commitment, drafts, context):
             continue
@@ -115,6 +118,8 @@ def word(state: ExtractionState, deps: Deps) -> ExtractionState:
             continue
         for phrase in phrases:
             reason = _left_out(phrase, commitment, context, deps)
+            if phrase.quoted and any(old in phrase.action.lower() for old in outdated):
+                reason = "corrected"
             if reason:
                 unworded[reason] += 1
             else:

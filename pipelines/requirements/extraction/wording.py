@@ -29,7 +29,7 @@ MOST_CRITERIA = 5
 FUNCTIONAL = "functional"
 # From general to special; when two fit equally well, the more special one is taken.
 TYPES = (FUNCTIONAL, "non-functional", "interface", "data", "security", "constraint")
-TYPE_ENOUGH = 2  # words of a type, by weight
+TYPE_ENOUGH = 4  # words of a type, by weight: a sure one never decides alone
 _LED_UP_BY = re.compile(
     r"(?:^|[,.;:!?]\s+|\b(?:and|but|so|plus)\s+)(?P<words>(?:(?!(?:and|but|so|"
     r"plus)\b)[\w'-]+\s+){0,4})$",
@@ -111,7 +111,7 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
     return {
         "title": phrase.title,
         # Whatever somebody chooses by is something that can be searched for: a function.
-        "type": FUNCTIONAL if phrase.criterion else type_of(full),
+        "type": FUNCTIONAL if phrase.criterion else type_of(phrase.action),
         "actor": actor,
         "action": with_names(phrase.action, context.names),
         "quoted": phrase.quoted,

@@ -558,8 +558,11 @@ def test_what_was_refused_is_out_of_scope_and_in_the_appendix_with_its_message_a
     assert "customers pay online" in result["scope"].split("Out of scope")[1]
 
 
+IN_FULL = (*SPOKEN[:5], ("user", "Yes, because it hangs on the wall."), SPOKEN[6])
+
+
 def test_a_decision_leads_to_the_requirement_that_it_became():
-    talk = tuple(message(at, text, who) for at, (who, text) in enumerate(SPOKEN))
+    talk = tuple(message(at, text, who) for at, (who, text) in enumerate(IN_FULL))
     printed = stated(2, title="Printing", action="Print the list", condition="Every evening")
     labels = [stated(source_messages=[5]), printed | {"source_messages": [4, 5]}]
 
@@ -567,6 +570,30 @@ def test_a_decision_leads_to_the_requirement_that_it_became():
 
     assert "| Should the list be printed every evening? | agreed: [REQ-002](#req-002) |" in decided
     assert "| Should customers pay online? | not wanted |" in decided
+
+
+def test_a_mere_yes_is_no_decision_beside_its_requirement():
+    talk = tuple(message(at, text, who) for at, (who, text) in enumerate(SPOKEN))
+    printed = stated(2, title="Printing", action="Print the list", condition="Every evening")
+
+    decided = bodies([printed | {"source_messages": [4, 5]}], messages=talk)["decisions"]
+
+    assert "printed" not in decided
+    assert "| Should customers pay online? | not wanted |" in decided
+
+
+def test_a_requirement_that_was_decided_on_twice_has_the_last_row_alone():
+    again = (
+        ("analyst", "Should the list be printed every evening at six?"),
+        ("user", "Yes, six works for the baker."),
+    )
+    talk = tuple(message(at, text, who) for at, (who, text) in enumerate((*IN_FULL, *again)))
+    printed = stated(2, title="Printing", action="Print the list at six every evening")
+
+    decided = bodies([printed | {"source_messages": [4, 5, 7, 8]}], messages=talk)["decisions"]
+
+    assert decided.count("#req-002") == 1
+    assert "every evening at six" in decided
 
 
 def test_what_is_refused_for_now_is_put_off():
@@ -584,10 +611,7 @@ def test_what_is_refused_for_now_is_put_off():
 def test_a_decision_has_its_message_and_an_open_question_its_own():
     result = told()
 
-    assert (
-        "| [5](#message-5) | Should the list be printed every evening? | agreed |"
-        in (result["decisions"])
-    )
+    assert "| [3](#message-3) | Should customers pay online? | not wanted |" in result["decisions"]
     assert (
         "“How long should orders be kept?” ([6](#message-6)): not answered"
         in (result["open_questions"])
