@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -196,6 +197,19 @@ class Scripted:
 def perfect(case: Case) -> Output:
     number = int(case.case_id[-3:])
     return {"requirements": [requirement(number)], "model": None}
+
+
+def sometimes_right() -> Callable[[Case], Output]:
+    """The first case is right in its first try alone, the second always, the others never."""
+    tries: Counter[str] = Counter()
+
+    def behave(case: Case) -> Output:
+        tries[case.case_id] += 1
+        number = int(case.case_id[-1])
+        is_right = number == 1 or (number == 0 and tries[case.case_id] == 1)
+        return perfect(case) if is_right else {"requirements": [], "model": None}
+
+    return behave
 
 
 @pytest.fixture

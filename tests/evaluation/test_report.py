@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import re
-from collections import Counter
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -35,7 +34,7 @@ from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.services import blindness
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect, requirement, work
+from tests.evaluation.conftest import perfect, requirement, sometimes_right, work
 from tests.evaluation.launching import launch as launched
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -135,16 +134,7 @@ def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_
 
 
 def test_reports_of_repeated_runs_say_what_k_tries_reach(finished: Any, script: Any) -> None:
-    tries: Counter[str] = Counter()
-
-    def behave(case: Any) -> Any:
-        """The first case is right once in two tries, the second always, the third never."""
-        tries[case.case_id] += 1
-        number = int(case.case_id[-1])
-        is_right = number == 1 or (number == 0 and tries[case.case_id] == 1)
-        return perfect(case) if is_right else {"requirements": [], "model": None}
-
-    script(behave)
+    script(sometimes_right())
     run = finished(repetitions=2)
 
     pages = {form: report(run.pk, "--format", form)[1] for form in ("html", "markdown", "json")}

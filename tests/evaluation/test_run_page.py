@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -29,7 +28,7 @@ from labeling.services import health
 from labeling.words import words
 from pipelines.types import Case, Output
 from tests import factories
-from tests.evaluation.conftest import perfect
+from tests.evaluation.conftest import perfect, sometimes_right
 from tests.evaluation.screens import queries, text
 
 pytestmark = pytest.mark.django_db
@@ -302,16 +301,7 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
 def test_repetitions_are_read_as_best_worst_one_and_all_of_k(
     finished: Any, script: Any, signed_in: Any
 ) -> None:
-    tries: Counter[str] = Counter()
-
-    def behave(case: Any) -> Any:
-        """The first case is right once in three tries, the second always, the third never."""
-        tries[case.case_id] += 1
-        number = int(case.case_id[-1])
-        is_right = number == 1 or (number == 0 and tries[case.case_id] == 1)
-        return perfect(case) if is_right else {"requirements": [], "model": None}
-
-    script(behave)
+    script(sometimes_right())
     run = finished(repetitions=3)
     noor, url = signed_in("noor"), f"{run.get_absolute_url()}?tab=repetitions"
 
