@@ -37,6 +37,12 @@ def words(name: str) -> frozenset[str]:
 
 
 @cache
+def known_verbs() -> frozenset[str]:
+    """All verbs of the lists; what models were fitted with knows those of ``words`` alone."""
+    return words("verbs") | frozenset(load("grammar")["verbs"])
+
+
+@cache
 def mapping(file: str, name: str) -> dict[str, str]:
     return dict(load(file)[name])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from pipelines.requirements.lexicon import mapping, words
+from pipelines.requirements.lexicon import known_verbs, mapping, words
 
 # What is not text: control characters, halves of surrogate pairs, marks of width or direction.
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
@@ -163,6 +163,13 @@ def base(word: str) -> str | None:
     if low in mapping("words", "irregular"):
         return mapping("words", "irregular")[low]
     return next((stem for stem in _stems(low) if stem in verbs), None)
+
+
+@cache
+def any_base(word: str) -> str | None:
+    """The same of all verbs that are known; what models were fitted with is :func:`base`."""
+    stems = _stems(word.lower())
+    return base(word) or next((stem for stem in stems if stem in known_verbs()), None)
 
 
 def _stems(low: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from pipelines.requirements.extraction.actors import person
-from pipelines.requirements.lexicon import actors, load, mapping, words
+from pipelines.requirements.lexicon import actors, known_verbs, load, mapping, words
 from pipelines.requirements.text import base, singular
 
 LONGEST_SUBJECT = 9  # words
@@ -32,11 +32,6 @@ _LY_ADJECTIVES = frozenset({"daily", "weekly", "monthly", "yearly", "hourly", "e
 @cache
 def grammar(name: str) -> frozenset[str]:
     return frozenset(load("grammar")[name])
-
-
-@cache
-def known_verbs() -> frozenset[str]:
-    return words("verbs") | grammar("verbs")
 
 
 @cache

@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 from pipelines.requirements.labels import Requirement, field_text, name_of
 from pipelines.requirements.lexicon import words as listed
-from pipelines.requirements.text import base, content_words, plain, sentences, singular, tokens
+from pipelines.requirements.text import (
+    any_base,
+    base,
+    content_words,
+    plain,
+    sentences,
+    singular,
+    tokens,
+)
 from pipelines.requirements.validation.wording import pattern
 from pipelines.types import Message
 
@@ -215,7 +223,7 @@ def _fragment(text: str) -> tuple[int, int] | None:
     if _ends_inside(text, words[-1]) and len(words) > 1:
         return words[-1].span()
     first = words[0][0].lower()
-    verb = base(first) == first or _orders_later(text)
+    verb = _is_verb(first) or _orders_later(text)
     begins_inside = bool(pattern("leads_in").fullmatch(first))
     is_noun = bool(pattern("noun_endings").fullmatch(first)) or _is_plural(first)
     if not verb and (begins_inside or is_noun) and not _has_finite_verb([one[0] for one in words]):
@@ -262,9 +270,7 @@ def _orders_later(text: str) -> bool:
     """``For bakers, print the plan``."""
     later = (part.split() for part in text.split(",")[1:])
     return any(
-        len(part) > 1
-        and base(part[0].lower()) == part[0].lower()
-        and pattern("determiners").fullmatch(part[1].lower())
+        len(part) > 1 and _is_verb(part[0]) and pattern("determiners").fullmatch(part[1].lower())
         for part in later
     )
 
@@ -284,7 +290,7 @@ def _has_finite_verb(words: Sequence[str]) -> bool:
         if pattern("auxiliaries").fullmatch(low):
             return True
         before = words[at - 1].lower() if at else ""
-        known = base(low)
+        known = any_base(low)
         inflected = known is not None and known != low and not low.endswith("ing")
         if at and inflected and not pattern("determiners").fullmatch(before):
             return True
@@ -295,17 +301,21 @@ def _has_bare_verb(words: Sequence[str]) -> bool:
     """``Never print …``, ``the bakers print the …``."""
     first = words[0].lower()
     if first in ("never", "not", "only", "always", "also", "no") or first.endswith("ly"):
-        return any(base(word.lower()) == word.lower() for word in words[1:3])
+        return any(map(_is_verb, words[1:3]))
     return any(
-        base(verb.lower()) == verb.lower()
+        _is_verb(verb)
         and before.lower().endswith("s")
         and pattern("determiners").fullmatch(after.lower())
         for before, verb, after in zip(words, words[1:], words[2:], strict=False)
     )
 
 
+def _is_verb(word: str) -> bool:
+    return any_base(word) == word.lower()
+
+
 def _is_plural(word: str) -> bool:
-    return bool(re.fullmatch(r"\w{2,}[^s\Wui]s", word)) and base(word) is None
+    return bool(re.fullmatch(r"\w{2,}[^s\Wui]s", word)) and any_base(word) is None
 
 
 def _begins(name: str, text: str) -> tuple[int, int] | None:

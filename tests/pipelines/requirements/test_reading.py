@@ -70,6 +70,8 @@ def test_a_reader_stumbles(action, kind):
         "The oven sends a message when the bread is done",
         "Ship orders to the US",
         "Automatically update the prices",
+        "Automatically recalculate the prices",
+        "The oven recharges the lamp",
         "Scan a part",
         "Never offer anything that breaks the diet",
         "Ensure that there is a bin in each room",

@@ -176,6 +176,19 @@ def test_a_quoted_proposal_has_its_question_mark_and_the_yes_to_it() -> None:
     assert quoted["source_messages"] == [2, 3]
 
 
+def test_by_default_only_what_is_likely_listed_is_quoted() -> None:
+    """By the model the first sentence is .345 likely, the second .37."""
+    made = extract(
+        build("requirements-local", {}),
+        analyst("What do you need?"),
+        user("The keeper should, as soon as a dog is fed, not be asked once more."),
+        analyst("And what else?"),
+        user("Only those with a licence should be let near the big dogs."),
+    )
+
+    assert [(one["quoted"], one["source_messages"]) for one in made] == [(True, [3])]
+
+
 def test_a_sentence_that_was_put_right_is_not_quoted_before_another() -> None:
     config = {"min_keep_quoted": 0, "merge_duplicates": False}
     made = extract(
