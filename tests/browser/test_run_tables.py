@@ -13,10 +13,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
 from evaluation.services.run import execution
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
 from tests.evaluation import launching
-from tests.factories import make_people, make_release
+from tests.factories import make_people, make_project, make_release, make_talk, requirement
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,3 +74,36 @@ def test_the_fields_of_a_pair_are_all_shown_on_a_phone(
     expect(page.locator(".pair-table").first).to_contain_text("Akzeptanzkriterien")
 
     assert page.evaluate(CUT_OFF) == []
+
+
+LONG_NAME = "customer_relationship_management_export_of_the_northern_branch_2024"
+OVER_THE_EDGE = """() => [...document.querySelectorAll("main .table-wrap")]
+    .filter((one) => one.scrollWidth > one.clientWidth)
+    .map((one) => one.textContent.trim().slice(0, 40))"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_long_names_make_no_table_of_cases_scroll(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], width: int
+) -> None:
+    make_people()
+    project = make_project()
+    make_talk(
+        project, LONG_NAME, [Turn(role="user", content="We need to track orders.")], split="dev"
+    )
+    release = make_release(project, items=1, name="release")
+    run = launching.launch(release, pipeline="everything", requested_by=None, queue=False)
+    execution.work(run.pk, uuid4())
+    case = run.cases.get()
+    written = {"requirements": [requirement(1, title=LONG_NAME, actor=LONG_NAME)]}
+    run.cases.update(output=(case.output or {}) | written)
+    sign_in(User.objects.get(username="noor"))
+    page.set_viewport_size({"width": width, "height": 900})
+
+    page.goto(f"{live_server.url}{run.get_absolute_url()}?tab=cases")
+    expect(page.locator("#case-rows th")).to_have_text(LONG_NAME)
+    assert page.evaluate(OVER_THE_EDGE) == []
+
+    page.goto(live_server.url + case.get_absolute_url())
+    expect(page.locator(".pair-table").first).to_contain_text(LONG_NAME)
+    assert page.evaluate(OVER_THE_EDGE) == []
