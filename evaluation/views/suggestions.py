@@ -40,6 +40,8 @@ class Row(NamedTuple):
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     rows = [_row(asked) for asked in _requests(project)]
+    is_running = any(row.asked.finished_at is None for row in rows)
+    made = [] if is_running else suggestions.made(project)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
@@ -48,7 +50,8 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "layers": [LAYERS[name] for name in service.layers_for(project)],
         "wanted": requests.wanted(project).count(),
         "rows": rows,
-        "is_running": any(row.asked.finished_at is None for row in rows),
+        "is_running": is_running,
+        "made": [(each, LAYERS[each.layer].title) for each in made],
     }
     return render(request, "evaluation/suggestions.html", context)
 

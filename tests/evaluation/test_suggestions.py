@@ -284,6 +284,27 @@ def test_a_lead_asks_on_the_page_and_sees_how_far_it_is(
     assert "Ask for suggestions" not in page
 
 
+def test_the_page_counts_what_came_from_a_trial(
+    project: Project, full: Any, signed_in: SignIn
+) -> None:
+    for conversation in project.conversations.all()[:2]:
+        Suggestion.objects.create(
+            conversation=conversation,
+            layer="extraction",
+            pipeline="requirements-agent",
+            pipeline_version="2+tried",
+            payload={},
+        )
+
+    response = signed_in("rita").get(reverse("suggestions", args=[project.slug]))
+
+    (made,) = seen.made(project)
+    assert made == ("extraction", "requirements-agent", "2+tried", 2)
+    page = response.content.decode()
+    assert "Nothing asked for yet" in page
+    assert "2+tried" in page
+
+
 def test_a_wrong_wish_on_the_page_says_what_to_do(project, full, signed_in):
     ask_url = reverse("suggestions-ask", args=[project.slug])
     page = signed_in("rita").post(ask_url, {"pipeline": "nothing"}, follow=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import Suggested, claims, verified
@@ -91,6 +91,23 @@ def shown(assignment: Assignment) -> list[Suggestion]:
     for suggestion in _of(assignment).order_by("-pk"):
         newest.setdefault(suggestion.layer, suggestion)
     return [newest[layer] for layer in assignment.round.project.layers if layer in newest]
+
+
+class Made(NamedTuple):
+    """How many conversations one version of a pipeline has suggested something for."""
+
+    layer: str
+    pipeline: str
+    version: str
+    conversations: int
+
+
+def made(project: Project) -> list[Made]:
+    """Whoever asked for them: requests and trials."""
+    of_project = Suggestion.objects.filter(conversation__project=project)
+    named = of_project.values_list("layer", "pipeline", "pipeline_version")
+    counted = named.annotate(Count("pk")).order_by("pipeline", "pipeline_version", "layer")
+    return [Made(*row) for row in counted]
 
 
 def _of(assignment: Assignment) -> QuerySet[Suggestion]:
