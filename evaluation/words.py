@@ -391,6 +391,9 @@ JUDGES: dict[str, Text] = {
     "gate.no_interval": _(
         "the drop is too large, and with fewer than two conversations chance cannot be ruled out"
     ),
+    "gate.may_be_chance": _(
+        "larger than the limit on these conversations; for new ones chance cannot be ruled out"
+    ),
     "gate.not_measured": _("the run has no such figure: score it again"),
     "gate.metric_not_installed": _("the package that this metric came from is not installed"),
     "gate.undefined": _("undefined: {reason}"),

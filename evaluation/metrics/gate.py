@@ -29,6 +29,7 @@ TOLERANCE = 1e-9
 
 NO_SHARED_CASE = Fact("gate.no_shared_case")
 NO_INTERVAL = Fact("gate.no_interval")
+MAY_BE_CHANCE = Fact("gate.may_be_chance")
 NO_CERTIFICATE = Fact("certificate.none")
 
 
@@ -60,8 +61,8 @@ class Check:
     """One threshold, or one comparison with the baseline, and what came of it.
 
     ``value`` is the run's figure; of a drift it is the drop, above 0 when the run is worse, with
-    the interval of the paired difference turned the same way. ``reason`` says why it failed; a
-    check that passed has none.
+    the interval of the paired difference turned the same way. ``reason`` says why it failed, or
+    why it passed beyond its limit.
     """
 
     metric: str
@@ -137,15 +138,16 @@ def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_dr
     sign = -1 if metric.direction == "higher" else 1
     drop = None if comparison.difference is None else _times(sign, comparison.difference)
     low, high = _turned(comparison, sign)
-    reason = _why_drifted(drop, verdict, max_drop, has_interval=low is not None)
+    failed = _why_drifted(drop, verdict, max_drop, has_interval=low is not None)
+    over = drop is not None and drop > max_drop + TOLERANCE
     return Check(
         metric=metric.id,
         kind="drift",
-        passed=not reason,
+        passed=not failed,
         value=drop,
         limit=max_drop,
         direction=metric.direction,
-        reason=reason,
+        reason=failed or (MAY_BE_CHANCE if over else None),
         ci_low=low,
         ci_high=high,
         verdict=verdict,

@@ -217,7 +217,9 @@ def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
     assert CaseRun.objects.filter(run=run, attempts=0).count() == 3
 
 
-def test_a_run_is_not_continued_by_another_version(launch: Any, script: Any) -> None:
+def test_a_run_is_not_continued_by_another_version(
+    launch: Any, script: Any, signed_in: Any
+) -> None:
     pipeline = script(perfect)
     run = launch()
     Run.objects.filter(pk=run.pk).update(pipeline_version="0.9")
@@ -226,6 +228,9 @@ def test_a_run_is_not_continued_by_another_version(launch: Any, script: Any) -> 
 
     assert "version 0.9" in in_english(run.failure)
     assert pipeline.seen == []
+    notice = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    notice = notice.partition("could not be carried out")[2].partition("</form>")[0]
+    assert "Run again" in notice  # trying again would fail again
 
 
 def test_a_paused_run_stops_before_the_next_case_and_goes_on_when_resumed(

@@ -8,6 +8,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -18,7 +19,9 @@ from evaluation.services.run import comparisons, gold_changes, suspects
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256
-from labeling.models import Dispute, GoldItem, GoldRelease
+from labeling.models import Dispute, GoldItem, GoldRelease, Look
+from labeling.services.gold import looks
+from labeling.services.gold.looks import Sight
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.conftest import requirement, work
@@ -161,6 +164,29 @@ def test_carrying_to_test_gold_is_a_look_at_it(
     assert look is not None
     assert (look.n_items, look.user) == (1, people["noor"])
     assert carried.reason == "The last check."
+
+
+def test_a_person_who_carries_to_test_gold_by_the_page_is_asked_why(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    script(where_and_when)
+    run = finished(release=chat(split="test"), split="test", reason="The last check.")
+    newer, client = corrected(run.release, evidence), signed_in("rita")
+    looks.state(
+        User.objects.get(username="rita"),
+        [run.release],
+        Sight(Look.Purpose.RESULTS, Look.Subject.RUN, str(run.pk)),
+        "To read it.",
+    )
+    carry = reverse("run-carry", args=[run.pk])
+
+    asked = client.post(carry, {"gold": str(newer)})
+
+    assert f"Score run {run.pk} on chat@2" in text_of(asked)
+    assert 'name="reason"' in asked.content.decode()
+    assert not Run.objects.filter(carried_from=run).exists()
+    client.post(carry, {"gold": str(newer), "reason": "The gold was corrected."})
+    assert Run.objects.get(carried_from=run).reason == "The gold was corrected."
 
 
 def test_a_run_is_carried_by_page_and_by_command(signed_in: Any, run: Run) -> None:

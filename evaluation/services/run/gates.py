@@ -151,7 +151,7 @@ def _check_as_json(check: StoredCheck) -> Mapping[str, Any]:
 
 
 def reason_of(check: StoredCheck) -> Fact | None:
-    """Why a check of a stored result did not pass."""
+    """Why a check of a stored result did not pass, or passed beyond its limit."""
     return Fact.from_json(check["reason"]) if check["reason"] else None
 
 
