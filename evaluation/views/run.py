@@ -125,8 +125,8 @@ def run_carry(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         release = gold.find(request.POST.get("gold", ""), among=visible)
         carried = carrying.carry(run, release, reason=reason, by=request.user)
-    except looks.ReasonMissing as error:
-        context = {"run": run, "gold": str(release), "why": words(error.fact)}
+    except looks.ReasonMissing:
+        context = {"run": run, "gold": str(release)}
         return render(request, "evaluation/run_carry.html", context)
     except RuleError as error:
         messages.error(request, words(error.fact))
