@@ -575,10 +575,11 @@ def _entry(label: Requirement, findings: Findings) -> str:
 
 
 def _headline(label: Requirement) -> str:
-    """The title, unless it is only the beginning of the quotation below it."""
+    """A title that is only the beginning of the quotation below it is not said twice."""
     title = plain(label.get("title"))
-    rank = f"({_rank(label)})"
-    return rank if label.get("quoted") and title.startswith("“") else f"**{title}** {rank}"
+    if label.get("quoted") and title.startswith("“"):
+        title = "Quotation"
+    return f"**{title}** ({_rank(label)})"
 
 
 def _rank(label: Requirement) -> str:

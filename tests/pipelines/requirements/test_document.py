@@ -657,6 +657,7 @@ def test_what_is_only_quoted_follows_what_is_worded():
 
     assert sections["functional"].index("### REQ-002") < sections["functional"].index("### REQ-001")
     assert "**“It must stay”**" not in sections["functional"]  # the quotation itself is below
+    assert "**Quotation** (" in sections["functional"]
     assert "1 statement in the words of the talk: [REQ-001](#req-001)" in sections["scope"]
 
 
