@@ -109,7 +109,7 @@ function nameCells() {
 const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
 
 function markScrollable() {
-  for (const box of document.querySelectorAll(".table-wrap, .summary-wrap, pre")) {
+  for (const box of document.querySelectorAll(".table-wrap, pre")) {
     mark(box);
     sizes.observe(box);
   }
