@@ -47,8 +47,8 @@ class Start:
 
     @property
     def may_open(self) -> bool:
-        """Whether a round would hand something out to somebody."""
-        return bool(self.unplanned and self.guideline and self.annotators)
+        """Whether a calibration round has something to hand out, and enough people who agree."""
+        return bool(self.unplanned and self.guideline and self.has_people)
 
     @property
     def is_waited_for(self) -> bool:

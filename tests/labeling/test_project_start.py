@@ -78,6 +78,8 @@ def test_the_step_of_the_people_is_done_when_two_have_joined(signed_in, empty, r
     client.post(f"{URL}guidelines/start/")
     client.post(f"{URL}invitations/people/", {"people": "ana, new", "role": "annotator"})
     before = client.get(f"{URL}start/").content.decode()
+    assert "Open the calibration round" not in before  # one cannot agree, and would be refused
+    assert "Opens when two annotators have joined" in before
     assert 'hx-select-oob="#start-done,#step-people"' in before
     assert ("2 of 4 steps done" in before, 'id="step-people" class="done"' in before) == (
         True,
@@ -87,6 +89,7 @@ def test_the_step_of_the_people_is_done_when_two_have_joined(signed_in, empty, r
     members.add_member(project=empty, username="ben", role="annotator", by=rita)
 
     after = client.get(f"{URL}start/").content.decode()
+    assert "Open the calibration round" in after
     assert ("3 of 4 steps done" in after, 'id="step-people" class="done"' in after) == (True, True)
 
 
