@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -114,6 +116,18 @@ def test_the_history_asks_the_same_number_of_queries_for_any_number_of_runs(
         launch()
 
     assert queries(noor, reverse("runs")) == few
+
+
+def test_figures_of_a_list_are_found_by_their_runs_alone(finished: Any, signed_in: Any) -> None:
+    """In the order of the runs, SQLite reads all figures once for each run if it knows few."""
+    finished(pipeline="nothing"), finished(pipeline="everything")
+    noor = signed_in("noor")
+    for name in ("runs", "experiments"):
+        with CaptureQueriesContext(connection) as asked:
+            assert noor.get(reverse(name)).status_code == 200
+        figures = [q["sql"] for q in asked if 'FROM "evaluation_aggregate"' in q["sql"]]
+        assert figures
+        assert [sql for sql in figures if 'ORDER BY "evaluation_run"' in sql] == []
 
 
 def measured(run: Run, mean: float | None) -> Run:
