@@ -17,7 +17,8 @@ gold was frozen at least twice (``--releases``) while people worked. Then it kee
 and the worker reported, and says where.
 
 Somebody is removed from when the lead's request is answered, for only then it is certain that the
-removal is stored, until the lead asks for them back. What was sent before may be stored later.
+removal is stored, until the lead asks for them back. What was sent before may be stored later, and
+what is answered after that may have waited until they were back.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True)
         self.user, self.slug, self.calibrates = user, slug, calibrates
         self.accepted: list[int] = []
-        self.stored: list[float] = []  # when what was accepted had been sent
+        self.stored: list[tuple[float, float]] = []  # when what was accepted was sent and answered
         self.told: Counter[str] = Counter()
         self.errors: list[str] = []
         self.took: list[float] = []
@@ -119,10 +120,11 @@ class Client(threading.Thread):
         """The reply; None where the request was refused as it should be."""
         started = time.perf_counter()
         status, reply = self._browser.send(method, path, body)
-        self.took.append(time.perf_counter() - started)
+        answered = time.perf_counter()
+        self.took.append(answered - started)
         if status == 200:
             if path.startswith("/api/annotations/"):
-                self.stored.append(started)
+                self.stored.append((started, answered))
             return reply
         code = (reply or {}).get("code", "")
         if code in REFUSALS:
@@ -406,14 +408,14 @@ class Day:
         return during.count(), lines
 
     def _saves_while_away(self) -> int:
-        """What was accepted though it was sent between the answer to a removal and the return."""
+        """What was accepted between the answer to a removal and the lead's asking for a return."""
         absences = [*self.absences, *((user, since, inf) for user, since in self.away.items())]
         return sum(
-            since < sent < until
+            since < sent and answered < until
             for user, since, until in absences
             for client in self.clients
             if client.user == user
-            for sent in client.stored
+            for sent, answered in client.stored
         )
 
     def _not_in(self) -> list[str]:
