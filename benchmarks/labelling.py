@@ -193,7 +193,7 @@ def milliseconds_to_take(people: list[Any]) -> float:
 
 @contextmanager
 def worker(folder: str) -> Iterator[int]:
-    from config.serve import worker_command
+    from config.serve import SECONDS_TO_STOP, worker_command
 
     log = log_of("worker", folder)
     with log.open("wb") as output:
@@ -212,7 +212,11 @@ def worker(folder: str) -> Iterator[int]:
         yield process.pid
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:  # what it is at may take minutes, as for ``assay serve``
+            process.kill()
+            process.wait()
 
 
 def web_processes() -> list[int]:
