@@ -72,7 +72,7 @@ class Aggregate(models.Model):
 
     class Meta:
         verbose_name, verbose_name_plural = _("figure"), _("figures")
-        ordering = ["run", "pk"]
+        ordering = ["-run_id", "pk"]  # as runs are, without reading them
         constraints = [
             models.UniqueConstraint(
                 name="aggregate_once", fields=["run", "metric", "metric_version"]

@@ -215,13 +215,12 @@ def _rows(
 def _light(runs: Any) -> Any:
     """With what a row shows and nothing heavy."""
     shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail", "yardsticks")
-    # By run, as they are otherwise, SQLite reads all figures of all runs while it has counted few.
     documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
     return (
         runs.select_related("release", "requested_by", "note")
         .with_synthetic()
         .defer("spec", *documents)
-        .prefetch_related(Prefetch("aggregates", shown.order_by("pk")), "tags")
+        .prefetch_related(Prefetch("aggregates", shown), "tags")
     )
 
 

@@ -81,7 +81,7 @@ class _Measured(NamedTuple):
 def timeline(runs: RunQuerySet, reader: Any) -> Timeline | None:
     """Of the newest finished runs whose figures the reader may see; None with fewer than two."""
     documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
-    light = Aggregate.objects.defer("detail", "yardsticks").order_by("pk")
+    light = Aggregate.objects.defer("detail", "yardsticks")
     newest = runs.select_related("release").defer("spec", "config", *documents).order_by("-pk")
     newest = newest.annotate(n_first=number_of_cases("pk"))
     loaded = list(newest.prefetch_related(Prefetch("aggregates", light))[:MOST_RUNS])

@@ -47,7 +47,7 @@ class Start:
 
     @property
     def may_open(self) -> bool:
-        """Whether a calibration round has something to hand out, and enough people who agree."""
+        """Whether a calibration round has something to hand out, and enough people to agree."""
         return bool(self.unplanned and self.guideline and self.has_people)
 
     @property

@@ -42,7 +42,7 @@ function take(fresh) {
     const old = byId(part.id);
     if (old) update(old, part);
   }
-  document.dispatchEvent(new Event("assay:exchanged")); // what the page has written of its own goes with the old parts
+  document.dispatchEvent(new Event("assay:exchanged")); // what scripts had added to the old parts is gone
   document.title = fresh.title;
   announce(progress.dataset.said);
 }

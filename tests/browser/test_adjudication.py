@@ -73,7 +73,7 @@ def test_on_a_phone_the_versions_of_a_field_are_below_its_name(
     assert not versions.evaluate("box => box.scrollWidth > box.clientWidth")
     title = versions.get_by_role("row").filter(has_text="Title")
     expect(title.get_by_role("cell").nth(1)).to_have_attribute("data-label", re.compile(r"^B\b"))
-    takes = versions.get_by_role("button", name="Take the label of")  # of whoever sees one thing
+    takes = versions.get_by_role("button", name="Take the label of")
     expect(takes.last).to_be_in_viewport(ratio=1)
 
 

@@ -119,7 +119,7 @@ def test_the_history_asks_the_same_number_of_queries_for_any_number_of_runs(
 
 
 def test_figures_of_a_list_are_found_by_their_runs_alone(finished: Any, signed_in: Any) -> None:
-    """In the order of the runs, SQLite reads all figures once for each run if it knows few."""
+    """Joined with the runs, SQLite reads all figures once for each run while it has counted few."""
     finished(pipeline="nothing"), finished(pipeline="everything")
     noor = signed_in("noor")
     for name in ("runs", "experiments"):

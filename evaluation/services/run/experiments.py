@@ -89,7 +89,7 @@ def rows(
     """
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     light = Aggregate.objects.filter(metric__in=shown).defer("detail", "yardsticks")
-    figures = Prefetch("aggregates", light.order_by("pk"))
+    figures = Prefetch("aggregates", light)
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")
     runs_shown = finished.defer("release__header", "release__agreement", "release__left_out")
     loaded = list(runs_shown.with_synthetic().prefetch_related(figures))

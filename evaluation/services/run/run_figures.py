@@ -37,7 +37,7 @@ def of_runs(runs: Sequence[Run], reader: Any) -> list[RunFigure]:
     )
     rows = {
         (row.run_id, row.metric, row.metric_version): row
-        for row in aggregates.defer("detail", "yardsticks").order_by()
+        for row in aggregates.defer("detail", "yardsticks")
     }
     return [
         RunFigure(translated(metric.title), gettext("sealed: say why on its page"))
@@ -104,8 +104,9 @@ def rows(runs: QuerySet[Run], reader: Any) -> Iterator[FigureRow]:
     chosen: list[Any] = list(runs.select_related("release").defer("spec", "release__header"))
     sealed = looks.sealed_among(reader, chosen)
     figures: dict[int, list[Aggregate]] = {}
-    stored = Aggregate.objects.filter(run__in=[run.pk for run in chosen]).order_by("pk")
-    for row in stored.defer("detail", "yardsticks"):
+    for row in Aggregate.objects.filter(run__in=[run.pk for run in chosen]).defer(
+        "detail", "yardsticks"
+    ):
         if row.metric in METRICS and METRICS[row.metric].version == row.metric_version:
             figures.setdefault(row.run_id, []).append(row)
     for run in chosen:

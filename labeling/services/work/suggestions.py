@@ -103,7 +103,7 @@ class Made(NamedTuple):
 
 
 def made(project: Project) -> list[Made]:
-    """Whoever asked for them: requests and trials."""
+    """Asked for by a person, or taken over from a trial."""
     of_project = Suggestion.objects.filter(conversation__project=project)
     named = of_project.values_list("layer", "pipeline", "pipeline_version")
     counted = named.annotate(Count("pk")).order_by("pipeline", "pipeline_version", "layer")
