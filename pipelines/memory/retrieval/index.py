@@ -115,7 +115,7 @@ def _alike(method: str, evidence: Evidence) -> Floats:
 def _ranking(scores: Floats, likely: Floats, limit: int | None) -> Ranking:
     order = np.argsort(-scores, kind="stable")[:limit]
     return Ranking(
-        indexes=tuple(int(at) for at in order),
-        scores=tuple(float(scores[at]) for at in order),
-        probabilities=tuple(float(likely[at]) for at in order),
+        indexes=tuple(order.tolist()),
+        scores=tuple(scores[order].tolist()),
+        probabilities=tuple(likely[order].tolist()),
     )
