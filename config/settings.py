@@ -155,8 +155,7 @@ TEMPLATES = [
 ]
 
 SQLITE_OPTIONS = {
-    # Seconds to wait for other writers. They are served in no order: of sixteen threads that wrote
-    # all the time on a busy machine, one waited for more than 20 (decision 48).
+    # Seconds to wait for other writers, which are served in no order (decision 48).
     "timeout": 40,
     "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns writer fails at once
     # REPLACE deletes a row; only with recursive triggers do the guards of deletes see it
@@ -170,6 +169,7 @@ if _database["ENGINE"].endswith("sqlite3"):
     if Path(_database["NAME"]).parent == DATA_DIR:
         Path(_database["NAME"]).touch(mode=private_files.FILE)  # its log takes the same rights
         private_files.close(DATA_DIR, Path(_database["NAME"]).name)
+    _database["ENGINE"] = "config.sqlite3"
     _database["OPTIONS"] = SQLITE_OPTIONS
     # Opening it for each request costs as much as saving an answer: functions, pragmas, the schema.
     _database["CONN_MAX_AGE"] = 60
