@@ -29,7 +29,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from types import FrameType
@@ -37,6 +37,7 @@ from typing import Any
 
 LARGEST = 4
 PAGES = 300
+STEPS = ("migrate", "collectstatic", "seed_demo")
 SUBJECTS = (  # what comes before others, and a pattern of file and function
     ("loading modules", 4, r"<frozen importlib"),
     ("commit", 3, r"db/backends/base/base\.py \w*commit"),
@@ -48,10 +49,10 @@ SUBJECTS = (  # what comes before others, and a pattern of file and function
     ("REST framework", 1, r"rest_framework|labeling/api/"),
     ("compressing files", 1, r"whitenoise/(compress|storage)|gzip|brotli"),
     ("files", 1, r"core/files|contrib/staticfiles|config/assets|http/multipartparser"),
-    ("middleware, sign-in", 1, r"middleware|contrib/(auth|sessions|messages)|whitenoise/"),
+    ("middleware and sign-in", 1, r"middleware|contrib/(auth|sessions|messages)|whitenoise/"),
     ("JSON", 1, r"/json/|orjson"),
     ("words", 1, r"utils/translation|gettext"),
-    ("request and answer", 1, r"django/|/email/|/http/"),
+    ("request and answer", 1, r"django/(http|core|views|urls|conf)/|/email/|/http/"),
     ("matching", 1, r"domain/matching|scipy/optimize"),
     ("encoder", 1, r"torch|transformers|tokenizers|pipelines/encoder|domain/encoding"),
 )
@@ -71,6 +72,7 @@ class Profile:
     """Processor seconds by subject of what runs inside ``with``, in the main thread."""
 
     running: Profile | None = None
+    collecting = False
 
     def __init__(self, per: float = 1) -> None:
         self.parts: Counter[str] = Counter()
@@ -85,10 +87,15 @@ class Profile:
         Profile.running = None
         self._rest = time.process_time() - self._last  # is counted with the next look
 
-    def look(self, frame: FrameType | None, part: str = "") -> None:
+    @classmethod
+    def look(cls, _number: int, frame: FrameType | None) -> None:
         """What was used since the last look goes to one subject, the encoder by who calls it."""
-        used, found = time.process_time() - self._last, (-1, part)
-        while frame is not None and not part:
+        if not (self := cls.running):
+            return
+        used, found = time.process_time() - self._last, (-1, "other")
+        if cls.collecting:
+            frame, found = None, (1, "garbage collector")
+        while frame is not None:
             here = subject(frame.f_code.co_filename, frame.f_code.co_name)
             if here[0] > found[0]:
                 found = here
@@ -98,27 +105,22 @@ class Profile:
         self.parts[found[1]] += used
         self._last = time.process_time()
 
-
-def watch() -> None:
-    """A look each millisecond, whatever has begun when, and at the garbage collector's turns."""
-
-    def look(_number: int, frame: FrameType | None) -> None:
-        if Profile.running:
-            Profile.running.look(frame)
-
-    def collected(phase: str, _info: dict[str, int]) -> None:
-        if Profile.running:
-            part = "garbage collector" if phase == "stop" else ""
-            Profile.running.look(sys._getframe(1), part)
-
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
-    gc.callbacks.append(collected)
+    @classmethod
+    def collect(cls, phase: str, _info: dict[str, int]) -> None:
+        cls.look(0, sys._getframe())
+        cls.collecting = phase == "start"
 
 
 # --- the work, in the checkout that is the working directory --------------------------------------
 
 Figures = Iterator[tuple[str, Profile]]
+
+
+def once(name: str, work: Callable[[], object], per: float = 1) -> tuple[str, Profile]:
+    profile = Profile(per)
+    with profile:
+        work()
+    return name, profile
 
 
 class Person:
@@ -154,21 +156,21 @@ class Person:
         return text
 
 
-def starting(folder: Path) -> Figures:
-    yield "start: loading", (loading := Profile())
-    with loading:
+def starting(_folder: Path) -> Figures:
+    def load() -> None:
         import django
 
         django.setup()
         from django.urls import get_resolver
 
         _ = get_resolver().url_patterns
+
+    yield once("start: loading", load)
     from django.core.management import call_command
 
-    for name, command in (("migrate", "migrate"), ("static files", "collectstatic")):
-        yield f"start: {name}", (profile := Profile())
-        with profile:
-            call_command(command, interactive=False, verbosity=0)
+    for command in STEPS:
+        work = partial(call_command, command, verbosity=0, stdout=StringIO())
+        yield once(f"start: {command}", work)
 
 
 def labelling(folder: Path) -> Figures:
@@ -194,16 +196,16 @@ def labelling(folder: Path) -> Figures:
         Membership.objects.create(project=project, user=ana, role="annotator")
     person, lead, file = Person("ana"), Person("lead"), folder.parent / "talks.jsonl"
 
-    yield "import by page", (profile := Profile())
-    path, form = "/projects/a/conversations/import", {"format": "native", "split": ""}
+    profile, path = Profile(), "/projects/a/conversations/import"
+    form = {"format": "native", "split": ""}
     upload = SimpleUploadedFile("talks.jsonl", file.read_bytes())
     page = lead.call(profile, "POST", f"{path}/preview/", file=upload, **form)
     field = re.search(rb'<input[^>]*name="upload"[^>]*value="([^"]*)"', page)
     assert field, page
     lead.call(profile, "POST", f"{path}/store/", upload=field[1].decode(), **form)
-    yield "import by command", (profile := Profile())
-    with profile:
-        call_command("import_conversations", str(file), project="b", stdout=StringIO())
+    yield "import by page", profile
+    import_ = partial(call_command, "import_conversations", str(file), project="b")
+    yield once("import by command", lambda: import_(stdout=StringIO()))
 
     rows = list(by_page.conversations.order_by("external_id"))
     for pool, chosen in ((False, rows[:PAGES]), (True, rows[PAGES:])):
@@ -230,12 +232,10 @@ def labelling(folder: Path) -> Figures:
     call_command("import_labels", *labels, "--reason", "benchmark", stdout=StringIO())
     first, *others = by_command.conversations.values_list("pk", flat=True)
     merges.merge(by_command, ruler=ruler, among=[first])  # loads the encoder
-    yield "merging a conversation", (profile := Profile(len(others)))
-    with profile:
-        merges.merge(by_command, ruler=ruler)
-    yield "agreement of a round", (profile := Profile())
-    with profile:
-        measurements.measure(Round.objects.get(project=by_command), ruler=ruler)
+    merge = partial(merges.merge, by_command, ruler=ruler)
+    yield once("merging a conversation", merge, len(others))
+    round_ = Round.objects.get(project=by_command)
+    yield once("agreement of a round", lambda: measurements.measure(round_, ruler=ruler))
     profile = Profile()
     lead.call(profile, "GET", "/projects/b/labels/export/native/")
     yield "export of whole answers", profile
@@ -247,12 +247,9 @@ def releasing(folder: Path) -> Figures:
     gold.build(str(folder), len((folder.parent / "talks.jsonl").read_bytes().splitlines()))
     from django.core.management import call_command
 
-    yield "freeze", (profile := Profile())
-    with profile:
-        call_command("freeze_gold", "--project", "many", stdout=StringIO())
-    yield "verify", (profile := Profile())
-    with profile:
-        call_command("verify_gold", "many@1", stdout=StringIO())
+    command = partial(call_command, stdout=StringIO())
+    yield once("freeze", lambda: command("freeze_gold", "--project", "many"))
+    yield once("verify", lambda: command("verify_gold", "many@1"))
 
 
 def remembering(folder: Path) -> Figures:
@@ -276,17 +273,17 @@ def remembering(folder: Path) -> Figures:
     ]
     rows = Timed()
     talks = Talks(encoder, rows_for=lambda case: rows)
-    yield "index of a chat", (profile := Profile())
-    with profile:
+
+    def index() -> None:
         build_layers(messages, encoder=encoder, rows=rows, config=LayersConfig())
         talks(cases[0])
+
+    yield once("index of a chat", index)
     for mode in ("oneshot", "agent"):
         pipeline = Memory(MemoryConfig(mode=mode), open_talk=talks, model=None)
-        pipeline.run(cases[0])
-        yield f"question, {mode}", (profile := Profile(len(cases)))
-        for case in cases:
-            with profile:
-                pipeline.run(case)
+        pipeline.run(cases[0])  # loads what is loaded once
+        ask = partial(map, pipeline.run, cases)
+        yield once(f"question, {mode}", lambda ask=ask: list(ask()), len(cases))
 
 
 GROUPS: dict[str, Callable[[Path], Figures]] = {
@@ -302,8 +299,10 @@ def measure(group: str, folder: Path) -> None:
     os.environ |= {"ASSAY_DATA_DIR": str(folder), "ASSAY_ENV_FILE": os.devnull, "DATABASE_URL": ""}
     os.environ |= {"ASSAY_LOG_LEVEL": "WARNING", "DJANGO_SETTINGS_MODULE": "config.settings"}
     sys.path[:0] = [str(Path.cwd()), str(Path.cwd() / "benchmarks")]
-    watch()
-    figures = list(GROUPS[group](folder))  # whatever is yielded has been measured at the end
+    signal.signal(signal.SIGALRM, Profile.look)
+    gc.callbacks.append(Profile.collect)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)  # whatever has begun when
+    figures = list(GROUPS[group](folder))
     signal.setitimer(signal.ITIMER_REAL, 0)
     for name, profile in figures:
         parts = {part: 1000 * used / profile.per for part, used in profile.parts.items()}
@@ -353,19 +352,20 @@ def main() -> None:
 
 def run(checkout: Path, group: str, shared: Path) -> Iterator[tuple[str, Parts]]:
     with tempfile.TemporaryDirectory(dir=shared) as folder:
-        if group == "start":
-            yield "fresh start", {"all processes": served(checkout, Path(folder) / "served")}
         command = [str(checkout / ".venv/bin/python"), __file__, "--measure", group, folder]
         said = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, text=True, check=True)
-        for line in said.stdout.splitlines():
-            yield tuple(json.loads(line))
+        figures: dict[str, Parts] = dict(map(json.loads, said.stdout.splitlines()))
+        if group == "start":
+            steps = {step: sum(figures[f"start: {step}"].values()) for step in STEPS[:2]}
+            rest = served(checkout, Path(folder) / "served") - sum(steps.values())
+            yield "fresh start", {**steps, "loading and serving": rest}
+        yield from figures.items()
 
 
 def served(checkout: Path, folder: Path) -> float:
-    """What all processes of the server have used until they are at rest."""
+    """What all processes have used three seconds after the first page is served."""
     from benchmarks.peers import machine
     from benchmarks.peers.client import answers
-    from benchmarks.peers.measuring import Meter
     from benchmarks.product import free_port
 
     folder.mkdir()
@@ -382,7 +382,7 @@ def served(checkout: Path, folder: Path) -> float:
     )
     while not answers(port, "/healthz"):
         time.sleep(0.05)
-    Meter().settle()
+    time.sleep(3)  # the worker is loaded meanwhile
     used = machine.cpu_seconds() - before
     machine.end([server])
     return 1000 * used
@@ -396,8 +396,10 @@ def version(checkout: Path) -> str:
 def cell(rounds: list[Parts]) -> str:
     """The total, and its largest parts, of the round in the middle."""
     parts = sorted(rounds, key=lambda each: sum(each.values()))[len(rounds) // 2]
-    largest = sorted(parts, key=lambda name: -parts[name])[:LARGEST]
-    return f"{shown(sum(parts.values()))}: " + ", ".join(f"{p} {shown(parts[p])}" for p in largest)
+    total = sum(parts.values())
+    largest = sorted((part for part in parts if parts[part] > total / 50), key=parts.get)
+    shares = [f"{part} {shown(parts[part])}" for part in largest[: -LARGEST - 1 : -1]]
+    return f"{shown(total)}: {', '.join(shares)}"
 
 
 def shown(milliseconds: float) -> str:
