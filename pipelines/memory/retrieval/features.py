@@ -296,7 +296,7 @@ def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]
 
 def _days(evidence: Evidence) -> dict[str, Floats]:
     days, known = evidence.asked.days, evidence.views.days
-    near = np.array([float(days.hold(day, slack=1)) for day in known] if days else [])
+    near = np.array([float(days is not None and days.hold(day, slack=1)) for day in known])
     if days is None or not near.any():  # it names no day, or a day before or after the conversation
         names = ("dated", "on the day", "near the day", "on the day × fused")
         return dict.fromkeys(names, np.zeros(evidence.size))
