@@ -65,4 +65,4 @@ class EvaluationConfig(AppConfig):
         run_metrics.register()
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
-        checks.register(_refused_plugins)
+        checks.register(_refused_plugins, "plugins")

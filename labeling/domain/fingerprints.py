@@ -39,9 +39,9 @@ KEY_BITS = 27
 ASKED_VALUES = 32
 KEPT_WORDS = 1 << 16
 AT_ONCE = 1 << 15  # words
+HASH_BYTES = 8
 
 Words32 = NDArray[np.uint32]
-Words64 = NDArray[np.uint64]
 
 # Scripts that put no blank between words: pairs of characters stand in for words.
 _UNSPACED = (
@@ -102,19 +102,18 @@ class Fingerprint:
         return cls.from_bytes(base64.b64decode(text, validate=True))
 
     @property
-    def keys(self) -> list[int]:
+    def keys(self) -> Words32:
         """The lowest values: what an index of many conversations holds of this one."""
         return self._lowest(KEY_VALUES)
 
     @property
-    def asked(self) -> list[int]:
+    def asked(self) -> Words32:
         """The values to ask such an index for: some are among the keys of any same conversation."""
         return self._lowest(ASKED_VALUES)
 
-    def _lowest(self, least: int) -> list[int]:
+    def _lowest(self, least: int) -> Words32:
         below = int(self.values.searchsorted(_BELOW_KEYS))
-        lowest: list[int] = self.values[: max(least, below)].tolist()
-        return lowest
+        return self.values[: max(least, below)]
 
 
 def fingerprint(texts: Iterable[str]) -> Fingerprint:
@@ -138,24 +137,26 @@ def fingerprint(texts: Iterable[str]) -> Fingerprint:
 def fingerprints(conversations: Iterable[Iterable[str]]) -> list[Fingerprint]:
     """Those of many conversations in one go, which is four times faster for short ones."""
     computed: list[Fingerprint] = []
-    waiting: list[Words64] = []
-    words = 0
+    waiting: list[bytes] = []
+    characters = 0
     for texts in conversations:
         waiting.append(_hashes(_words("\n".join(texts))))
-        words += len(waiting[-1])
-        if words >= AT_ONCE:
+        characters += len(waiting[-1])
+        if characters >= AT_ONCE * HASH_BYTES:
             computed += map(_sampled, _runs(waiting))
-            waiting, words = [], 0
+            waiting, characters = [], 0
     return computed + list(map(_sampled, _runs(waiting)))
 
 
 def _sampled(runs: Words32) -> Fingerprint:
-    if len(runs) < LEAST_SHARED_RUNS:
+    number = len(runs)
+    if number < LEAST_SHARED_RUNS:
         return Fingerprint(0, runs[:0])
     density = 0
-    while density < LEAST_DENSITY and _number_below(runs, density) > ALL_UP_TO:
+    while density < LEAST_DENSITY and number > ALL_UP_TO:
         density += 1
-    return Fingerprint(density, runs[: _number_below(runs, density)])
+        number = _number_below(runs, density)
+    return Fingerprint(density, runs[:number])
 
 
 def _number_below(values: Words32, density: int) -> int:
@@ -192,13 +193,13 @@ def _below(sketch: Fingerprint, density: int) -> Words32:
     return sketch.values[: _number_below(sketch.values, density)]
 
 
-def _hashes(words: list[bytes]) -> Words64:
-    return np.fromiter(map(_HASHES.__getitem__, words), np.uint64, len(words))
+def _hashes(words: list[bytes]) -> bytes:
+    return b"".join(map(_HASHES.__getitem__, words))
 
 
-def _runs(conversations: Sequence[Words64]) -> list[Words32]:
+def _runs(conversations: Sequence[bytes]) -> list[Words32]:
     """Of each, a sorted hash of 32 bits for each different run of words."""
-    words = np.concatenate(conversations) if conversations else np.empty(0, np.uint64)
+    words = np.frombuffer(b"".join(conversations), ">u8").astype(np.uint64)
     total = max(len(words) - WORDS + 1, 0)
     mixed = np.zeros(total, np.uint64)
     for start in range(WORDS):
@@ -207,7 +208,7 @@ def _runs(conversations: Sequence[Words64]) -> list[Words32]:
     values = (mixed >> np.uint64(32)).astype(np.uint32)
     runs, end = [], 0
     for of_one in conversations:
-        start, end = end, end + len(of_one)
+        start, end = end, end + len(of_one) // HASH_BYTES
         runs.append(_different(values[start : max(end - WORDS + 1, start)]))
     return runs
 
@@ -232,13 +233,13 @@ def _words(text: str) -> list[bytes]:
     return [word.encode("utf-8", "replace") for word in words]
 
 
-class _Hashes(dict[bytes, int]):
+class _Hashes(dict[bytes, bytes]):
     """The hash of each word, computed once; of the most recent ones, so that it stays small."""
 
-    def __missing__(self, word: bytes) -> int:
+    def __missing__(self, word: bytes) -> bytes:
         if len(self) >= KEPT_WORDS:
             self.clear()
-        self[word] = value = int.from_bytes(hashlib.blake2b(word, digest_size=8).digest())
+        self[word] = value = hashlib.blake2b(word, digest_size=HASH_BYTES).digest()
         return value
 
 

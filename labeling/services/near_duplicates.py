@@ -71,7 +71,7 @@ def find(
     ``without`` leaves one conversation out for each. What a draft hides is left out before
     anything is cut off, unless it is the draft ``drafted``.
     """
-    asked = [sketch.asked for sketch in prints]
+    asked: list[list[int]] = [sketch.asked.tolist() for sketch in prints]
     holders = _holders({value for values in asked for value in values}, _shown(drafted))
     candidates = []
     for position, values in enumerate(asked):
@@ -164,7 +164,7 @@ def store(prints: Collection[tuple[int, Fingerprint]]) -> None:
     In one order, so that two who store the same wait for each other instead of both.
     """
     prints = sorted(prints, key=itemgetter(0))
-    keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys)
+    keys = (f"({value},{int(pk)})" for pk, each in prints for value in each.keys.tolist())
     with connection.cursor() as cursor:
         cursor.executemany(
             f"INSERT INTO {ConversationFingerprint._meta.db_table} (conversation_id, sketch)"
@@ -184,7 +184,7 @@ def forget(conversations: Collection[int]) -> None:
     keys = [
         (value, pk)
         for pk, sketch in rows.values_list("pk", "sketch")
-        for value in Fingerprint.from_bytes(bytes(sketch)).keys
+        for value in Fingerprint.from_bytes(bytes(sketch)).keys.tolist()
     ]
     table = FingerprintKey._meta.db_table
     with connection.cursor() as cursor:  # the index of keys begins with the value

@@ -348,10 +348,9 @@ def test_long_conversations_are_staged_before_there_are_many(write, monkeypatch)
     staged: list[int] = []
     add = conversations.Staged.add
 
-    def counted(self: Any, entries: Any) -> None:
-        rows = list(entries)
-        staged.append(len(rows))
-        add(self, rows)
+    def counted(self: Any, entries: Any, sketches: Any) -> None:
+        staged.append(len(sketches))
+        add(self, entries, sketches)
 
     monkeypatch.setattr(conversations.Staged, "add", counted)
     run(write(*[talk(str(i), text="x" * 600) for i in range(5)]))

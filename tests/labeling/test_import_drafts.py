@@ -27,7 +27,7 @@ from labeling.models import (
     Transcript,
 )
 from labeling.services import keys, near_duplicates
-from labeling.services.exchange import conversations, drafts, gold_files, gold_imports
+from labeling.services.exchange import bulk, conversations, drafts, gold_files, gold_imports
 from labeling.services.gold import lint, publishing
 from tests import factories
 from tests.concurrency import closing
@@ -107,7 +107,7 @@ def kill(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         with monkeypatch.context() as patch:
             patch.setattr(on, name, second_time)
-            for module, limit in ((drafts, "ROWS"), (publishing, "ROWS")):
+            for module, limit in ((drafts, "ROWS"), (drafts, "SORTED"), (publishing, "ROWS")):
                 patch.setattr(module, limit, 1)
             patch.setattr(drafts, "can_tidy_up", lambda kind: False)
             patch.setattr(gold_imports, "can_tidy_up", lambda kind: False)
@@ -118,7 +118,7 @@ def kill(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_an_import_that_is_killed_leaves_nothing_to_be_seen_and_is_swept(kill: Any) -> None:
-    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+    kill(drafts.Draft, "_insert_keys", lambda: load("a", "b", "c"))
 
     assert seen() == (0, 0, 0, 0)
     assert not ConversationState.objects.exists()
@@ -152,7 +152,7 @@ def test_gold_that_is_killed_leaves_neither_items_nor_conversations(kill: Any) -
 
 def test_the_sweep_removes_nothing_of_another_project(kill: Any) -> None:
     """A row that came under a key of the draft in another way."""
-    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+    kill(drafts.Draft, "_insert_keys", lambda: load("a", "b", "c"))
     other = factories.make_project("other")
     last = ConversationDraft.objects.get().last
     Conversation.with_drafts.create(pk=last, project=other, external_id="theirs", n_messages=0)
@@ -167,7 +167,7 @@ def test_the_sweep_removes_nothing_of_another_project(kill: Any) -> None:
 
 
 def test_nothing_is_published_before_its_project(kill: Any) -> None:
-    kill(near_duplicates, "store", lambda: load("a", "b", "c"))
+    kill(drafts.Draft, "_insert_keys", lambda: load("a", "b", "c"))
     with pytest.raises(IntegrityError, match="published with their project"), transaction.atomic():
         ConversationDraft.objects.all().delete()
     assert not Conversation.objects.exists()
@@ -281,6 +281,7 @@ def test_nothing_is_computed_in_a_transaction_and_none_takes_many_rows(
     """So whoever saves waits for some rows of an import, however large it is."""
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(drafts, "ROWS", 2)
+    monkeypatch.setattr(drafts, "KEYS", 2)
     monkeypatch.setattr(publishing, "ROWS", 2)
     computed: set[str] = set()
     stored: list[int] = []
@@ -304,11 +305,20 @@ def test_nothing_is_computed_in_a_transaction_and_none_takes_many_rows(
         (lint.Linter, "findings"),
     ):
         outside(on, name)
-    for on, name in ((near_duplicates, "store"), (GoldItem.objects, "bulk_create")):
-        real = getattr(on, name)
-        monkeypatch.setattr(
-            on, name, lambda rows, real=real: (stored.append(len(rows)), real(rows))[1]
-        )
+    insert, create = bulk.insert, GoldItem.objects.bulk_create
+
+    def counted(model: Any, rows: Any, **options: Any) -> None:
+        rows = list(rows)
+        if model is FingerprintKey:
+            assert len(rows) <= drafts.KEYS
+        elif model is Conversation:
+            stored.append(len(rows))
+        insert(model, rows, **options)
+
+    monkeypatch.setattr(bulk, "insert", counted)
+    monkeypatch.setattr(
+        GoldItem.objects, "bulk_create", lambda rows: (stored.append(len(rows)), create(rows))[1]
+    )
 
     load("a", "b", "c")
     load_gold("d", "e", "f")

@@ -23,7 +23,7 @@ from labeling.models import (
     Project,
 )
 from labeling.services import near_duplicates
-from labeling.services.exchange import conversations, splits
+from labeling.services.exchange import conversations, drafts, splits
 from labeling.services.exchange.conversations import ImportRefused, import_files
 from labeling.services.exchange.staging import Entry, Staged
 from labeling.services.near_duplicates import COMMON, MOST
@@ -107,15 +107,34 @@ def test_copies_within_one_file_are_in_one_split() -> None:
 def test_what_many_say_in_one_import_is_not_compared_with_all_of_them() -> None:
     sketch, rest = fingerprint(texts(talk(10))), ("", "", "collected", "", 0, "[]", 680, "", "", "")
     with Staged() as staged:
-        staged.add(
+        entries = [
             Entry(0, line, "a.jsonl", f"c-{line}", "", *rest, bytes(sketch))
             for line in range(1, COMMON + 51)
-        )
-        staged.decide([(number, f"c-{number}", "", sketch) for number in range(1, COMMON + 51)])
+        ]
+        staged.add(entries, [sketch] * len(entries))
+        (shared,) = staged.shared([sketch])
+        staged.decide([(entry.line, entry.id, "", shared) for entry in entries])
 
-        assert len(staged.copies([sketch])[0]) == MOST
+        assert len(staged.copies([shared])[0]) == MOST
         most = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM key GROUP BY value)"
         assert staged._db.execute(most).fetchone() == (COMMON,)
+
+
+def test_only_what_others_of_an_import_have_too_is_looked_for_among_them() -> None:
+    """Each value is found that two have, the lower ones as keys; of those that one has, few."""
+    one, other, alone = (fingerprint(texts(chat)) for chat in (talk(10), talk(10)[:500], talk(11)))
+    with Staged() as staged:
+        for sketch in (one, other, alone):
+            staged.add([], [sketch])
+        found = staged.shared([one, alone, other])
+
+    both = set(one.asked.tolist()) & set(other.asked.tolist())
+    assert both <= set(found[0].asked)
+    assert both <= set(found[2].asked)
+    assert set(found[0].keys) == set(found[0].asked) & set(one.keys.tolist())
+    assert set(found[2].keys) == set(found[2].asked) & set(other.keys.tolist())
+    assert found[0].keys
+    assert not found[1].asked
 
 
 def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:
@@ -220,10 +239,10 @@ def load_unfinished(project: str, *rows: tuple[str, list[Line], str]) -> Any:
 def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(prints: Any) -> None:
+    def fail(*args: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(near_duplicates, "store", fail)
+    monkeypatch.setattr(drafts.Draft, "_insert_keys", fail)
     with pytest.raises(OperationalError), transaction.atomic():
         load("one", ("a", CHAT, "test"))
 

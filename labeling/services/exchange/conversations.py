@@ -27,7 +27,7 @@ from labeling.domain.gold.release import text_sha256
 from labeling.models import Conversation, Project
 from labeling.services import events, near_duplicates, projects
 from labeling.services.exchange import drafts, splits
-from labeling.services.exchange.staging import Entry, Staged
+from labeling.services.exchange.staging import Entry, Shared, Staged
 from labeling.services.short_writes import short_write
 
 BATCH_CONVERSATIONS = 500
@@ -303,10 +303,11 @@ class Importing:
 
     def _stage(self) -> None:
         prints = fingerprints([turn.content for turn in record.turns] for _, record in self._batch)
-        self._staged.add(
+        entries = (
             _entry(place, record, record.split or self._split, sketch)
             for (place, record), sketch in zip(self._batch, prints, strict=True)
         )
+        self._staged.add(entries, prints)
         self._batch, self._characters = [], 0
 
     # --- deciding -------------------------------------------------------------------------------
@@ -346,10 +347,11 @@ class Importing:
         new, without_split = self._sorted(project, batch)
         self._give_splits(project, without_split)
         prints = [Sketch.from_bytes(entry.sketch) for _, entry in new]
+        shared = self._staged.shared(prints)
         decided = [
-            (number, entry.id, split, sketch)
-            for (number, entry), split, sketch in zip(
-                new, self._splits(project, new, prints), prints, strict=True
+            (number, entry.id, split, each)
+            for (number, entry), split, each in zip(
+                new, self._splits(project, new, prints, shared), shared, strict=True
             )
         ]
         self._staged.decide(decided)
@@ -399,7 +401,11 @@ class Importing:
         return splits.is_held_by_copies(project.conversations.get(external_id=entry.id))
 
     def _splits(
-        self, project: Project, entries: Sequence[tuple[int, Entry]], prints: Sequence[Sketch]
+        self,
+        project: Project,
+        entries: Sequence[tuple[int, Entry]],
+        prints: Sequence[Sketch],
+        shared: Sequence[Shared],
     ) -> Iterator[str]:
         proposals = [
             splits.Proposal(
@@ -408,14 +414,15 @@ class Importing:
                 split=entry.split,
                 is_demanded=not self._proposed,
                 is_synthetic=entry.origin == Conversation.Origin.SYNTHETIC,
+                shared=each,
             )
-            for (_, entry), sketch in zip(entries, prints, strict=True)
+            for (_, entry), sketch, each in zip(entries, prints, shared, strict=True)
         ]
         decisions = splits.decide(
             proposals,
             project=project,
             actor=self.actor,
-            before=self._staged.copies(prints),
+            before=self._staged.copies(shared),
             given=dict(self._staged.given),
         )
         for (_, entry), decision in zip(entries, decisions, strict=True):

@@ -17,12 +17,15 @@ from django.db import connection, transaction
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.fingerprints import Fingerprint
 from labeling.models import (
     Conversation,
     ConversationDraft,
+    ConversationFingerprint,
     ConversationState,
+    FingerprintKey,
     GoldItem,
     Project,
     Transcript,
@@ -35,7 +38,11 @@ from labeling.services.gold import publishing
 from labeling.services.short_writes import can_tidy_up, short_write
 
 ROWS, CHARACTERS = 200, 500_000
+KEYS = 8_000
 """Of one transaction: it takes some 20 ms."""
+
+SORTED = 200_000
+"""Keys of fingerprints in memory (30 MB): those of 20,000 conversations of twelve messages."""
 
 DEAD_AFTER = timedelta(minutes=3)
 """A process gives a sign with each batch that it computes or inserts."""
@@ -85,6 +92,7 @@ class Draft:
 
     def insert(self, rows: Iterable[New], at: object) -> None:
         key = self.first
+        waiting: list[tuple[int, int]] = []
         for batch in _batches(rows):
             pks = range(key, key + len(batch))
             with short_write():
@@ -100,13 +108,28 @@ class Draft:
                 bulk.insert(
                     Transcript, ((pk, row.text) for pk, row in zip(pks, batch, strict=True))
                 )
-                near_duplicates.store(
-                    [
-                        (pk, Fingerprint.from_bytes(row.sketch))
-                        for pk, row in zip(pks, batch, strict=True)
-                    ]
+                bulk.insert(
+                    ConversationFingerprint,
+                    ((pk, row.sketch) for pk, row in zip(pks, batch, strict=True)),
                 )
+            waiting += (
+                (value, pk)
+                for pk, row in zip(pks, batch, strict=True)
+                for value in Fingerprint.from_bytes(row.sketch).keys.tolist()
+            )
+            if len(waiting) >= SORTED:
+                self._insert_keys(waiting)
+                waiting = []
             key += len(batch)
+        self._insert_keys(waiting)
+
+    def _insert_keys(self, keys: list[tuple[int, int]]) -> None:
+        """In their order: each transaction changes another few pages of the index."""
+        keys.sort()
+        for some in batches(keys, KEYS):
+            with short_write():
+                self.stay_alive()
+                bulk.insert(FingerprintKey, some)
 
     def stay_alive(self) -> None:
         """To be called several times a minute; nobody sweeps it until the transaction ends."""

@@ -33,6 +33,7 @@ class Proposal(NamedTuple):
     split: str
     is_demanded: bool
     is_synthetic: bool
+    shared: staging.Shared
 
 
 class Decision(NamedTuple):
@@ -83,7 +84,7 @@ def decide(
         decision = _decision(
             proposal.split,
             proposal.is_synthetic,
-            [*copies, *_same(proposal, earlier), *decided.copies_of(proposal.sketch)],
+            [*copies, *_same(proposal, earlier), *decided.copies_of(proposal)],
             is_demanded=proposal.is_demanded,
         )
         decided.add(proposal, decision)
@@ -184,19 +185,19 @@ class _Decided:
     def add(self, proposal: Proposal, decision: Decision) -> None:
         if decision.is_refused:
             return
-        for key in proposal.sketch.keys:
+        for key in proposal.shared.keys:
             self._by_key[key].append(len(self._entries))
         copy = _Copy(decision.split, proposal.is_synthetic, proposal.name)
         self._entries.append((proposal.sketch, copy))
 
-    def copies_of(self, sketch: Fingerprint) -> Iterator[_Copy]:
+    def copies_of(self, proposal: Proposal) -> Iterator[_Copy]:
         """Of each split the first is enough."""
         positions = dict.fromkeys(
-            position for value in sketch.asked for position in self._by_key.get(value, ())
+            position for value in proposal.shared.asked for position in self._by_key.get(value, ())
         )
         splits: set[str] = set()
         for position in sorted(positions):
             other, copy = self._entries[position]
-            if copy.split not in splits and is_same(sketch, other):
+            if copy.split not in splits and is_same(proposal.sketch, other):
                 splits.add(copy.split)
                 yield copy

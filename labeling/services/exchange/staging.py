@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labeling.domain.batches import batches
 from labeling.domain.exchange.importing import Fingerprint
@@ -15,8 +16,9 @@ from labeling.domain.fingerprints import Fingerprint as Sketch
 from labeling.models import Conversation
 from labeling.services.near_duplicates import COMMON, MOST
 
+Places = NDArray[np.int64]
 BITS = 1 << 24
-"""Of 100,000 conversations, one value in twenty seems to be among the keys and is not."""
+"""Of 100,000 conversations, one value in six seems to be shared and is not."""
 
 _TABLES = """
 PRAGMA journal_mode = OFF;
@@ -91,6 +93,13 @@ class New(NamedTuple):
         return self[:-2]
 
 
+class Shared(NamedTuple):
+    """The values of a conversation that others of the same import may have, too."""
+
+    keys: list[int]
+    asked: list[int]
+
+
 class Copy(NamedTuple):
     id: str
     split: str
@@ -107,7 +116,7 @@ class Staged:
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript(_TABLES)
-        self._bits = np.zeros(BITS // 8, np.uint8)
+        self._seen, self._seen_twice = _Bits(), _Bits()
 
     def __enter__(self) -> Self:
         return self
@@ -115,13 +124,34 @@ class Staged:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[Entry], sketches: Sequence[Sketch]) -> None:
         marks = ",".join("?" * len(Entry._fields))
         self._db.execute("BEGIN")
         self._db.executemany(
             f"INSERT INTO entry ({','.join(Entry._fields)}) VALUES ({marks})", entries
         )
         self._db.execute("COMMIT")
+        if sketches:
+            asked = np.sort(_places(np.concatenate([each.asked for each in sketches])))
+            self._seen_twice.add(asked[1:][asked[1:] == asked[:-1]])
+            self._seen_twice.add(asked[self._seen.have(asked)])
+            self._seen.add(asked)
+
+    def shared(self, sketches: Sequence[Sketch]) -> list[Shared]:
+        """Of each, what could be found again: most values of most conversations cannot."""
+        found = [Shared([], []) for _ in sketches]
+        asked = [each.asked for each in sketches]
+        ends = np.cumsum([len(values) for values in asked])
+        values = np.concatenate([*asked, np.empty(0, np.uint32)])
+        (places,) = self._seen_twice.have(_places(values)).nonzero()
+        of = ends.searchsorted(places, side="right")
+        for value, place, number in zip(
+            values[places].tolist(), places.tolist(), of.tolist(), strict=True
+        ):
+            found[number].asked.append(value)
+            if place < ends[number] - len(asked[number]) + len(sketches[number].keys):
+                found[number].keys.append(value)
+        return found
 
     def entries(self, size: int) -> Iterator[list[tuple[int, Entry]]]:
         """In the order of the files, without their texts."""
@@ -134,13 +164,10 @@ class Staged:
 
     def forget_decisions(self) -> None:
         self._db.executescript("DELETE FROM new; DELETE FROM key; DELETE FROM given;")
-        self._bits[:] = 0
 
-    def decide(self, decided: Sequence[tuple[int, str, str, Sketch]]) -> None:
+    def decide(self, decided: Sequence[tuple[int, str, str, Shared]]) -> None:
         """Entries that shall be stored: number, id, split, and by what copies are known."""
-        keys = [(value, number) for number, _, _, sketch in decided for value in sketch.keys]
-        places = np.fromiter((value for value, _ in keys), np.int64, len(keys)) % BITS
-        np.bitwise_or.at(self._bits, places >> 3, (1 << (places & 7)).astype(np.uint8))
+        keys = [(value, number) for number, _, _, shared in decided for value in shared.keys]
         self._db.execute("BEGIN")
         self._db.executemany(
             "INSERT INTO new (entry, id, split) VALUES (?, ?, ?)", (row[:3] for row in decided)
@@ -161,15 +188,9 @@ class Staged:
         )
         return {id: Fingerprint(*rest) for id, *rest in rows}
 
-    def copies(self, sketches: Sequence[Sketch]) -> list[list[Copy]]:
+    def copies(self, shared: Sequence[Shared]) -> list[list[Copy]]:
         """Of each, what was decided before and shares a key with it."""
-        found: list[list[Copy]] = []
-        for sketch in sketches:
-            asked = np.array(sketch.asked, np.int64)
-            places = asked % BITS
-            hits = asked[(self._bits[places >> 3] >> (places & 7)) & 1 == 1].tolist()
-            found.append(self._copies(hits) if hits else [])
-        return found
+        return [self._copies(each.asked) if each.asked else [] for each in shared]
 
     def _copies(self, values: list[int]) -> list[Copy]:
         alike = (
@@ -218,3 +239,20 @@ class Staged:
             " OR EXISTS (SELECT * FROM inserted EXCEPT SELECT * FROM new)"
         ).fetchone()
         return not differs
+
+
+class _Bits:
+    """A set of places, which may hold more than was put into it."""
+
+    def __init__(self) -> None:
+        self._bits = np.zeros(BITS // 8, np.uint8)
+
+    def add(self, places: Places) -> None:
+        np.bitwise_or.at(self._bits, places >> 3, (1 << (places & 7)).astype(np.uint8))
+
+    def have(self, places: Places) -> NDArray[np.bool_]:
+        return (self._bits[places >> 3] >> (places & 7)) & 1 == 1
+
+
+def _places(values: NDArray[np.uint32]) -> Places:
+    return values.astype(np.int64) % BITS
