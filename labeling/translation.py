@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.utils.translation import get_language, gettext, gettext_lazy
-from django.utils.translation.trans_real import DjangoTranslation
+from django.utils.translation.trans_real import DjangoTranslation, translation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.domain.keys import Key
@@ -35,6 +35,20 @@ def isolated(text: Any) -> str:
 def lazy(text: str) -> str:
     """``gettext_lazy``, typed as the text that it becomes: for the tables of a module."""
     return cast("str", gettext_lazy(text))
+
+
+def load_catalogue() -> None:
+    """Load British English, and leave out the empty catalogues that a text would be looked up in.
+
+    Each app adds one of English, in which nothing is but its head. Other languages fall back on
+    the same.
+    """
+    catalogue: Any = translation(settings.LANGUAGE_CODE)
+    while (following := catalogue._fallback) is not None:
+        if any(following._catalog.keys()):
+            catalogue = following
+        else:
+            catalogue._fallback = following._fallback
 
 
 def translated(text: Any) -> str:

@@ -17,13 +17,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from django.utils.translation import override
+from django.utils.translation import override, trans_real
 
 from config import messages
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Project
 from labeling.services import guidelines
-from labeling.translation import translated
+from labeling.translation import load_catalogue, translated
 from tests import everything
 from tests.project.test_access import EXPECTED
 
@@ -254,3 +254,27 @@ def test_states_are_chosen_and_changed_lines_read_out_in_german(
 
     assert '<option value="queued" selected>In der Warteschlange</option>' in filters
     assert '<span class="visually-hidden">entfernt</span>' in changes.content.decode()
+
+
+def _catalogues(language: str) -> list[Any]:
+    chain: list[Any] = [trans_real.translation(language)]
+    while chain[-1]._fallback is not None:
+        chain.append(chain[-1]._fallback)
+    return chain
+
+
+def test_a_text_is_looked_up_in_no_empty_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trans_real, "_translations", {})
+    before = {language: _catalogues(language) for language, _ in settings.LANGUAGES}
+    texts = {
+        text for catalogue in before["de"][:2] for text, _ in catalogue._catalog.items() if text
+    }
+    monkeypatch.setattr(trans_real, "_translations", {})
+    load_catalogue()
+    for language, chain in before.items():
+        after = _catalogues(language)
+        assert len(after) < len(chain)
+        assert all(any(catalogue._catalog.keys()) for catalogue in after)
+        lookups = [(chain[0].gettext(text), after[0].gettext(text)) for text in texts]
+        assert len(lookups) > 1000
+        assert [old for old, _ in lookups] == [new for _, new in lookups]
