@@ -25,8 +25,6 @@ import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib.util import cache_from_source
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -168,7 +166,6 @@ def serve() -> None:
         stop(children)
 
 
-LOADED_LATE = Path(__file__).parents[1] / "labeling" / "tasks.py"
 PRELOADED = (
     *("evaluation.tasks", "labeling.tasks"),
     *("gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "config.web_logs"),
@@ -183,29 +180,6 @@ def load() -> None:
     gc.disable()  # as it looks through all modules again and again, which are kept for good
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
-    compile_modules()
-    load_modules()
-    # What the collector of a child never looks at is not written to, and so stays shared.
-    gc.collect()
-    gc.freeze()
-    gc.enable()
-
-
-def compile_modules() -> None:
-    """At the first start: by a process that ends, for compiling leaves holes of 8 MB in memory."""
-    if sys.dont_write_bytecode or Path(cache_from_source(str(LOADED_LATE))).exists():
-        return
-    process = FORK.Process(target=load_if_possible, daemon=True)
-    process.start()
-    process.join()
-
-
-def load_if_possible() -> None:
-    with suppress(Exception):  # whatever is wrong is said when the parent loads them
-        load_modules()
-
-
-def load_modules() -> None:
     import django
     from django.conf import settings
     from django.urls import get_resolver
@@ -215,6 +189,10 @@ def load_modules() -> None:
     middleware = (name.rpartition(".")[0] for name in settings.MIDDLEWARE)
     for name in (*PRELOADED, *middleware):
         importlib.import_module(name)
+    # What the collector of a child never looks at is not written to, and so stays shared.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def save_memory() -> None:

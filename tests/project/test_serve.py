@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import py_compile
 import signal
 import socket
 import subprocess
@@ -250,28 +249,6 @@ def test_a_process_that_keeps_dying_is_given_growing_pauses(tmp_path, monkeypatc
     child._process.join(PATIENCE)
     assert pauses == [1, 2, 4, 8, 16, 30, 30]
     assert "worker | ZeroDivisionError: division by zero" in capsys.readouterr().err
-
-
-def test_what_is_not_compiled_yet_is_compiled_by_a_process_that_ends(tmp_path, monkeypatch):
-    loaded, source = tmp_path / "loaded", tmp_path / "tasks.py"
-    source.write_text("")
-
-    def load_and_fail() -> None:
-        with loaded.open("a") as file:
-            file.write(f"{os.getpid()}\n")
-        raise ImportError
-
-    monkeypatch.setattr(serve, "LOADED_LATE", source)
-    monkeypatch.setattr(serve, "load_modules", load_and_fail)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-
-    serve.compile_modules()
-    (process,) = loaded.read_text().split()
-    assert int(process) != os.getpid()
-
-    py_compile.compile(str(source))
-    serve.compile_modules()
-    assert loaded.read_text().split() == [process]
 
 
 def test_the_demo_accounts_are_shown_with_their_passwords():
