@@ -24,7 +24,8 @@ import time
 import traceback
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -144,8 +145,11 @@ def serve() -> None:
     logs = data / "logs"
     private_files.make_folder(logs)
     require_free(host, port)
-    load()
-    prepare(demo, data / "static")
+    load_django()
+    with preparing(data / "static"):
+        load()
+    if demo:
+        Step("Loading the demo project", "seed_demo").finish()
     children = [
         Child("web server", lambda: run_module(web_command(host, port)), logs / "web.log"),
         Child("worker", run_worker, logs / "worker.log"),
@@ -173,18 +177,23 @@ PRELOADED = (
 )
 
 
-def load() -> None:
-    """All that web server and worker are made of, so that they share it."""
+def load_django() -> None:
+    """All that commands are made of."""
     say("Loading ...")
     save_memory()
     gc.disable()  # as it looks through all modules again and again, which are kept for good
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
     import django
+
+    django.setup()
+
+
+def load() -> None:
+    """All that web server and worker are made of, so that they share it."""
     from django.conf import settings
     from django.urls import get_resolver
 
-    django.setup()
     _ = get_resolver().url_patterns
     middleware = (name.rpartition(".")[0] for name in settings.MIDDLEWARE)
     for name in (*PRELOADED, *middleware):
@@ -228,7 +237,9 @@ def require_free(host: str, port: int) -> None:
             ) from None
 
 
-def prepare(demo: bool, static: Path) -> None:
+@contextmanager
+def preparing(static: Path) -> Iterator[None]:
+    """Two other processes do so meanwhile, each as soon as what commands are made of is loaded."""
     from config.assets import is_current
 
     steps = [Step("Preparing the database", "migrate", "--verbosity", "0")]
@@ -236,10 +247,9 @@ def prepare(demo: bool, static: Path) -> None:
         files = ("collectstatic", "--noinput", "--verbosity", "0")
         steps.append(Step("Building the static files", *files))
     try:
+        yield
         for step in steps:
             step.finish()
-        if demo:
-            Step("Loading the demo project", "seed_demo").finish()
     finally:
         for step in steps:
             step.kill()

@@ -17,7 +17,7 @@ CLIENTS = 8
 MOST_TURNS = 100  # a client
 LISTS = 20
 SECONDS_AT_REST = 5
-AT_REST = 0.03  # seconds a second: less is nothing
+AT_REST = 0.06  # seconds a second: less is nothing
 Figures = dict[str, float]
 
 
