@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
     options = parser.parse_args()
-    from benchmarks.peers.assay import _answer
+    from benchmarks.peers.assay import labels_of
     from benchmarks.peers.system import conversations, lines
 
     checkouts = [*([options.before.resolve()] if options.before else []), Path.cwd()]
@@ -332,7 +332,7 @@ def main() -> None:
         talks = conversations(options.conversations)
         (shared / "talks.jsonl").write_bytes(lines([{**talk} for talk in talks]))
         labels = [
-            {"id": talk["id"], "answers": [_answer(n, person) for person in range(3)]}
+            {"id": talk["id"], "answers": [labels_of(n, person) for person in range(3)]}
             for n, talk in enumerate(talks)
         ]
         (shared / "labels.jsonl").write_bytes(lines(labels))

@@ -89,7 +89,7 @@ class Assay(system.System):
 
     def answer_everything(self) -> None:
         rows: list[dict[str, object]] = [
-            {"id": talk["id"], "answers": [_answer(n, person) for person in range(len(THREE))]}
+            {"id": talk["id"], "answers": [labels_of(n, person) for person in range(len(THREE))]}
             for n, talk in enumerate(self.talks)
         ]
         (self.folder / "labels.jsonl").write_bytes(system.lines(rows))
@@ -146,7 +146,7 @@ class Annotator:
         return [str(row["id"]) for row in page["results"]]
 
 
-def _answer(talk: int, annotator: int) -> dict[str, object]:
+def labels_of(talk: int, annotator: int) -> dict[str, object]:
     labels = {"requirements": [_requirement(talk, annotator)]}
     return {"annotator": THREE[annotator], "labels": labels}
 
