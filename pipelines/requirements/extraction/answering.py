@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pipelines.requirements.extraction import acts, corrections
+from pipelines.requirements.extraction import acts, corrections, stances
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.book import COVERED, Book
 from pipelines.requirements.extraction.outcomes import Outcomes
 from pipelines.requirements.extraction.overlaps import normal, share
 from pipelines.requirements.extraction.pending import Pending, chosen_option, echoes, with_text
-from pipelines.requirements.extraction.state import OpenQuestion, Outcome, Utterance
+from pipelines.requirements.extraction.state import (
+    Decision,
+    Ending,
+    OpenQuestion,
+    Outcome,
+    Utterance,
+)
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words, tokens
 
@@ -64,6 +70,12 @@ class Answering:
                 self.outcomes.take_up(pending, each, acts.reply_of(each.text))
                 offers.remove(pending)
                 heads = [(one, reply) for one, reply in heads if one is not each]
+        single = recaps + offers
+        if len(single) == 1 and (whole := stances.whole_answer(turn, replies, single[0].text)):
+            turned = bool(heads) and heads[0][1].stance in {"yes", "partial"}
+            heads = [whole]
+            if recaps and turned and whole[1].stance == "no":
+                offers, recaps = recaps, []
         if heads:
             each, reply = heads[0]
             if recaps:
@@ -75,7 +87,31 @@ class Answering:
         if not heads and offers:
             self._answer_in_words(offers, turn, taken)
         self._map_open(opens, turn, replies, taken)
+        self._say_no_more(waiting, turn)
         return taken
+
+    def take_back(
+        self, offer: Pending, turn: Sequence[Utterance], replies: Sequence[Reply]
+    ) -> bool:
+        """An offer that was accepted a moment ago is refused; False where it is not."""
+        back = stances.takes_back(turn, replies, offer.text)
+        if back is None or offer.place is None or not self.book.commitments[offer.place].wanted:
+            return False
+        each, _ = back
+        before = self.book.commitments[offer.place]
+        ending = Ending("refused", each.message, each.text)
+        self.book.put(offer.place, replace(before, state="refused", ended_by=ending))
+        self.book.decisions.append(Decision(offer.text, "refused", each, offer.utterance))
+        self._say_no_more([offer], turn)
+        return True
+
+    def _say_no_more(self, offers: Sequence[Pending], turn: Sequence[Utterance]) -> None:
+        """A sentence that only refuses an offer is neither a wish nor a ban."""
+        for offer in offers:
+            if offer.place is None or self.book.commitments[offer.place].wanted:
+                continue
+            refusing = (each for each in turn if stances.only_refuses(each.text, offer.text))
+            self.outcomes.amended.update(each.place for each in refusing)
 
     def _pair(
         self,

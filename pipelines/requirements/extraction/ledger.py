@@ -62,6 +62,8 @@ class Ledger:
         self._noun = ""
         self._question: Utterance | None = None
         self._echoed: set[str] = set()
+        self._accepted: Pending | None = None
+        """What the client answered last, and may take back in the next breath."""
 
     # Turns of the analyst
 
@@ -172,9 +174,13 @@ class Ledger:
             self._unclear = turn[0]
             self._puzzled = all(reply.stance != "delegate" for reply in replies)
             return
-        taken = Answering(
-            self.book, self.outcomes, self._floor, self._asks_for_more, disputed
-        ).answer(turn, replies)
+        answering = Answering(self.book, self.outcomes, self._floor, self._asks_for_more, disputed)
+        again = all(each.answered for each in self._floor)
+        if self._accepted and again and not any(acts.withdraws(each.text) for each in turn):
+            answering.take_back(self._accepted, turn, replies)
+        taken = answering.answer(turn, replies)
+        answered = (offer for offer in self._floor if offer.answered and offer.kind != "question")
+        self._accepted = next(answered, None)
         chosen_by = choosing.answered(turn, self._choosing, self._noun) if self._choosing else []
         for commitment in chosen_by:
             self.sayings.add_criterion(commitment)
