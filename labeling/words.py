@@ -242,7 +242,7 @@ WORDS: dict[str, Text] = {
     ),
     "export.no_place_for_layer": _(
         "{release} holds {layer} documents, which this format has no place for. Use native, "
-        "huggingface, croissant or bagit."
+        "huggingface or croissant."
     ),
     "export.other_release": _("{folder} holds another release: choose an empty folder."),
     "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),

@@ -62,8 +62,6 @@ FORMAT_WORDS = {
     "doccano": lazy("doccano: JSONL"),
     "huggingface": lazy("Hugging Face dataset: Parquet"),
     "croissant": lazy("Croissant: dataset with machine-readable metadata"),
-    "webannotation": lazy("W3C Web Annotation: JSON-LD, one for each quoted piece"),
-    "bagit": lazy("BagIt: for archives"),
     "csv": lazy("CSV: a row for each label"),
 }
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import bagit
 import mlcroissant
 import pandas
 import pytest
@@ -19,10 +17,10 @@ from django.db import connection
 from pyarrow import parquet
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows, web_annotation
+from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease, guards
-from labeling.services.exchange import export, gold_formats
+from labeling.services.exchange import export
 from labeling.services.exchange.parquet import Rows
 from tests import factories
 from tests.labeling.domain.formats import rich
@@ -56,24 +54,6 @@ def test_the_same_release_gives_the_same_bytes_in_an_empty_folder(release, tmp_p
     }
     with pytest.raises(CommandError, match="not empty"):
         call_command("export_gold", "demo", format=format, output=tmp_path / "a")
-
-
-def test_a_bag_is_valid_to_the_validator_and_a_change_is_not(release, tmp_path):
-    files = written(release, tmp_path, "bagit")
-    bag = bagit.Bag(str(tmp_path))
-
-    bag.validate()
-    payload = {name for name in files if name.startswith("data/")}
-    assert payload == {
-        f"data/{name}"
-        for name in ("items.jsonl", "manifest.json", "statement.json", "guidelines.md")
-    }
-    assert bag.info["External-Identifier"] == str(release)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", bag.info["Bagging-Date"])
-
-    files["data/items.jsonl"].write_text("changed")
-    with pytest.raises(bagit.BagValidationError):
-        bagit.Bag(str(tmp_path)).validate()
 
 
 def test_croissant_has_what_the_standard_requires(release, tmp_path):
@@ -256,49 +236,6 @@ def test_rows_of_long_conversations_are_written_in_smaller_groups(tmp_path):
     assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [3, 1]
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_every_piece_that_a_label_quotes_is_an_annotation_that_finds_it_again(layer):
-    key = LAYERS[layer].key
-    item = item_with(layer, rich.PAYLOAD[key])
-    texts = {one["id"]: one["text"] for one in web_annotation.sources_of(item, sha256="ab")}
-
-    result = list(web_annotation.annotations_of(item, sha256="ab"))
-
-    assert len({one["id"] for one in result}) == len(result)
-    for one in result:
-        quote, place = one["target"]["selector"]
-        source = texts[one["target"]["source"]]
-        assert quote["type"] == "TextQuoteSelector"
-        assert place["type"] == "TextPositionSelector"
-        assert source[place["start"] : place["end"]] == quote["exact"] != ""
-        assert quote["prefix"] + quote["exact"] + quote["suffix"] in source
-    assert [place_of(one) for one in result] == PLACES.get(layer, [])
-    whole = {json.loads(one["body"][0]["value"])["uid"] for one in result}
-    assert whole == {label["uid"] for label in rich.PAYLOAD[key] if PLACES.get(layer)}
-
-
-def place_of(annotation: Any) -> tuple[str, str, str]:
-    """Of which field, of which message, and which words; None for a whole message."""
-    number = annotation["target"]["source"].rpartition("-")[2]
-    exact = annotation["target"]["selector"][0]["exact"]
-    whole = exact == rich.TEXTS[int(number)]
-    return annotation["body"][-1]["value"], number, "" if whole else exact
-
-
-PLACES = {
-    "extraction": [("source_messages", n, "") for n in ("2", "0", "1")],
-    "qa": [("evidence", n, "") for n in ("1", "0", "2")],
-    "arc": [("phases.evidence", n, "") for n in ("2", "1", "0", "1")],
-    "events": [
-        ("trigger", "0", "ship"),
-        ("arguments.span", "0", "Łódź"),
-        ("arguments.span", "0", "crates"),
-        ("arguments.span", "1", "😀😀"),
-        ("trigger", "0", "💌 confirm"),
-    ],
-}
-
-
 def item_with(layer: str, labels: list[Any]) -> Any:
     return {
         "schema_version": 1,
@@ -320,30 +257,6 @@ def item_with(layer: str, labels: list[Any]) -> Any:
         "gold": {LAYERS[layer].key: labels},
         "provenance": {"how": "single"},
     }
-
-
-def test_annotations_come_in_pages_that_name_each_other(release, tmp_path, monkeypatch):
-    monkeypatch.setattr(gold_formats, "PAGE", 2)
-    files = written(release, tmp_path, "webannotation")
-    read = {
-        name: json.loads(path.read_text()) for name, path in files.items() if path.suffix == ".json"
-    }
-
-    collection = read["collection.json"]
-    assert (collection["type"], collection["total"]) == ("AnnotationCollection", 3)
-    pages, name = [], collection["first"]
-    while name:
-        pages.append(read[name])
-        name = read[name].get("next")
-    assert [page["startIndex"] for page in pages] == [0, 2]
-    assert collection["last"] == pages[-1]["id"]
-    assert {page["partOf"] for page in pages} == {"collection.json"}
-    assert [len(page["items"]) for page in pages] == [2, 1]
-    assert all(page["@context"] == "http://www.w3.org/ns/anno.jsonld" for page in pages)
-    sources = [json.loads(line) for line in files["sources.jsonl"].read_text().splitlines()]
-    ids = {source["id"] for source in sources}
-    assert all(one["target"]["source"] in ids for page in pages for one in page["items"])
-    assert files["statement.json"].read_text() == release.header
 
 
 def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypedDict
 
 import yaml
@@ -370,30 +369,6 @@ def _messages(file: str) -> JsonLd:
         "repeated": True,
         "subField": parts,
     }
-
-
-BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
-
-
-def bag_info(summary: ReleaseSummary, *, size: int, files: int) -> str:
-    """The label on a bag: when, how much, and what it holds."""
-    rows = {
-        "Bagging-Date": summary["frozen_at"][:10],
-        "Payload-Oxum": f"{size}.{files}",
-        "External-Identifier": summary["release"],
-        "External-Description": f"Gold release, sha256 {summary['sha256']}",
-    }
-    return "".join(f"{key}: {value}\n" for key, value in rows.items())
-
-
-def bag_manifest(hashes: Mapping[str, str]) -> str:
-    """Lines of a checksum file: SHA-256, two spaces, path."""
-    return "".join(f"{hashes[path]}  {_bag_path(path)}\n" for path in sorted(hashes))
-
-
-def _bag_path(path: str) -> str:
-    text = PurePosixPath(path).as_posix()
-    return text.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
 
 
 def pretty(document: Any) -> str:

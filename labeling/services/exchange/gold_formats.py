@@ -14,17 +14,16 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count
 
-from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows, web_annotation
+from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.gold.content import GoldContent, GoldMessage
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange import parquet
-from labeling.services.exchange.native_files import write_items, write_native, write_proof
+from labeling.services.exchange.native_files import write_items, write_proof
 from labeling.words import worded_in_english
 
 GOLD = "gold"  # in place of the annotator
@@ -198,61 +197,6 @@ def _described(path: Path) -> gold_files.DescribedFile:
     return gold_files.DescribedFile(path.name, media_type, path.stat().st_size, _sha256(path))
 
 
-PAGE = 1_000
-"""Annotations of one page."""
-
-
-def write_annotations(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
-    """W3C Web Annotations in pages, the messages that they point to, and what is signed."""
-    sources = folder / "sources.jsonl"
-    with sources.open("w", encoding="utf-8", newline="\n") as file:
-        for item in items_of(release):
-            for source in web_annotation.sources_of(item.content, sha256=item.sha256):
-                file.write(json.dumps(source, ensure_ascii=False) + "\n")
-    every = (
-        annotation
-        for item in items_of(release)
-        for annotation in web_annotation.annotations_of(item.content, sha256=item.sha256)
-    )
-    pages: list[Path] = []
-    total = 0
-    following = batches(every, PAGE)
-    page = next(following, [])
-    while page or not pages:
-        number, after = len(pages) + 1, next(following, [])
-        document = web_annotation.page(page, number=number, start=total, is_last=not after)
-        path = folder / web_annotation.page_name(number)
-        path.write_text(gold_files.pretty(document), encoding="utf-8")
-        pages.append(path)
-        total += len(page)
-        page = after
-    collection = folder / web_annotation.COLLECTION
-    document = web_annotation.collection(
-        str(release), sha256=release.sha256, total=total, pages=len(pages)
-    )
-    collection.write_text(gold_files.pretty(document), encoding="utf-8")
-    return [collection, *pages, sources, *write_proof(release, folder)]
-
-
-def write_bag(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
-    """The native files in a bag that any BagIt validator checks."""
-    payload = sorted(write_native(release, folder / "data"))
-    size = sum(path.stat().st_size for path in payload)
-    tags = {
-        "bagit.txt": gold_files.BAG_DECLARATION,
-        "bag-info.txt": gold_files.bag_info(_summary(release), size=size, files=len(payload)),
-        "manifest-sha256.txt": gold_files.bag_manifest(
-            {f"data/{path.name}": _sha256(path) for path in payload}
-        ),
-    }
-    for name, text in tags.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    sealed = folder / "tagmanifest-sha256.txt"
-    hashes = {name: _sha256(folder / name) for name in tags}
-    sealed.write_text(gold_files.bag_manifest(hashes), encoding="utf-8", newline="\n")
-    return [*payload, *(folder / name for name in tags), sealed]
-
-
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -263,7 +207,5 @@ WRITERS: dict[str, Callable[..., list[Path]]] = {
     "doccano": write_doccano,
     "huggingface": write_huggingface,
     "croissant": write_croissant,
-    "webannotation": write_annotations,
-    "bagit": write_bag,
     "csv": write_csv,
 }
