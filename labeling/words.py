@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.facts import Fact, Value
 from labeling.domain.gold.lint import KINDS
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.targets import title_of
 from labeling.translation import isolated, translated
 
@@ -296,6 +296,7 @@ WORDS: dict[str, Text] = {
     "gold.nothing_to_correct": _("{release} holds every correction already; nothing was frozen."),
     "gold.disputed": _("disputed: {titles:,}; decide in adjudication"),
     "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
+    "gold.tied_fields": _("“{title}” ({fields:,})"),
     "gold.answer_just_in": _("its last answer came in just now; freeze again to include it"),
     "gold.changed_just_now": _(
         "it was changed while the release was made; freeze again to include it"
@@ -1027,6 +1028,11 @@ WORDS |= {
     if layer.words.content
 }
 WORDS |= {f"lint_kind.{kind.name}": _(kind.title) for kind in KINDS.values()}
+WORDS |= {
+    f"field.{field['name']}": lazy(within, str)(field["label"])
+    for name in LAYERS
+    for field in form_fields(name)
+}
 WORDS |= {f"layer_within.{name}": lazy(within, str)(title_of(name)) for name in LAYERS}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.agreement.disagreements import SplitCandidate
-from labeling.domain.matching.consensus import REMARKS
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.layers import REMARKS
 from labeling.translation import translated
 from labeling.views.labels import Row, field_row
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from labeling.domain import transcripts
 from labeling.domain.agreement.disagreements import Split
 from labeling.domain.agreement.units import sources_of
-from labeling.domain.matching.consensus import REMARKS
 from labeling.domain.schema import LAYERS, form_fields
-from labeling.domain.schema.layers import Judged, Words
+from labeling.domain.schema.layers import REMARKS, Judged, Words
 from labeling.domain.transcripts import Message
 from labeling.models import Disagreement, Round, Transcript
 from labeling.services.agreement.discussed import (

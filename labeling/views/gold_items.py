@@ -22,7 +22,7 @@ from labeling.domain.gold.content import (
 )
 from labeling.domain.gold.names import PSEUDONYMS
 from labeling.domain.matching.consensus import Dissent as StoredDissent
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.labels import Payload
 from labeling.domain.targets import stages_of
 from labeling.models import GoldItem
@@ -42,6 +42,8 @@ class GoldLabel(NamedTuple):
     label: Label
     how: str
     by: list[str]
+    fields: list[tuple[str, list[str]]]  # in which they differ, with those who say what stands
+    nobodys: bool  # nobody gave the label as a whole
     dissent: list[Dissent]
     unscorable: str
     unresolved: list[UnresolvedEvidence]
@@ -120,10 +122,17 @@ def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLab
     unknown: LabelOrigin = {"how": "", "by": []}
     origin = provenance.get("labels", {}).get(label.uid, unknown)
     correction = _correction(label, provenance)
+    fields = origin.get("fields", {})
     return GoldLabel(
         label=label,
         how=origin.get("how", ""),
         by=origin.get("by", []),
+        fields=[
+            (field["label"], fields[field["name"]])
+            for field in form_fields(label.layer)
+            if field["name"] in fields
+        ],
+        nobodys=not any(all(name in by for by in fields.values()) for name in origin.get("by", [])),
         dissent=[_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
         unscorable=origin.get("unscorable") or "",
         unresolved=origin.get("unresolved", []),

@@ -244,14 +244,45 @@ def test_an_item_keeps_who_saw_it_differently(signed_in, people, project):
     reworded = factories.labels([0])
     reworded["requirements"][0]["priority"] = "could"
     factories.answer_with(second, reworded)
-    factories.answer(third, [])
+    factories.answer(third, [0])
     gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
     shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
 
-    assert f"majority held by {first.annotator}, {second.annotator}" in shown
-    assert f"{third.annotator} has no such label." in shown
-    assert "had it in other words: priority “" in shown
+    names = [each.annotator.username for each in (first, second, third)]
+    assert f"majority held by {', '.join(sorted(names))}" in shown
+    assert f"Priority as {', '.join(sorted([names[0], names[2]]))}" in shown
+    assert f"{names[1]} : priority “could”" in shown
+    assert "majority by field" not in shown
+
+
+def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
+    signed_in, people, project
+):
+    opened = factories.open_full(project, 1)
+    said = {"ana": ("must", [0, 1]), "ben": ("should", [0]), "cleo": ("must", [0])}
+    for assignment in opened.assignments.select_related("annotator"):
+        priority, sources = said[assignment.annotator.username]
+        labels = factories.labels([0])
+        labels["requirements"][0] |= {"priority": priority, "source_messages": sources}
+        if assignment.annotator.username == "cleo":
+            labels["requirements"][0]["acceptance_criteria"] = ["one", "two"]
+        factories.answer_with(assignment, labels)
+    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    (item,) = release.items.all()
+    (label,) = item.content["gold"]["requirements"]
+    (origin,) = factories.with_names(item)["provenance"]["labels"].values()
+    shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
+
+    assert (item.how, label["priority"], label["source_messages"]) == ("majority", "must", [0])
+    assert origin["fields"] == {
+        "acceptance_criteria": ["ana", "ben"],
+        "priority": ["ana", "cleo"],
+        "source_messages": ["ben", "cleo"],
+    }
+    assert "majority by field" in shown
+    assert "Priority as ana, cleo · Source messages as ben, cleo" in shown
 
 
 def test_nothing_here_is_an_answer_of_gold_too(signed_in, noor, project):

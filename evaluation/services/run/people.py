@@ -178,7 +178,8 @@ def _gold_without(
     settlement = settling.settle_answers(others, release.project, ruler, layer, base)
     return [
         {**plain(settled.label), "uid": _uid_in_gold(settled.uids, origins) or settled.label["uid"]}
-        for settled in settlement.agreed
+        for settled in [*settlement.agreed, *settlement.disputed]
+        if 2 * len(settled.by) > len(settlement.annotators)  # two who agree but for a field, too
     ]
 
 

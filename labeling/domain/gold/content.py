@@ -51,7 +51,9 @@ class LabelOrigin(TypedDict):
     """Where one label comes from.
 
     ``by`` are the annotators who hold it, ``uids`` their own labels, ``dissent`` what others say,
-    and ``origins`` who took it over from a suggestion. A label that was published elsewhere has
+    and ``origins`` who took it over from a suggestion. ``fields``: of each field in which the
+    holders differ, who says what the label says; where nobody is in all of them, nobody gave the
+    label as a whole. A label that was published elsewhere has
     what its file cites instead, and what became of it.
     """
 
@@ -59,6 +61,7 @@ class LabelOrigin(TypedDict):
     by: list[str]
     uids: NotRequired[dict[str, str | None]]
     dissent: NotRequired[list[Dissent]]
+    fields: NotRequired[dict[str, list[str]]]
     origins: NotRequired[dict[str, SuggestionUse]]
     place: NotRequired[str]
     cited: NotRequired[list[str]]

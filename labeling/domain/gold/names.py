@@ -157,6 +157,9 @@ def _origin(origin: LabelOrigin, rename: Rename) -> LabelOrigin:
     if "dissent" in origin:
         dissent = [_dissent(row, rename) for row in origin["dissent"]]
         renamed["dissent"] = sorted(dissent, key=lambda row: _place(row["annotator"]))
+    if "fields" in origin:
+        fields = origin["fields"].items()
+        renamed["fields"] = {field: _in_order(map(rename, by)) for field, by in fields}
     if "phases" in origin:
         renamed["phases"] = {uid: _origin(row, rename) for uid, row in origin["phases"].items()}
     return renamed

@@ -1,28 +1,31 @@
-"""The words of a label of which several people have different versions."""
+"""The words of a label of which several people have different versions, field by field."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.matching.matchers import match_parts
+from labeling.domain.matching.matchers import Rules, match_parts, sameness
 from labeling.domain.matching.matching import Match, Record
 from labeling.domain.matching.places import first_place
-from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.matching.sameness import bare
+from labeling.domain.schema import compared_fields
+from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.labels import StoredLabel
-from labeling.domain.schema.layers import Judged
 
 Place = tuple[str, int]
 """An annotator and the position of one of their labels."""
 
+Versions = Mapping[str, Any]
+"""By holder, what they say in one field."""
+
 
 def gathered(
-    labels: Mapping[str, Sequence[Record]],
-    match: Callable[[Sequence[Record], Sequence[Record]], list[Match]],
+    labels: Mapping[str, Sequence[Any]],
+    match: Callable[[Sequence[Any], Sequence[Any]], list[Match]],
 ) -> list[list[Place]]:
     """Join matched labels, most similar first, unless an annotator would be in it twice."""
     cluster_of = {
@@ -40,8 +43,8 @@ def gathered(
 
 
 def _links(
-    labels: Mapping[str, Sequence[Record]],
-    match: Callable[[Sequence[Record], Sequence[Record]], list[Match]],
+    labels: Mapping[str, Sequence[Any]],
+    match: Callable[[Sequence[Any], Sequence[Any]], list[Match]],
 ) -> list[tuple[float, Place, Place]]:
     return sorted(
         (-match_.similarity, (a, match_.left), (b, match_.right))
@@ -50,108 +53,170 @@ def _links(
     )
 
 
-def agreed_label(layer: str, holders: Mapping[str, Record], chosen: str) -> StoredLabel:
-    """The one label for those of its holders.
+class AgreedLabel(NamedTuple):
+    """One label for those of its holders.
 
-    The words are those of ``chosen``. Messages, references, arguments and phases are those that
-    a strict majority of the holders have, and a choice is what most of them chose; where there
-    is not such a majority, the chosen holder's own.
+    ``fields`` has the compared fields in which not all holders say the same, with those who say
+    what stands. ``tied`` are those of them in which no strict majority does: what the label has
+    there is the chosen holder's, and nothing that anybody agreed on.
     """
-    label = dict(holders[chosen])
-    for name, widget, many in _fields(layer):
-        if name not in label:
+
+    label: StoredLabel
+    fields: dict[str, list[str]]
+    tied: list[str]
+
+
+def agreed_label(
+    layer: str, holders: Mapping[str, Record], chosen: str, rules: Rules
+) -> AgreedLabel:
+    """What a strict majority of the holders says, field by field.
+
+    Messages, references, criteria, arguments and phases are decided one by one. The words of a
+    text are the chosen holder's, if a majority means the same by theirs.
+    """
+    agreed = AgreedLabel(dict(holders[chosen]), {}, [])
+    for field in compared_fields(layer):
+        name = field["name"]
+        values = {person: own.get(name) for person, own in holders.items()}
+        vote = _vote(layer, field, values, chosen, rules)
+        if name in agreed.label or vote.value is not None:
+            agreed.label[name] = vote.value
+        if len(vote.by) < len(holders):
+            agreed.fields[name] = vote.by
+        if vote.is_tied:
+            agreed.tied.append(name)
+    return agreed
+
+
+class _Vote(NamedTuple):
+    """What stands in a field, and who says just that."""
+
+    value: Any
+    by: list[str]
+    is_tied: bool
+
+
+def _vote(layer: str, field: FormField, values: Versions, chosen: str, rules: Rules) -> _Vote:
+    vote = _as_a_whole(values, chosen, sameness(layer, field, rules))
+    if len(vote.by) < len(values) and (field["many"] or field["widget"] in _PARTS):
+        own = {person: value or [] for person, value in values.items()}
+        by_part = _part_by_part(field, own, chosen, rules)
+        vote = vote if by_part.is_tied and not vote.is_tied else by_part
+    return vote._replace(value=_in_order(field["widget"], vote.value))
+
+
+def _as_a_whole(values: Versions, chosen: str, same: Callable[[Any, Any], bool]) -> _Vote:
+    """The value with the most people behind it; of equals the chosen holder's."""
+    people = [chosen, *(person for person in values if person != chosen)]
+    behind = {
+        person: [other for other in values if same(values[person], values[other])]
+        for person in people
+    }
+    best = max(people, key=lambda person: len(behind[person]))
+    if 2 * len(behind[best]) > len(values):
+        return _Vote(values[best], behind[best], False)
+    return _Vote(values[chosen], behind[chosen], True)
+
+
+def _in_order(widget: str, value: Any) -> Any:
+    if not value or widget not in ("messages", "references", "arguments"):
+        return value
+    if not isinstance(value, list):
+        return value
+    return sorted(value, key=canonical_json if widget == "arguments" else None)
+
+
+class _Part(NamedTuple):
+    """One message, criterion, argument or phase; where each has it, and who says just that."""
+
+    value: Any
+    places: Mapping[str, int]
+    by: Collection[str]
+
+
+def _part_by_part(
+    field: FormField, own: Mapping[str, Sequence[Any]], chosen: str, rules: Rules
+) -> _Vote:
+    """Each part that a strict majority has. One that half of them have is neither in nor out."""
+    widget = field["widget"]
+    parts, is_tied = [], False
+    for cluster in gathered(own, lambda left, right: match_parts(widget, left, right, rules)):
+        if 2 * len(cluster) < len(own):
             continue
-        if widget in ("messages", "references") and (widget == "messages" or many):
-            label[name] = _most_named(
-                [own.get(name) or [] for own in holders.values()], label[name]
-            )
-        elif widget == "choice":
-            label[name] = _most_chosen([own.get(name) for own in holders.values()], label[name])
-        elif widget in _PARTS:
-            parts = {person: own.get(name) or [] for person, own in holders.items()}
-            label[name] = _PARTS[widget](parts, chosen)
-    return label
+        part = _PARTS[widget](dict(cluster), own, chosen)
+        if part is None or 2 * len(cluster) == len(own):
+            is_tied = True
+        else:
+            parts.append(part)
+    parts.sort(key=lambda part: _place(part, own[chosen], chosen))
+    agreeing = {person: _ascend(person, parts) for person in own}
+    if widget == "phases":
+        is_tied |= 2 * sum(agreeing.values()) <= len(own)
+    by = [
+        person
+        for person, said in own.items()
+        if len(said) == len(parts)
+        and all(person in part.by for part in parts)
+        and (agreeing[person] or widget != "phases")
+    ]
+    is_tied |= len(parts) < field["at_least"]
+    value = [part.value for part in parts]
+    return _Vote(list(own[chosen]) if is_tied and not value else value, by, is_tied)
 
 
-def support(layer: str, holders: Mapping[str, Record], label: Record) -> int:
-    """How many of the holders say what the agreed label says.
-
-    Where the layer is about a value (a rating), those with that value do. A label with fewer
-    parts that most of them have than it needs (a narrative of one phase) is held by none of them.
-    """
-    units = LAYERS[layer].units
-    if isinstance(units, Judged) and units.value:
-        return sum(own.get(units.value) == label.get(units.value) for own in holders.values())
-    if any(len(label.get(name) or []) < at_least for name, at_least in _parts(layer)):
-        return 0
-    return len(holders)
-
-
-@cache
-def _parts(layer: str) -> tuple[tuple[str, int], ...]:
-    """The fields whose parts are put together from several people's, and how many they need."""
-    fields = form_fields(layer)
-    return tuple(
-        (field["name"], field["at_least"]) for field in fields if field["widget"] in _PARTS
-    )
-
-
-@cache
-def _fields(layer: str) -> tuple[tuple[str, str, bool], ...]:
-    return tuple((field["name"], field["widget"], field["many"]) for field in form_fields(layer))
-
-
-def _most_named(choices: Sequence[Sequence[Any]], own: Sequence[Any] | None) -> list[Any]:
-    counts = Counter(item for named in choices for item in set(named))
-    majority = [item for item, count in counts.items() if 2 * count > len(choices)]
-    return sorted(majority or set(own or ()))
-
-
-def _most_chosen(choices: Sequence[Any], own: Any) -> Any:
-    value, count = Counter(choices).most_common(1)[0]
-    return value if 2 * count > len(choices) else own
-
-
-def _arguments(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[StoredLabel]:
-    arguments = [_version(cluster, parts, chosen) for cluster in _of_most(parts, "arguments")]
-    return sorted(map(dict, arguments), key=canonical_json)
-
-
-def _phases(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[StoredLabel]:
-    """In the chosen holder's order; a phase that they do not have goes where it happened."""
-    own = parts[chosen]
-    phases = []
-    for cluster in _of_most(parts, "phases"):
-        versions = [parts[person][at] for person, at in cluster]
-        words = _version(cluster, parts, chosen)
-        evidence = _most_named(
-            [version.get("evidence") or [] for version in versions], words["evidence"]
-        )
-        phase = {**words, "evidence": evidence}
-        at = dict(cluster).get(chosen, _place_among(phase, own))
-        phases.append((at, first_place(phase), phase))
-    return [phase for _, _, phase in sorted(phases, key=lambda row: (row[0], row[1]))]
-
-
-def _of_most(parts: Mapping[str, Sequence[Record]], kind: str) -> list[list[Place]]:
-    clusters = gathered(parts, lambda left, right: match_parts(kind, left, right))
-    return [cluster for cluster in clusters if 2 * len(cluster) > len(parts)]
-
-
-def _version(
-    cluster: Sequence[Place], parts: Mapping[str, Sequence[Record]], chosen: str
-) -> Record:
-    """The chosen holder's version, else that of the first by name."""
-    places = dict(cluster)
+def _alike(places: dict[str, int], own: Mapping[str, Sequence[Any]], chosen: str) -> _Part:
+    """In the chosen holder's words, else those of the first by name."""
     person = chosen if chosen in places else min(places)
-    return parts[person][places[person]]
+    return _Part(own[person][places[person]], places, places)
 
 
-def _place_among(phase: Record, own: Sequence[Record]) -> float:
-    """Before the first of the own phases that begins later."""
-    begins = first_place(phase)
-    later = (at for at, own_phase in enumerate(own) if first_place(own_phase) > begins)
-    return next(later, len(own)) - 0.5
+def _argument(
+    places: dict[str, int], own: Mapping[str, Sequence[Record]], chosen: str
+) -> _Part | None:
+    """The role and the words of most; None if they mark other words."""
+    said = {person: canonical_json(bare("", own[person][at])) for person, at in places.items()}
+    most, number = Counter(said.values()).most_common(1)[0]
+    if 2 * number <= len(own):
+        return None
+    by = [person for person, text in said.items() if text == most]
+    return _Part(dict(own[by[0]][places[by[0]]]), places, by)
 
 
-_PARTS = {"arguments": _arguments, "phases": _phases}
+def _phase(
+    places: dict[str, int], own: Mapping[str, Sequence[Record]], chosen: str
+) -> _Part | None:
+    """With the evidence of most; None if there is none, or half of them cite a message."""
+    cited = {person: set(own[person][at].get("evidence") or []) for person, at in places.items()}
+    counts = Counter(message for messages in cited.values() for message in messages)
+    evidence = sorted(message for message, number in counts.items() if 2 * number > len(own))
+    if not evidence or any(2 * number == len(own) for number in counts.values()):
+        return None
+    phase = {**_alike(places, own, chosen).value, "evidence": evidence}
+    return _Part(phase, places, [name for name in places if cited[name] == set(evidence)])
+
+
+def _place(part: _Part, own: Sequence[Any], chosen: str) -> tuple[float, tuple[int, int]]:
+    """As the chosen holder has it; what they do not have, where it happened, or at the end."""
+    begins = first_place(part.value) if isinstance(part.value, Mapping) else (0, 0)
+    if chosen in part.places:
+        return part.places[chosen], begins
+    if not isinstance(part.value, Mapping):
+        return len(own) + min(part.places.values()), begins
+    later = (at for at, other in enumerate(own) if first_place(other) > begins)
+    return next(later, len(own)) - 0.5, begins
+
+
+def _ascend(person: str, parts: Sequence[_Part]) -> bool:
+    """Whether the person has the parts in this order."""
+    places = [part.places[person] for part in parts if person in part.places]
+    return places == sorted(places)
+
+
+_PARTS: Mapping[str, Callable[[dict[str, int], Any, str], _Part | None]] = {
+    "messages": _alike,
+    "references": _alike,
+    "lines": _alike,
+    "arguments": _argument,
+    "phases": _phase,
+}
+"""What is decided part by part, and what becomes of a part that several people have."""

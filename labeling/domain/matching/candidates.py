@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labeling.domain.matching.consensus import REMARKS
 from labeling.domain.matching.matching import Record, assign_unordered, overlap, span_overlap
 from labeling.domain.matching.merging import Cluster
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.sameness import bare
 from labeling.domain.schema import form_fields, reference_fields
+from labeling.domain.schema.layers import REMARKS
 
 Place = frozenset[Hashable]
 """What a label is about: the messages that it cites, else the labels that it refers to."""

@@ -1,20 +1,21 @@
 """What several annotators agree on, and who gave which label.
 
 Labels that mean the same, by the one matcher, are gathered in clusters with at
-most one label of each annotator. A cluster that a strict majority has a label in is agreed;
-anything else makes the conversation disputed and a matter for adjudication.
+most one label of each annotator. A cluster is agreed if a strict majority has a label in it, and
+of those a strict majority says the same in each field; anything else makes the conversation
+disputed and a matter for adjudication.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.matching.agreed import agreed_label, gathered, support
+from labeling.domain.matching.agreed import AgreedLabel, agreed_label, gathered
 from labeling.domain.matching.matchers import Rules, centrality, match_labels
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
 from labeling.domain.matching.places import first_place
@@ -22,11 +23,9 @@ from labeling.domain.matching.sameness import bare
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS, form_fields, reference_fields
 from labeling.domain.schema.labels import Payload, StoredLabel
+from labeling.domain.schema.layers import REMARKS, Judged
 
 State = Literal["unanimous", "majority", "single", "disputed"]
-
-REMARKS = frozenset({"rationale", "confidence"})
-"""What a person says about their label; it may differ without any dissent about the label."""
 
 
 class AnnotatorLabel(NamedTuple):
@@ -51,6 +50,7 @@ class LabelProvenance(TypedDict):
     by: list[str]
     uids: dict[str, str | None]
     dissent: list[Dissent]
+    fields: NotRequired[dict[str, list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,10 @@ class Settled:
     ``disputed``. ``by`` names the holders and ``uids`` their own labels. ``dissent`` has
     an entry for everybody else (``label`` ``None``) and for each holder whose label
     reads otherwise, with that label and the fields that differ.
+
+    ``fields`` has the compared fields in which not all holders say the same, with those who
+    say what the label says. ``tied`` are those of them, of a label that a strict majority holds,
+    in which no strict majority of its holders says the same.
     """
 
     label: StoredLabel
@@ -68,11 +72,26 @@ class Settled:
     by: list[str]
     uids: dict[str, str | None]
     dissent: list[Dissent]
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    tied: list[str] = field(default_factory=list)
 
     @property
     def provenance(self) -> LabelProvenance:
         """Plain JSON next to the label in gold."""
-        return {"how": self.how, "by": self.by, "uids": self.uids, "dissent": self.dissent}
+        said: LabelProvenance = {
+            "how": self.how,
+            "by": self.by,
+            "uids": self.uids,
+            "dissent": self.dissent,
+        }
+        if self.fields:
+            said["fields"] = self.fields
+        return said
+
+    @property
+    def as_it_stands(self) -> list[str]:
+        """The holders who say the same in every compared field."""
+        return [name for name in self.by if all(name in said for said in self.fields.values())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +99,9 @@ class Settlement:
     """The outcome for one conversation.
 
     ``agreed`` are the labels that hold, ``disputed`` those that no strict majority
-    gave. The state is ``disputed`` as soon as there is one; else ``majority`` if some
-    label was not held by everybody. ``single`` is one annotator's word, unopposed.
+    gave, or gave in the same way. The state is ``disputed`` as soon as there is one; else
+    ``majority`` if some label was not held by everybody, or somebody says otherwise in a compared
+    field. ``single`` is one annotator's word, unopposed.
     """
 
     state: State
@@ -127,7 +147,7 @@ def settle(
     Settlement
         Independent of the order of annotators and labels. The words of an agreed label are those
         of the holder most similar to the other holders; see
-        :func:`~labeling.domain.agreed.agreed_label` for what a majority decides in it.
+        :func:`~labeling.domain.matching.agreed.agreed_label` for what a majority decides in it.
 
     Raises
     ------
@@ -193,16 +213,15 @@ def _settled(
 ) -> Settled:
     holders = {member.annotator: member.label for member in cluster}
     chosen = _most_central(layer, cluster, rules)
-    label = agreed_label(layer, holders, chosen)
-    backed = support(layer, holders, label)
-    if not backed:  # nothing that most have: the chosen version as it was written
-        label = agreed_label(layer, {chosen: holders[chosen]}, chosen)
+    agreed = agreed_label(layer, holders, chosen, rules)
     return Settled(
-        label=label,
-        how=_how(backed, len(people)),
+        label=agreed.label,
+        how=_how(layer, agreed, list(holders), len(people)),
         by=list(holders),
         uids={person: own.get("uid") for person, own in holders.items()},
-        dissent=_dissent(layer, label, holders, people),
+        dissent=_dissent(layer, agreed.label, holders, people),
+        fields=agreed.fields,
+        tied=agreed.tied if 2 * len(holders) > len(people) else [],
     )
 
 
@@ -212,12 +231,16 @@ def _most_central(layer: str, cluster: Sequence[AnnotatorLabel], rules: Rules) -
     return cluster[int(totals.argmax())].annotator
 
 
-def _how(holders: int, people: int) -> State:
+def _how(layer: str, agreed: AgreedLabel, holders: Sequence[str], people: int) -> State:
+    """Of a layer that is about a value (a rating), a majority of all must give that value."""
     if people == 1:
         return "single"
-    if holders == people:
-        return "unanimous"
-    return "majority" if 2 * holders > people else "disputed"
+    units = LAYERS[layer].units
+    value = units.value if isinstance(units, Judged) else ""
+    backed = len(agreed.fields.get(value, holders))
+    if agreed.tied or 2 * backed <= people:
+        return "disputed"
+    return "majority" if agreed.fields or len(holders) < people else "unanimous"
 
 
 def _dissent(

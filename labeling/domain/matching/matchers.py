@@ -5,9 +5,10 @@ References must be in common terms before (:mod:`labeling.domain.matching.refere
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,15 @@ from labeling.domain.matching.matching import (
     match_requirements,
     overlap,
     requirement_text,
+    same_actor,
     same_table,
     span_overlap,
     texts_to_prime,
 )
+from labeling.domain.matching.sameness import bare
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema import LAYERS, compared_fields, form_fields
+from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.layers import SameKey, SameRecord, SameSpan, SameText
 
 
@@ -67,10 +71,25 @@ def text_of(layer: str, label: Record) -> str:
 
 def texts_of(layer: str, labels: Iterable[Record]) -> Iterator[str]:
     """Every text that settling these labels compares, to be encoded in one batch."""
+    every = list(labels)
     if LAYERS[layer].has_records:
-        yield from texts_to_prime(labels)
+        yield from texts_to_prime(every)
     elif _text_field(layer):
-        yield from (text_of(layer, label) for label in labels)
+        yield from (text_of(layer, label) for label in every)
+    yield from (
+        str(label[name]) for name in _other_texts(layer) for label in every if label.get(name)
+    )
+
+
+@cache
+def _other_texts(layer: str) -> tuple[str, ...]:
+    """Texts that are compared once labels are matched."""
+    return tuple(
+        field["name"]
+        for field in compared_fields(layer)
+        if field["widget"] in ("text", "textarea")
+        and field["name"] not in {*_matched_by(layer), "actor"}
+    )
 
 
 def _text_field(layer: str) -> str:
@@ -93,12 +112,77 @@ def centrality(layer: str, labels: Sequence[Record], rules: Rules) -> NDArray[np
     return np.asarray(rules.ruler.similarities(texts, texts).sum(axis=1).round(6))
 
 
-def match_parts(kind: str, left: Sequence[Record], right: Sequence[Record]) -> list[Match]:
-    """Phases that share evidence; arguments of one role whose words overlap."""
-    likeness = _phase_overlap if kind == "phases" else _argument_overlap
+SAME_CRITERION = 0.80
+"""Two acceptance criteria say the same if their similarity is strictly greater."""
+
+
+def match_parts(kind: str, left: Sequence[Any], right: Sequence[Any], rules: Rules) -> list[Match]:
+    """Phases that share evidence; arguments of one role whose words overlap; criteria that say
+    the same; equal messages and references.
+    """
+    if kind == "lines":
+        similarities = _alike(left, right, rules)
+        return assign_unordered(left, right, similarities, similarities > SAME_CRITERION)
+    likeness = {"phases": _phase_overlap, "arguments": _argument_overlap}.get(kind, _is_equal)
     table = np.array([[likeness(a, b) for b in right] for a in left], dtype=np.float64)
     similarities = table.reshape(len(left), len(right)).round(6)
     return assign_unordered(left, right, similarities, similarities > 0)
+
+
+def sameness(layer: str, field: FormField, rules: Rules) -> Callable[[Any, Any], bool]:
+    """Whether two values of a field say the same.
+
+    Texts by which labels are matched are similar already; of other texts it is asked. A text with
+    other numbers says something else. Everything that is no text must be equal.
+    """
+    name = field["name"]
+    if field["widget"] not in ("text", "textarea"):
+        return lambda a, b: bool(bare(name, a) == bare(name, b))
+    if LAYERS[layer].has_records and name == "actor":
+        return lambda a, b: a == b or same_actor(a, b, rules.synonyms)
+    if name in _matched_by(layer):
+        return lambda a, b: not _other_numbers(a, b)
+    return lambda a, b: _same_text(a, b, rules)
+
+
+@cache
+def _matched_by(layer: str) -> frozenset[str]:
+    """The texts by which labels of the layer are matched."""
+    if LAYERS[layer].has_records:
+        return frozenset({"title", "action"})
+    return frozenset({_text_field(layer)})
+
+
+def _same_text(a: str | None, b: str | None, rules: Rules) -> bool:
+    first, second = (" ".join((text or "").casefold().split()) for text in (a, b))
+    if first == second or not first or not second:
+        return first == second
+    return bool(_alike([str(a)], [str(b)], rules)[0, 0] > rules.threshold)
+
+
+def _alike(left: Sequence[str], right: Sequence[str], rules: Rules) -> NDArray[np.float64]:
+    """How similar texts are; those with other numbers are not."""
+    similarities = rules.ruler.similarities(left, right)
+    others = [[_other_numbers(a, b) for b in right] for a in left]
+    return np.where(np.array(others, dtype=bool).reshape(similarities.shape), 0.0, similarities)
+
+
+def _other_numbers(a: str | None, b: str | None) -> bool:
+    """
+    Examples
+    --------
+    >>> _other_numbers("after 3 tries", "after 5 tries"), _other_numbers("3 tries", "three tries")
+    (True, False)
+    """
+    first, second = (set(_NUMBERS.findall(text or "")) for text in (a, b))
+    return bool(first and second and first != second)
+
+
+_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+def _is_equal(a: Any, b: Any) -> float:
+    return float(a == b)
 
 
 def _by_text(

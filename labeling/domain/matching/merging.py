@@ -8,12 +8,12 @@ cluster.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from uuid import uuid4
 
 from labeling.domain.matching.consensus import Dissent, Settled, Settlement, State
 from labeling.domain.matching.places import first_place
-from labeling.domain.matching.sameness import bare, content
+from labeling.domain.matching.sameness import NAMES, bare, content
 from labeling.domain.schema.labels import StoredLabel
 
 Record = Mapping[str, Any]
@@ -26,6 +26,8 @@ class StoredCluster(TypedDict):
     label: StoredLabel
     uids: dict[str, str | None]
     dissent: list[Dissent]
+    fields: NotRequired[dict[str, list[str]]]
+    tied: NotRequired[list[str]]
 
 
 class Side(NamedTuple):
@@ -40,13 +42,16 @@ class Cluster(NamedTuple):
 
     ``how`` is unanimous, majority, single or disputed; ``label`` what holds if nothing is
     decided otherwise; ``sides`` has everybody who answered; ``differs`` are the fields in which
-    the versions differ.
+    the versions differ. ``fields`` and ``tied`` as in
+    :class:`~labeling.domain.matching.consensus.Settled`.
     """
 
     how: str
     label: Record
     sides: list[Side]
     differs: list[str]
+    fields: Mapping[str, Sequence[str]] = {}
+    tied: Sequence[str] = ()
 
     @property
     def missing(self) -> list[str]:
@@ -63,6 +68,8 @@ def clusters_of(settlement: Settlement) -> list[StoredCluster]:
             "label": settled.label,
             "uids": settled.uids,
             "dissent": settled.dissent,
+            "fields": settled.fields,
+            "tied": settled.tied,
         }
         for settled in everything
     ]
@@ -73,7 +80,11 @@ def settlement_of(
 ) -> Settlement:
     """The settlement that :func:`clusters_of` wrote down."""
     settled = [
-        Settled(dict(row["label"]), row["how"], list(row["uids"]), row["uids"], row["dissent"])
+        Settled(
+            *(dict(row["label"]), row["how"], list(row["uids"]), row["uids"], row["dissent"]),
+            fields=row.get("fields", {}),
+            tied=row.get("tied", []),
+        )
         for row in stored
     ]
     agreed = [cluster for cluster in settled if cluster.how != "disputed"]
@@ -82,12 +93,12 @@ def settlement_of(
 
 
 def agreement_of(settlement: Settlement) -> float:
-    """Mean share of the annotators who hold a label.
+    """Mean share of the annotators who hold a label, and say the same in each compared field.
 
-    In (0, 1], 1 when everybody holds every label. Where nobody labelled anything, all agree: 1.
+    In [0, 1], 1 when everybody says the same. Where nobody labelled anything, all agree: 1.
     """
     shares = [
-        len(settled.by) / len(settlement.annotators)
+        len(settled.as_it_stands) / len(settlement.annotators)
         for settled in [*settlement.agreed, *settlement.disputed]
     ]
     return sum(shares) / len(shares) if shares else 1.0
@@ -118,7 +129,8 @@ def _read(
             bare(name, label.get(name)) != bare(name, labels[0].get(name)) for label in labels[1:]
         )
     ]
-    return Cluster(stored["how"], stored["label"], sides, differs)
+    fields, tied = stored.get("fields", {}), stored.get("tied", [])
+    return Cluster(stored["how"], stored["label"], sides, differs, fields, tied)
 
 
 def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:
@@ -155,10 +167,19 @@ DECIDED = frozenset({"adopted_from", "uids"})
 
 
 def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
-    """Whether the decision about a cluster is one that no annotator had given."""
+    """Whether the decision about a cluster is one that no annotator had given.
+
+    A label of which each field is somebody's, or what most of them say, overrules nobody.
+    """
     if chosen is None:
         return not cluster.missing
-    return not attributed(chosen, cluster)["adopted_from"]
+    given = [side.label for side in cluster.sides if side.label is not None]
+    return not all(
+        bare(name, value) in [bare(name, label.get(name)) for label in given]
+        or (name not in cluster.tied and bare(name, value) == bare(name, cluster.label.get(name)))
+        for name, value in chosen.items()
+        if name not in NAMES
+    )
 
 
 def numbered(labels: Sequence[Record]) -> list[StoredLabel]:

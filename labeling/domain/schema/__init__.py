@@ -9,6 +9,7 @@ from labeling.domain.schema.documents import SCHEMA_VERSION, json_schema, yaml_s
 from labeling.domain.schema.forms import (
     EventSchema,
     OpenFields,
+    compared_fields,
     form_fields,
     form_layers,
     quotes_messages,
@@ -31,6 +32,7 @@ __all__ = [
     "Problem",
     "Requirement",
     "check_payload",
+    "compared_fields",
     "form_fields",
     "form_layers",
     "json_schema",

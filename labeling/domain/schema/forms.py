@@ -153,6 +153,13 @@ def reference_fields(layer: str) -> tuple[str, ...]:
 
 
 @cache
+def compared_fields(layer: str) -> tuple[FormField, ...]:
+    """The fields in which labels that mean the same must say the same to be agreed."""
+    remarks = LAYERS[layer].remarks
+    return tuple(field for field in form_fields(layer) if field["name"] not in remarks)
+
+
+@cache
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""
     spans = [field for field in form_fields(layer) if field["widget"] == "span"]

@@ -66,6 +66,9 @@ class SameSpan:
 
 Matching = SameRecord | SameText | SameKey | SameSpan
 
+REMARKS = ("rationale", "confidence")
+"""What a person says about their label; it may differ without any dissent about the label."""
+
 
 # --- what annotators agree on -------------------------------------------------------------------
 
@@ -158,7 +161,8 @@ class Layer:
     the names by which labels are shown (REQ-001), ``heading`` is the field that heads a label and
     ``badges`` those shown next to it; ``type_field`` distinguishes the labels. They refer to
     labels of one of the layers in ``needs``. ``may_be_open``: fields that a project may do without.
-    What decides whether two labels mean the same can't be left out.
+    What decides whether two labels mean the same can't be left out. ``remarks``: fields in which a
+    person explains the label; all others are compared when it is settled.
 
     ``is_stage``: it is part of the whole way from conversation to document. ``wanted``: how many
     items of gold a project aims at unless it says otherwise. ``project_types``: a project names
@@ -184,6 +188,7 @@ class Layer:
     wanted: int = 0
     project_types: bool = False
     published: frozenset[Literal["question cases", "arc cases", "chat", "duee"]] = frozenset()
+    remarks: tuple[str, ...] = REMARKS
 
     @property
     def by_message(self) -> bool:
@@ -270,6 +275,7 @@ _ENTRIES = (
         needs=("extraction",),
         type_field="issue_type",
         may_be_open=("severity", "suggested_fix"),
+        remarks=(*REMARKS, "message", "suggested_fix"),
         matching=SameKey(
             fields=("requirement", "issue_type", "field"),
             prefer=("span", "severity", "message"),

@@ -290,7 +290,7 @@ class Workload:
         """How many cases there are of each kind."""
         noted = self.noted_numbers
         if wanted != ALL:
-            noted = _numbers(self._noted(wanted), self._decisions())
+            noted = _numbers(self._noted(wanted), self._is_decided())
         return noted + Counter(
             Kinship(case.round, case.merge.state, case.is_decided)
             for case in self.compared
@@ -337,8 +337,8 @@ class Workload:
             ]
         )
 
-    def _decisions(self) -> QuerySet[Adjudication, Any]:
-        return _decisions(self.project, self.layer)
+    def _is_decided(self) -> Q:
+        return _is_decided(self.project, self.layer)
 
     def _noted(self, wanted: Wanted) -> QuerySet[Merge]:
         rows = self.noted
@@ -352,20 +352,24 @@ class Workload:
     def _in_tab(self, tab: str, wanted: Wanted) -> QuerySet[Merge]:
         rows = self._noted(wanted)
         if tab == "decided":
-            return rows.filter(conversation__in=self._decisions())
-        rows = rows.exclude(conversation__in=self._decisions())
+            return rows.filter(self._is_decided())
+        rows = rows.exclude(self._is_decided())
         if tab == "disputed":
             return rows.filter(state="disputed")
         return rows.exclude(state="disputed")
 
 
-def _decisions(project: Project, layer: str) -> QuerySet[Adjudication, Any]:
-    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    return decisions.order_by().values("conversation")
+def _is_decided(project: Project, layer: str) -> Q:
+    """Merges about which somebody decided; what was accepted, as long as it is agreed."""
+    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer).order_by()
+    overriding = decisions.exclude(kind=Kind.ACCEPTED)
+    return Q(conversation__in=overriding.values("conversation")) | (
+        Q(conversation__in=decisions.values("conversation")) & ~Q(state="disputed")
+    )
 
 
-def _numbers(noted: QuerySet[Merge], decisions: QuerySet[Adjudication, Any]) -> Counter[Kinship]:
-    is_decided = Count("pk", filter=Q(conversation__in=decisions))
+def _numbers(noted: QuerySet[Merge], decided_now: Q) -> Counter[Kinship]:
+    is_decided = Count("pk", filter=decided_now)
     counts: Counter[Kinship] = Counter()
     by_kind = noted.values_list("round__number", "state")
     for number, state, n, decided in by_kind.annotate(n=Count("pk"), decided=is_decided):
@@ -383,7 +387,7 @@ def workload(project: Project, layer: str, *, among: Collection[int] | None = No
     if among is not None or settling.needs_of(project, layer):
         return _compared(project, layer, among)
     noted = merges.confirmed(project, layer)
-    numbers = _numbers(noted, _decisions(project, layer))
+    numbers = _numbers(noted, _is_decided(project, layer))
     rest = merges.unconfirmed(project, noted, number=numbers.total())
     if len(rest) > merges.FEW:
         return replace(_compared(project, layer, None), is_unnoted=True)
@@ -396,20 +400,16 @@ def _compared(project: Project, layer: str, among: Collection[int] | None) -> Wo
     everything = merges.ready(project, layer, among=among)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
-    decided = _decided(project, layer, among)
+    stored = Merge.objects.filter(_is_decided(project, layer), layer=layer).order_by()
+    if among is not None:
+        stored = stored.filter(conversation__in=among)
+    decided = set(stored.values_list("pk", flat=True))
     cases = [
-        Case(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
+        Case(pk, ready[pk].external_id, ready[pk].round_number, merge, merge.pk in decided)
         for pk, merge in current.items()
     ]
     preparing, waiting = len(ready) - len(current), len(everything) - len(ready)
     return Workload(project, layer, cases, preparing, waiting)
-
-
-def _decided(project: Project, layer: str, among: Collection[int] | None) -> set[int]:
-    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    if among is not None:
-        decisions = decisions.filter(conversation__in=among)
-    return set(decisions.order_by().values_list("conversation", flat=True))
 
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:

@@ -97,8 +97,12 @@ _COLUMNS = (
     *("conversation", "round"),
     *("annotation", "annotation__version", "annotation__status", "counts"),
 )
-VERSION = 1
-"""Raise it when the same answers may be merged in another way: all are then merged again."""
+VERSION = 2
+"""Raise it when the same answers may be merged in another way: all are then merged again.
+
+Since 2, a field on which holders are divided is disputed. Releases state it, so that the next one
+says what was settled anew.
+"""
 
 FEW = 500
 """Up to this many conversations are named in a query, and looked at at a time."""

@@ -17,7 +17,8 @@ from labeling.domain.gold.content import (
 )
 from labeling.domain.matching.consensus import Settled, Settlement
 from labeling.domain.matching.references import Base, ResolvedLabels, in_terms_of
-from labeling.domain.schema import LAYERS
+from labeling.domain.matching.sameness import bare
+from labeling.domain.schema import LAYERS, compared_fields
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import (
     Adjudication,
@@ -163,7 +164,30 @@ def _adopted(
         if is_same(layer, own, label)
     }
     _add_uses(origin, sources)
+    if not by and (fields := _taken_from(label, layer, labels_by)):
+        origin["fields"] = fields
     return origin
+
+
+def _taken_from(
+    label: Mapping[str, Any], layer: str, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, list[str]]:
+    """Of a label that nobody gave as a whole: by field in which they differ, whose it is."""
+    uids = label.get("uids") or {}
+    own = {
+        person: given
+        for person, labels in labels_by.items()
+        for given in labels
+        if given.get("uid") == uids.get(person)
+    }
+    fields = {}
+    for field in compared_fields(layer):
+        name = field["name"]
+        decided = bare(name, label.get(name))
+        by = [person for person, given in own.items() if bare(name, given.get(name)) == decided]
+        if len(by) < len(own):
+            fields[name] = by
+    return fields
 
 
 class Who(TypedDict):

@@ -13,7 +13,7 @@ from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import Provenance
 from labeling.domain.gold.statement import LeftOutRow
-from labeling.domain.matching.consensus import Settlement, settle
+from labeling.domain.matching.consensus import Settled, Settlement, settle
 from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
 from labeling.domain.matching.merging import settlement_of
@@ -394,10 +394,16 @@ def decision_on(answers: Answers, layer: str) -> Adjudication | None:
 
 
 def _disputed(settlement: Settlement, base: Base) -> Fact:
-    """The labels that no majority holds."""
-    layer, disputed = settlement.layer, settlement.disputed
-    titles = [heading_of(layer, each.label, base.labels) for each in disputed]
-    shown = [Fact("text.quoted", text=title) for title in titles[:2]]
-    if len(titles) > 2:
-        return Fact("gold.disputed_and_more", titles=shown, number=len(titles) - 2)
+    """The labels that no majority holds, or in whose fields there is none."""
+    shown = [_shown(settlement.layer, each, base) for each in settlement.disputed[:2]]
+    if more := len(settlement.disputed[2:]):
+        return Fact("gold.disputed_and_more", titles=shown, number=more)
     return Fact("gold.disputed", titles=shown)
+
+
+def _shown(layer: str, disputed: Settled, base: Base) -> Fact:
+    title = heading_of(layer, disputed.label, base.labels)
+    if not disputed.tied:
+        return Fact("text.quoted", text=title)
+    fields = [Fact(f"field.{name}") for name in disputed.tied]
+    return Fact("gold.tied_fields", title=title, fields=fields)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.consensus import settle
+from labeling.domain.matching.merging import agreement_of
 from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
@@ -167,10 +168,9 @@ def test_the_most_similar_labels_are_joined_first(ruler):
 @pytest.mark.parametrize(
     ("sources", "agreed"),
     [
-        ([[1, 2], [2, 3]], [2]),
         ([[1, 2], [2, 3], [2]], [2]),
         ([[1, 2], [2, 1], [3]], [1, 2]),
-        ([[1, 4], [2], [3]], [1, 4]),  # no majority: those of the chosen words (ana's)
+        ([[1, 2], [2, 3], [1, 3]], [1, 2, 3]),  # each by two of three
     ],
 )
 def test_sources_are_those_that_most_holders_cite(ruler, sources, agreed):
@@ -180,15 +180,107 @@ def test_sources_are_those_that_most_holders_cite(ruler, sources, agreed):
     settled = settle(labels, ruler=ruler)
 
     assert settled.payload["requirements"][0]["source_messages"] == agreed
+    assert settled.state == "majority"
+
+
+@pytest.mark.parametrize(
+    "sources", [[[1, 2], [2, 3]], [[1, 4], [2], [3]], [[1], [1], [1, 2], [1, 2]]]
+)
+def test_messages_that_no_majority_cites_or_leaves_out_are_disputed(ruler, sources):
+    people = zip(["ana", "ben", "cleo", "dan"], sources, strict=False)
+    labels = {person: [requirement(LOGIN, source_messages=own)] for person, own in people}
+
+    settled = settle(labels, ruler=ruler)
+
+    assert (settled.state, settled.agreed) == ("disputed", [])
+    assert settled.disputed[0].tied == ["source_messages"]
+
+
+def test_two_who_differ_in_two_fields_are_not_unanimous_in_a_label_that_nobody_gave(ruler):
+    labels = {
+        "ana": [requirement(LOGIN, priority="must", source_messages=[0, 2])],
+        "ben": [requirement(LOGIN, priority="should", source_messages=[0])],
+    }
+
+    settled = settle(labels, ruler=ruler)
+
+    assert (settled.state, settled.payload) == ("disputed", {"requirements": []})
+    assert settled.disputed[0].tied == ["priority", "source_messages"]
+    assert agreement_of(settled) < 1
+
+
+def test_a_majority_by_field_says_who_gave_which_field(ruler):
+    labels = {
+        "ana": [requirement(LOGIN, priority="must", source_messages=[0])],
+        "ben": [requirement(LOGIN, priority="must", source_messages=[0, 2])],
+        "cleo": [requirement(LOGIN, priority="should", source_messages=[0, 2])],
+        "dan": [requirement(LOGIN, priority="must", source_messages=[0, 2])],
+    }
+
+    everybody = settle(labels, ruler=ruler)
+    del labels["dan"]
+    nobody = settle({**labels, "ben": [requirement(LOGIN, priority="could")]}, ruler=ruler)
+    settled = settle(labels, ruler=ruler)
+
+    (label,) = settled.agreed
+    assert (label.label["priority"], label.label["source_messages"]) == ("must", [0, 2])
+    assert label.provenance["fields"] == {
+        "priority": ["ana", "ben"],
+        "source_messages": ["ben", "cleo"],
+    }
+    assert (label.how, label.as_it_stands) == ("majority", ["ben"])
+    assert (agreement_of(settled), agreement_of(everybody)) == (1 / 3, 1 / 2)
+    assert nobody.disputed[0].tied == ["priority"]
+
+
+def test_criteria_are_decided_one_by_one(ruler):
+    criteria = {"ana": ["a b", "c d", "e f"], "ben": ["c d", "a b"], "cleo": ["a b", "e f"]}
+    labels = {who: [requirement(LOGIN, acceptance_criteria=own)] for who, own in criteria.items()}
+    two = {"ana": labels["ana"], "ben": labels["ben"]}
+
+    (settled,) = settle(labels, ruler=ruler).agreed
+
+    assert settled.label["acceptance_criteria"] == ["a b", "c d", "e f"]
+    assert (settled.how, settled.fields) == ("majority", {"acceptance_criteria": ["ana"]})
+    assert settle(two, ruler=ruler).disputed[0].tied == ["acceptance_criteria"]
+
+
+@pytest.mark.parametrize(
+    ("field", "left", "right", "is_tied"),
+    [
+        ("condition", None, "When signed in", True),
+        ("condition", "When signed in", "when  signed in", False),
+        (
+            "condition",
+            "After 3 tries on one day at the desk",
+            "After 5 tries on one day at the desk",
+            True,
+        ),
+        ("action", "Lock the account after 3 tries", "Lock the account after 5 tries", True),
+        ("action", "Lock the account after 3 tries", "Lock the account after three tries", False),
+        ("type", "functional", "functional", False),
+        ("actor", "user", "client", False),
+        ("rationale", "They say so", "It is the law", False),
+    ],
+)
+def test_a_text_is_tied_where_the_other_says_something_else(ruler, field, left, right, is_tied):
+    words = "Lock an account that somebody tries to get into"
+    people = {"ana": left, "ben": right}
+    labels = {who: [requirement(words, **{field: own})] for who, own in people.items()}
+
+    settled = settle(labels, ruler=ruler, threshold=0.5)
+
+    everything = [*settled.agreed, *settled.disputed]
+    assert [each.tied for each in everything] == [[field] if is_tied else []]
 
 
 def test_holders_who_say_it_otherwise_are_kept_word_for_word(ruler):
     other = requirement(LOGIN, priority="could", confidence=0.2, uid="b1")
-    labels = {"ana": [requirement(LOGIN)], "ben": [other]}
+    labels = {"ana": [requirement(LOGIN)], "ben": [other], "cleo": [requirement(LOGIN)]}
 
     [settled] = settle(labels, ruler=ruler).agreed
 
-    assert settled.how == "unanimous"
+    assert settled.how == "majority"
     assert settled.dissent == [{"annotator": "ben", "label": other, "differs": ["priority"]}]
 
 
@@ -224,9 +316,9 @@ def test_laws_of_settling(labels, random):
     # every label is in exactly one cluster, every cluster has each annotator at most once
     assert sum(len(each.by) for each in everything) == sum(map(len, labels.values()))
     assert all(len(set(each.by)) == len(each.by) for each in everything)
-    # a label stands exactly when a strict majority holds it
-    assert all(2 * len(each.by) > len(labels) for each in settled.agreed)
-    assert all(2 * len(each.by) <= len(labels) for each in settled.disputed)
+    # a label stands exactly when a strict majority holds it and no field of it is tied
+    assert all(2 * len(each.by) > len(labels) and not each.tied for each in settled.agreed)
+    assert all(2 * len(each.by) <= len(labels) or each.tied for each in settled.disputed)
     assert all(each.label["source_messages"] for each in settled.agreed)
     # who comes first plays no part
     shuffled = list(labels.items())

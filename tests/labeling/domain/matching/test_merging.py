@@ -14,10 +14,10 @@ from labeling.domain.matching.merging import (
 from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
-FIELDS = ["title", "priority", "source_messages"]
+FIELDS = ["title", "confidence", "source_messages"]
 LABELS = {
     "ana": [requirement("log in", uid="a1", source_messages=[1, 0])],
-    "ben": [requirement("log in", uid="b1", source_messages=[0, 1], priority="could")],
+    "ben": [requirement("log in", uid="b1", source_messages=[0, 1], confidence=0.3)],
     "cleo": [requirement("print it", uid="c1", source_messages=[3])],
 }
 
@@ -38,7 +38,7 @@ def test_everybodys_own_label_stands_beside_the_merged_one():
 def test_fields_differ_by_what_they_say_not_by_the_order_of_messages():
     _, (log_in, print_it) = clusters()
 
-    assert log_in.differs == ["priority"]
+    assert log_in.differs == ["confidence"]
     assert print_it.differs == []
 
 
@@ -68,6 +68,21 @@ def test_leaving_out_overrules_everybody_only_where_all_have_the_label():
     assert not overrules_everybody(print_it.label, print_it)
     assert overrules_everybody({**print_it.label, "title": "else"}, print_it)
     assert overrules_everybody(None, held_by_all)
+
+
+def test_taking_each_field_from_somebody_overrules_nobody():
+    labels = {
+        "ana": [requirement("log in", uid="a", source_messages=[0, 2])],
+        "ben": [requirement("log in", uid="b", source_messages=[0], priority="should")],
+    }
+    settlement = settle(labels, ruler=Ruler(WordOverlap()))
+    (tied,) = read_clusters(clusters_of(settlement), labels)
+    mixed = {**tied.label, "priority": "should", "source_messages": [2, 0]}
+
+    assert (tied.how, list(tied.tied)) == ("disputed", ["priority", "source_messages"])
+    assert not overrules_everybody(mixed, tied)
+    assert attributed(mixed, tied)["adopted_from"] == []  # nobody gave all of it
+    assert overrules_everybody({**mixed, "source_messages": [2]}, tied)
 
 
 def test_decided_labels_are_counted_anew_and_no_uid_stands_twice():
