@@ -95,6 +95,9 @@ WORDS: dict[str, Text] = {
     ),
     "agreement.no_event_marked": _("neither marked an event"),
     "agreement.no_messages_cited": _("these records cite no messages"),
+    "agreement.no_ratings": _(
+        "events have no ratings to download: they are compared by F1; export the labels instead"
+    ),
     "agreement.no_similar_text": _("no two of their requirements have similar text"),
     "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
     "agreement.no_unit_labelled_by_two": _("no unit was labelled by two annotators"),
@@ -618,6 +621,53 @@ WORDS: dict[str, Text] = {
     "json.number": _("a number"),
     "json.object": _("an object"),
     "json.text": _("text"),
+    "label_table.archive": _(
+        "this is an archive or a spreadsheet: unpack it, or save the sheet as CSV"
+    ),
+    "label_table.blank": _("line {line:d}: item, unit and annotator must be filled in"),
+    "label_table.column_twice": _(
+        "several columns could be the {what}, rename all but one: {columns}"
+    ),
+    "label_table.columns": _(
+        "columns are missing: {missing}. The first line must name them; it names {columns}"
+    ),
+    "label_table.missing": _(
+        "Missing labels: {missing}, written {spellings}. They count in no pair."
+    ),
+    "label_table.no_common_label": _(
+        "Nobody else uses the labels of {name} ({labels}): write the same labels the same way."
+    ),
+    "label_table.no_labels": _("the table has no rows"),
+    "label_table.no_numbers": _(
+        "{statistic} needs numbers, and these labels are none: {labels}. Number them in their "
+        "order, or use nominal"
+    ),
+    "label_table.no_table": _(
+        "this is JSON or another file that is no table: save it as CSV with a row per label and "
+        "the columns item, unit, annotator, label"
+    ),
+    "label_table.not_read": _("Columns that were not read: {columns}."),
+    "label_table.scores": _(
+        "Labels that differ count as equally far apart. If they are scores, use --statistic "
+        "ordinal or interval."
+    ),
+    "label_table.statistic": _(
+        "the column “{column}” must say one thing in every row, not {values}; statistics are "
+        "{known}"
+    ),
+    "label_table.together": _("Counted as one: {spellings}."),
+    "label_table.twice": _(
+        "line {line:d}: {annotator} labels {unit} of {item} a second time, after line {first:d}"
+    ),
+    "label_table.wide": _(
+        "a column for each annotator, it seems: {columns}. Give a row per label instead, with the "
+        "columns item, unit, annotator, label (of a round: download the long form); {missing} are "
+        "missing"
+    ),
+    "label_table.width": _(
+        "line {line:d}: {cells} cells, but {columns} columns; a cell that holds “{delimiter}” must "
+        "stand in quotation marks"
+    ),
     "labelstudio.no_author": _("a paragraph names no author"),
     "labelstudio.no_field": _("{control} have no field “{name}”"),
     "labelstudio.no_message": _("there is no message {value}"),

@@ -26,3 +26,14 @@ def safe_cell(value: Any) -> Any:
 
 def safe_row(values: Sequence[Any]) -> list[Any]:
     return [safe_cell(value) for value in values]
+
+
+def unsafe_cell(text: str) -> str:
+    """What :func:`safe_cell` was given, of a cell that it may have written.
+
+    Examples
+    --------
+    >>> unsafe_cell("'=1+1"), unsafe_cell("'tis"), unsafe_cell("login")
+    ('=1+1', "'tis", 'login')
+    """
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA_STARTS) else text

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.agreement.disagreements import SplitCandidate
+from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import Judged
@@ -203,6 +204,7 @@ def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
     project = round_.project
     return {
         "asked": asked,
+        "has_ratings": LAYERS[asked.layer].has_units,
         "layers": [LAYERS[name] for name in project.layers],
         "label_types": [
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
@@ -350,7 +352,7 @@ def agreement_csv(
         return ratings_file(
             round_, asked.layer, asked.selection, shape=request.GET.get("shape", "")
         )
-    except NotMeasured as error:
+    except RuleError as error:
         return HttpResponse(
             in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
         )

@@ -153,7 +153,7 @@ def test_the_ratings_can_be_downloaded_and_computed_anew(signed_in, noor, exampl
     response = signed_in(noor).get(CSV)
 
     rows = list(csv.reader(io.StringIO(response.getvalue().decode())))
-    assert rows[0] == ["item", "unit", "annotator", "label"]
+    assert rows[0][:4] == ["item", "unit", "annotator", "label"]
     marked = [row[1] for row in rows[1:] if row[2] == "ana" and row[3] == "1"]
     assert [int(unit) for unit in marked] == ANA
     assert "orders-round-1-ratings.csv" in response["Content-Disposition"]
@@ -228,7 +228,7 @@ def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project,
 
     def marks(query: str = "") -> int:
         lines = client.get(f"{CSV}{query}").getvalue().decode().splitlines()
-        return sum(line.endswith(",1") for line in lines)
+        return sum(line.split(",")[3] == "1" for line in lines)
 
     assert (look(), marks()) == ((2, 1.0, [conversations[2]] * 2), 4)
 

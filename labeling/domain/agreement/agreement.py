@@ -18,6 +18,7 @@ from labeling.domain.agreement.intervals import (
     prospects,
 )
 from labeling.domain.agreement.kappa import (
+    Level,
     ac1s,
     alpha_of,
     band,
@@ -28,9 +29,10 @@ from labeling.domain.agreement.kappa import (
     gwet_ac1,
     kappas,
     krippendorff_alpha,
+    ordinal_weights,
     over_labels,
     overall_sums,
-    quadratic_weights,
+    weights_of,
 )
 from labeling.domain.agreement.ratings import Grid, Ratings, grid, tallied
 from labeling.domain.facts import Fact, StoredFact
@@ -219,7 +221,7 @@ class Agreement:
     ``chance_above`` is how probable it is that the true figure of the gate is above the threshold,
     and ``outlook`` what would pass of rounds of this size. ``intervals`` has those of ``value``,
     of ``mean`` (of the pairs), ``fleiss_kappa`` and ``krippendorff_alpha``. ``ordinal``: labels are
-    scores, whose disagreement counts by squared distance in every κ and in α.
+    scores, whose disagreement counts by their distance in every κ and in α.
 
     ``content`` is what the gate says of the labels themselves, where people's labels are compared
     as records. ``outcome`` is ``not_measured`` where nobody used the layer, which says nothing for
@@ -304,7 +306,7 @@ def agreement(
     *,
     threshold: float = 0.75,
     statistic: Statistic = "min",
-    ordinal: bool = False,
+    level: Level = "nominal",
     excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
     """Agreement of all annotators, pair by pair and together, and whether it passes the gate.
@@ -319,8 +321,8 @@ def agreement(
     statistic
         ``min`` or ``mean`` (Light's kappa) over the pairs. One pair without a kappa
         leaves both without a value, and what has no value does not pass.
-    ordinal
-        Labels are scores: a disagreement counts by its squared distance.
+    level
+        How far two labels that differ are apart; other than ``nominal``, labels are numbers.
     excluded
         By annotator and conversation, why something was skipped or is unfinished.
         It is listed in the result; it never enters a figure.
@@ -345,12 +347,12 @@ def agreement(
     if statistic not in ("min", "mean"):
         raise ValueError(f"agreement: statistic must be min or mean, got {statistic!r}")
     units = grid(ratings)
-    weights = _weights(units, ordinal=ordinal)
+    weights = weights_of(level, units.labels)
     everyone = range(len(units.annotators))
     measured = [_pair(units, a, b, threshold, weights) for a, b in combinations(everyone, 2)]
     pairs = [pair for pair, _ in measured]
     gate = gate_figure(pairs, [spread for _, spread in measured], threshold, statistic)
-    overall, intervals = _overall(units, weights)
+    overall, intervals = _overall(units, weights, level)
     reasons = {"value": gate.reason} if gate.reason else {}
     if overall["fleiss_kappa"] is None:
         why = _why_no_overall(units.counts())
@@ -368,7 +370,7 @@ def agreement(
         chance_above=gate.chance_above,
         outlook=gate.outlook,
         intervals=gate.intervals | intervals,
-        ordinal=ordinal,
+        ordinal=level != "nominal",
         outcome=gate.outcome,
     )
 
@@ -385,7 +387,7 @@ def without_use(figures: Agreement) -> Agreement:
 
 
 def pair_agreement(
-    a: str, b: str, left: Ratings, right: Ratings, *, threshold: float = 0.75, ordinal: bool = False
+    a: str, b: str, left: Ratings, right: Ratings, *, threshold: float = 0.75
 ) -> PairAgreement:
     """Agreement of annotators ``a`` and ``b`` over the conversations that both submitted.
 
@@ -395,16 +397,9 @@ def pair_agreement(
         If a conversation has different numbers of units.
     """
     units = grid({a: left, b: right})
-    people, weights = units.annotators, _weights(units, ordinal=ordinal)
-    pair, _ = _pair(units, people.index(a), people.index(b), threshold, weights)
+    people = units.annotators
+    pair, _ = _pair(units, people.index(a), people.index(b), threshold, None)
     return pair
-
-
-def _weights(units: Grid, *, ordinal: bool) -> Array | None:
-    if not ordinal:
-        return None
-    scores = cast(list[float], units.labels)
-    return quadratic_weights(scores)
 
 
 def _pair(
@@ -478,17 +473,20 @@ def _by_chance_ac1(total: Array) -> float:
 
 
 def _overall(
-    units: Grid, weights: Array | None
+    units: Grid, weights: Array | None, level: Level
 ) -> tuple[dict[str, float | None], dict[str, Interval]]:
     """Fleiss' κ and α, and their intervals."""
     rows = units.summed(partial(overall_sums, weights=weights))
     total = rows.sum(axis=0)
-    sums = np.concatenate([total[None], total - rows])
     shares = total[3 : 3 + len(units.labels)] / max(total[2], 1.0)
     by_chance = float((shares**2).sum()) if total[2] else 0.0
+    of_alpha, of_alpha_rows = weights, rows
+    if level == "ordinal":
+        of_alpha = ordinal_weights(units.labels, units.counts())
+        of_alpha_rows = units.summed(partial(overall_sums, weights=of_alpha))
     figures = {
-        "fleiss_kappa": fleiss_of(sums, weights),
-        "krippendorff_alpha": alpha_of(sums, weights),
+        "fleiss_kappa": fleiss_of(_without_each(rows), weights),
+        "krippendorff_alpha": alpha_of(_without_each(of_alpha_rows), of_alpha),
     }
     return (
         {name: defined(values[0]) for name, values in figures.items()},
@@ -496,6 +494,12 @@ def _overall(
             {name: _spread(values, rows[:, 2], by_chance) for name, values in figures.items()}
         ),
     )
+
+
+def _without_each(rows: Array) -> Array:
+    """The sum of all rows, then the same without each of them."""
+    total = rows.sum(axis=0)
+    return np.concatenate([total[None], total - rows])
 
 
 def _positive_f1s(positive: Array) -> Array:

@@ -9,12 +9,16 @@ conversation left out) are computed at once.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+Level = Literal["nominal", "ordinal", "interval", "linear"]
+"""How far two labels that differ are apart: equally far, or by their places in order or values."""
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 FEW = 8
 """Up to here numpy adds one after the other; more it adds by halves."""
@@ -216,6 +220,40 @@ def quadratic_weights(labels: Sequence[float]) -> Array:
     scores = np.asarray(labels, dtype=np.float64)
     apart = (scores[:, None] - scores[None, :]) ** 2
     return np.asarray(1 - apart / (apart.max() or 1.0))
+
+
+def weights_of(level: Level, labels: Sequence[Any]) -> Array | None:
+    """What two labels agree in κ; None where they are either equal or not.
+
+    By squared distance: of the values (``interval``) or of their ranks (``ordinal``); or by the
+    distance of the ranks (``linear``).
+
+    Examples
+    --------
+    >>> weights_of("ordinal", [1, 2, 9])[0].tolist(), weights_of("linear", [1, 2, 9])[0].tolist()
+    ([1.0, 0.75, 0.0], [1.0, 0.5, 0.0])
+    """
+    if level == "nominal":
+        return None
+    if level == "interval":
+        return quadratic_weights(labels)
+    ranks = np.argsort(np.argsort(labels)).astype(np.float64)
+    if level == "ordinal":
+        return quadratic_weights(ranks.tolist())
+    apart = np.abs(ranks[:, None] - ranks[None, :])
+    return np.asarray(1 - apart / (apart.max() or 1.0))
+
+
+def ordinal_weights(labels: Sequence[Any], counts: NDArray[np.int64]) -> Array:
+    """What two labels agree in the ordinal α: by how many labels were given between them.
+
+    Krippendorff's metric is the squared distance of the middles of the labels' ranks.
+    """
+    order = np.argsort(labels)
+    frequencies = counts[over_labels(counts) >= 2].sum(axis=0)[order]
+    middles = np.empty(len(labels))
+    middles[order] = np.cumsum(frequencies) - frequencies / 2
+    return quadratic_weights(middles.tolist())
 
 
 def _disagreement(categories: int, weights: Array | None) -> Array:

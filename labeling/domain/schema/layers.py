@@ -199,9 +199,10 @@ class Layer:
         return not isinstance(self.units, NoUnits)
 
     @property
-    def is_ordinal(self) -> bool:
+    def level(self) -> Literal["nominal", "interval"]:
         """Whether people's judgements are scores, so that κ weighs how far apart they are."""
-        return isinstance(self.units, Judged) and self.units.ordinal
+        is_scored = isinstance(self.units, Judged) and self.units.ordinal
+        return "interval" if is_scored else "nominal"
 
     @property
     def has_records(self) -> bool:

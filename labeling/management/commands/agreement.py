@@ -11,10 +11,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from labeling.domain.agreement import label_tables
 from labeling.domain.agreement.agreement import Agreement, ContentAgreement, read_agreement
-from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.kappa import LEVELS, Level
+from labeling.domain.agreement.label_tables import LabelTable
 from labeling.domain.agreement.records import RecordFigures
 from labeling.domain.csv_cells import safe_cell
+from labeling.domain.errors import FileFault
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
@@ -26,8 +29,8 @@ from labeling.words import in_english, worded
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
 VERDICTS = {"passed": "passed", "failed": "not passed", "not_measured": "not measured"}
-LONG_COLUMNS = ["item", "unit", "annotator", "label"]
-
+OF_PROJECT = ("round", "layer", "type", "annotator", "guideline", "origin", "records")
+"""Options that choose among what the product has stored."""
 
 RECORD_COLUMNS = (
     "a",
@@ -55,14 +58,20 @@ class Records(NamedTuple):
 
 class Command(BaseCommand):
     help = (
-        "Agreement of a round (default: the newest), or of any long CSV with the columns "
-        "item, unit, annotator, label."
+        "Agreement of a round (default: the newest), or of any table with a row per label and "
+        "the columns item, unit, annotator, label."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--project", metavar="SLUG")
         source.add_argument("--from-csv", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--statistic",
+            choices=LEVELS,
+            help="of a file: how labels that differ are weighed; all but nominal need numbers "
+            "(default: what its column “statistic” says, or nominal)",
+        )
         parser.add_argument("--round", type=int, metavar="N", help="default: the newest")
         parser.add_argument("--layer", choices=list(LAYERS), help="default: the project's first")
         parser.add_argument("--type", default="", help="only labels of this type")
@@ -82,10 +91,22 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json", "csv"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from_csv = options["from_csv"]
-        result = _of_file(from_csv) if from_csv else _of_project(options)
-        show = {"table": _table, "json": _json, "csv": _csv}[options["format"]]
-        show(result, self.stdout)
+        table = None
+        other = OF_PROJECT if options["from_csv"] else ("statistic",)
+        if unused := next((name for name in other if options[name]), None):
+            source = "--from-csv" if options["from_csv"] else "--project"
+            raise CommandError(f"--{unused} does not go with {source}.")
+        if options["from_csv"]:
+            table = _of_file(options["from_csv"], options["statistic"])
+            result: Agreement | Records = table.measured()
+        else:
+            result = _of_project(options)
+        if options["format"] == "json":
+            _json(result, table, self.stdout)
+            return
+        {"table": _table, "csv": _csv}[options["format"]](result, self.stdout)
+        if table:
+            (self.stdout if options["format"] == "table" else self.stderr).write(_told(table))
 
 
 def _of_project(options: dict[str, Any]) -> Agreement | Records:
@@ -133,58 +154,29 @@ def _round(slug: str, number: int | None) -> Round:
     return round_
 
 
-def _of_file(path: Path) -> Agreement:
-    """Any long CSV; the units of an item differ by name."""
-    labels: dict[str, dict[str, dict[str, str]]] = {}
+def _of_file(path: Path, statistic: Level | None) -> LabelTable:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            if missing := set(LONG_COLUMNS) - set(reader.fieldnames or []):
-                raise CommandError(f"{path.name}:1: columns missing: {', '.join(sorted(missing))}.")
-            for row in reader:
-                by_unit = labels.setdefault(row["annotator"], {}).setdefault(row["item"], {})
-                if row["unit"] in by_unit:
-                    where = f"{path.name}:{reader.line_num}"
-                    raise CommandError(f"{where}: {row['annotator']} labels this unit twice.")
-                by_unit[row["unit"]] = row["label"]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CommandError(f"{path.name} cannot be read: {error}") from error
-    return _compute(path, labels)
+        return label_tables.read(path.read_bytes(), statistic)
+    except OSError as error:
+        raise CommandError(f"{path.name} cannot be read: {error.strerror}.") from error
+    except FileFault as fault:
+        raise CommandError(f"{path.name}: {in_english(fault.fact)}.") from None
 
 
-def _compute(path: Path, labels: dict[str, dict[str, dict[str, str]]]) -> Agreement:
-    """A unit that somebody has not labelled, in an item that they have, is missing."""
-    units = _units(labels)
-    ratings = {
-        annotator: {
-            item: [_label(by_unit.get(unit)) for unit in units[item]]
-            for item, by_unit in items.items()
-        }
-        for annotator, items in labels.items()
-    }
-    if not ratings:
-        raise CommandError(f"{path.name} holds no labels.")
-    return compute(ratings)
-
-
-def _units(labels: dict[str, dict[str, dict[str, str]]]) -> dict[str, list[str]]:
-    units: dict[str, set[str]] = {}
-    for items in labels.values():
-        for item, by_unit in items.items():
-            units.setdefault(item, set()).update(by_unit)
-    return {item: sorted(names) for item, names in units.items()}
-
-
-def _label(text: str | None) -> int | str | None:
-    return int(text) if text in ("0", "1") else text
+def _told(table: LabelTable) -> str:
+    return "\n".join([f"statistic: {table.level}", *map(in_english, table.notes)])
 
 
 def _columns(result: Agreement | Records) -> tuple[str, ...]:
     return RECORD_COLUMNS if isinstance(result, Records) else COLUMNS
 
 
-def _json(result: Agreement | Records, out: Any) -> None:
-    out.write(json.dumps(worded(result.as_json()), indent=2, ensure_ascii=False))
+def _json(result: Agreement | Records, table: LabelTable | None, out: Any) -> None:
+    figures = worded(result.as_json())
+    if table:
+        notes = [in_english(note) for note in table.notes]
+        figures["file"] = {"statistic": table.level, "missing": table.missing, "notes": notes}
+    out.write(json.dumps(figures, indent=2, ensure_ascii=False))
 
 
 def _csv(result: Agreement | Records, out: Any) -> None:
@@ -219,6 +211,8 @@ def _explain(result: Agreement, console: Console) -> None:
         why = in_english(row.reason)
         console.print(f"not counted: {row.conversation}, {row.annotator}: {why}")
     verdict = VERDICTS[result.outcome]
+    if result.value is None and result.outcome == "failed":
+        verdict = "undefined, so not passed"
     value = _shown(result.value, result.threshold)
     console.print(
         f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {value}, "

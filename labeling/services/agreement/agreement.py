@@ -150,8 +150,7 @@ def _compared(
     if not LAYERS[layer].has_units:
         submitted = _conversations_of(added)
         return summed_events(submitted, _counts(added), excluded=excluded, **rules)
-    ordinal = LAYERS[layer].is_ordinal
-    return compute(_ratings(added), ordinal=ordinal, excluded=excluded, **rules)
+    return compute(_ratings(added), level=LAYERS[layer].level, excluded=excluded, **rules)
 
 
 def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:

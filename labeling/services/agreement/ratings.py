@@ -7,12 +7,15 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 
+from labeling.domain.agreement.kappa import Level
+from labeling.domain.agreement.label_tables import HOW
 from labeling.domain.agreement.units import Units
+from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.models import Round
 from labeling.services.agreement import agreement, measurements
-from labeling.services.agreement.agreement import Selection
+from labeling.services.agreement.agreement import Bar, Selection
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.services.csv_files import csv_file
 from labeling.words import in_english
@@ -27,6 +30,8 @@ def ratings_file(
 
     Raises NotMeasured, and has a worker measure, where the units are not known yet.
     """
+    if not LAYERS[layer].has_units:
+        raise RuleError("agreement.no_ratings")
     try:
         units = measurements.units_of(round_, layer, selection)
     except NotMeasured:
@@ -36,18 +41,18 @@ def ratings_file(
         excluded = agreement.excluded_answers(round_, selection)
         rows = _wide(units, excluded, _why_missing(layer, selection))
     else:
-        rows = _long(units)
+        rows = _long(units, LAYERS[layer].level, agreement.bar(round_))
     return csv_file(_name(round_, layer, shape), rows)
 
 
-def _long(units: Mapping[str, Units]) -> Iterator[list[Any]]:
-    """What ``assay agreement --from-csv`` reads. A missing label has no row."""
-    yield ["item", "unit", "annotator", "label"]
+def _long(units: Mapping[str, Units], level: Level, bar: Bar) -> Iterator[list[Any]]:
+    """What ``assay agreement --from-csv`` reads: with what the page's figures were computed by."""
+    yield ["item", "unit", "annotator", "label", *HOW]
     for conversation, ratings in units.items():
         for annotator, labels in ratings.labels.items():
             for name, label in zip(ratings.names, labels, strict=True):
-                if label is not None:
-                    yield [conversation, name, annotator, label]
+                how = (level, bar["statistic"], bar["threshold"])
+                yield [conversation, name, annotator, label, *how]
 
 
 def _wide(

@@ -370,7 +370,7 @@ class TestScores:
         near = {"ana": {"c": [0, 1, 2, 2]}, "ben": {"c": [0, 1, 2, 1]}}
         far = {"ana": {"c": [0, 1, 2, 2]}, "ben": {"c": [0, 1, 2, 0]}}
         nominal = [agreement(rated).pairs[0].kappa for rated in (near, far)]
-        weighted = [agreement(rated, ordinal=True) for rated in (near, far)]
+        weighted = [agreement(rated, level="interval") for rated in (near, far)]
 
         assert nominal == pytest.approx([0.6363636, 0.6363636])
         assert weighted[0].pairs[0].kappa == pytest.approx(1 - 1 / 5)  # as in test_weighted
@@ -390,7 +390,7 @@ class TestScores:
             for name, own in ana.items()
         }
 
-        [pair] = agreement({"ana": ana, "ben": ben}, ordinal=True).pairs
+        [pair] = agreement({"ana": ana, "ben": ben}, level="interval").pairs
         [rated] = judge_pairs({"ana": ana, "ben": ben})
 
         assert (pair.kappa, pair.ci_low, pair.ci_high) == pytest.approx(
@@ -412,8 +412,8 @@ def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
     assert len(result.pairs) == 45
 
 
-@pytest.mark.parametrize("ordinal", [False, True])
-def test_units_that_are_summed_in_parts_give_the_same_figures(monkeypatch, ordinal):
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "linear"])
+def test_units_that_are_summed_in_parts_give_the_same_figures(monkeypatch, level):
     random = np.random.default_rng(0)
     sizes = {f"c{k:02}": k % 4 for k in range(11)}  # some have no unit
     ratings = {
@@ -424,9 +424,9 @@ def test_units_that_are_summed_in_parts_give_the_same_figures(monkeypatch, ordin
         }
         for person in ("ana", "ben", "cleo")
     }
-    at_once = agreement(ratings, ordinal=ordinal).as_json()
+    at_once = agreement(ratings, level=level).as_json()
 
     monkeypatch.setattr(grids, "PART", 3)
 
     assert at_once["krippendorff_alpha"] is not None
-    assert agreement(ratings, ordinal=ordinal).as_json() == at_once
+    assert agreement(ratings, level=level).as_json() == at_once

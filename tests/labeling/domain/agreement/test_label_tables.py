@@ -1,0 +1,241 @@
+"""A table of labels gives the right figures, however its tools spell them, or is refused."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from itertools import combinations
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from labeling.domain.agreement import label_tables
+from labeling.domain.agreement.agreement import Agreement
+from labeling.domain.errors import FileFault
+from labeling.words import in_english
+
+pytestmark = pytest.mark.no_database
+
+HEADER = ["item", "unit", "annotator", "label"]
+TEXTS: dict[Any, list[str]] = {
+    "price": ["price", "Price", " price", "PRICE", "price\u00a0", "pri\u200bce"],
+    "café au lait": ["café au lait", "cafe\u0301 au lait", "Café au\u00a0lait "],
+    "none": ["none", "none "],
+    "-": ["-", " -"],
+}
+NUMBERS: dict[Any, list[str]] = {
+    1: ["1", "1.0", " 1", "01", "+1", "1."],
+    2: ["2", "2.00", "2 "],
+    3: ["3", "3.0"],
+    5: ["5", "5.0"],
+}
+MISSING = ["", " ", "None", "nan", "NaN", "NA", "N/A", "#N/A", "null", "NULL", "<NA>"]
+
+
+def figures(content: bytes, statistic: Any = None) -> Agreement:
+    return label_tables.read(content, statistic).measured()
+
+
+def written(rows: list[list[str]], *, delimiter: str = ",", encoding: str = "utf-8") -> bytes:
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows(rows)
+    return out.getvalue().encode(encoding)
+
+
+def refusal(content: bytes) -> str:
+    with pytest.raises(FileFault) as refused:
+        label_tables.read(content)
+    return in_english(refused.value.fact)
+
+
+def notes(content: bytes) -> str:
+    return " ".join(map(in_english, label_tables.read(content).notes))
+
+
+@st.composite
+def tables(draw: st.DrawFn, spellings: dict[Any, list[str]]) -> tuple[list[list[str]], Any]:
+    """Rows in any order, and what each annotator said of each unit; None where it is missing."""
+    labels = [*spellings, None]
+    people = ["ana", "ben", "cleo"][: draw(st.integers(2, 3))]
+    rows, said = [], {}
+    for item in "cd":
+        for unit in range(draw(st.integers(1, 6))):
+            for who in people:
+                label = draw(st.sampled_from(labels))
+                said[who, item, str(unit)] = label
+                shown = draw(st.sampled_from(MISSING if label is None else spellings[label]))
+                rows.append([item, str(unit), who, shown])
+    return draw(st.permutations(rows)), said
+
+
+def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: str) -> None:
+    """Against scikit-learn and the package of Krippendorff's α."""
+    people = sorted({who for who, *_ in said})
+    keys = sorted({tuple(place) for _, *place in said})
+    values = sorted({label for label in said.values() if label is not None}, key=str)
+    codes = {label: values.index(label) if level == "nominal" else label for label in values}
+    known = [*range(1, 6)] if level == "interval" else [*codes.values()]
+    for pair, (a, b) in zip(result.pairs, combinations(people, 2), strict=True):
+        both = [(codes.get(said[a, *key]), codes.get(said[b, *key])) for key in keys]
+        both = [(x, y) for x, y in both if x is not None and y is not None]
+        assert pair.n == len(both)
+        if len({label for two in both for label in two}) < 2:
+            assert pair.kappa is None
+        else:
+            left, right = zip(*both, strict=True)
+            expected = cohen_kappa_score(left, right, labels=known, weights=weights)
+            assert pair.kappa == pytest.approx(expected, abs=1e-9)
+    data = np.array([[codes.get(said[who, *key], np.nan) for key in keys] for who in people])
+    paired = data[:, (~np.isnan(data)).sum(axis=0) >= 2]
+    if len(np.unique(paired[~np.isnan(paired)])) < 2:
+        assert result.krippendorff_alpha is None
+    else:
+        expected = krippendorff.alpha(data, level_of_measurement=level)
+        assert result.krippendorff_alpha == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    table=tables(TEXTS | NUMBERS),
+    delimiter=st.sampled_from(label_tables.DELIMITERS),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_spelling_separator_and_encoding_gives_the_right_figures(
+    table: Any, delimiter: str, encoding: str
+) -> None:
+    rows, said = table
+    content = written([HEADER, *rows], delimiter=delimiter, encoding=encoding)
+
+    result = figures(content)
+
+    check(result, said, None, "nominal")
+    missing = sum(label is None for label in said.values())
+    assert label_tables.read(content).missing == missing
+
+
+@pytest.mark.parametrize(
+    ("statistic", "weights", "level"),
+    [("ordinal", "quadratic", "ordinal"), ("interval", "quadratic", "interval")],
+)
+@given(table=tables(NUMBERS))
+@settings(max_examples=80, deadline=None)
+def test_scores_are_weighed_as_the_statistic_says(
+    statistic: str, weights: str, level: str, table: Any
+) -> None:
+    rows, said = table
+
+    check(figures(written([HEADER, *rows]), statistic), said, weights, level)
+
+
+def test_linear_weights_are_those_of_scikit_learn() -> None:
+    left, right = [1, 2, 3, 5, 2, 1], [1, 3, 3, 2, 2, 5]
+    rows = [[f"c{n}", "u", "ana", str(label)] for n, label in enumerate(left)]
+    rows += [[f"c{n}", "u", "ben", str(label)] for n, label in enumerate(right)]
+
+    [pair] = figures(written([HEADER, *rows]), "linear").pairs
+
+    assert pair.kappa == pytest.approx(cohen_kappa_score(left, right, weights="linear"))
+
+
+@given(table=tables(TEXTS), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_row_of_another_width_is_refused_with_its_line(table: Any, data: st.DataObject) -> None:
+    rows = [HEADER, *table[0]]
+    at = data.draw(st.integers(1, len(rows) - 1))
+    width = data.draw(st.sampled_from([1, 2, 3, 5, 6, 9]))
+    bad = [*rows[at], *["high"] * 5][:width]
+    assume(any(cell.strip() for cell in bad))
+    rows[at] = bad
+
+    assert f"line {at + 1}: {width} cells, but 4 columns" in refusal(written(rows))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"PK\x03\x04...", "a spreadsheet: unpack it, or save the sheet as CSV"),
+        (gzip.compress(b"item"), "this is an archive"),
+        (b"PAR1....", "no table: save it as CSV"),
+        (b'[{"item": "c"}]', "this is JSON"),
+        (b"", "the file is empty"),
+        (b"item,unit,annotator,label\n", "the table has no rows"),
+        (b"item,unit,ana,ben\nc,u,1,1\n", "a column for each annotator"),
+        (b"c,u,ana,1\nc,u,ben,1\n", "columns are missing: item, unit, annotator, label"),
+        (b"item,unit,annotator,label,label\nc,u,a,1,2\n", "several columns could be the label"),
+        (
+            b"item,unit,annotator,score,value\nc,u,a,1,2\n",
+            "the label, rename all but one: score, value",
+        ),
+        (
+            b"item,unit,annotator,label\nc,u,a,1\nc,u,A ,2\n",
+            "line 3: A labels u of c a second time, after line 2",
+        ),
+        (
+            b"item,unit,annotator,label\nc,u,,1\n",
+            "line 2: item, unit and annotator must be filled in",
+        ),
+        (b'item,unit,annotator,label\nc,u,a,"1\nc,u,b,1\n', "line 2 is not a row of a table"),
+        ("item,unit,annotator,label\nc,u,a,é\n".encode("latin-1"), "line 2 is not UTF-8"),
+        (b"item,unit,annotator,label,statistic\nc,u,a,1,fuzzy\n", "statistics are nominal"),
+        (
+            b"item,unit,annotator,label,statistic\nc,u,a,1,nominal\nc,u,b,1,interval\n",
+            "one thing in every row, not interval, nominal",
+        ),
+    ],
+)
+def test_what_is_no_such_table_is_called_by_its_name(content: bytes, says: str) -> None:
+    assert says in refusal(content)
+
+
+def test_labels_without_an_order_have_no_ordinal_figure() -> None:
+    content = b"item,unit,annotator,label\nc,u,a,low\nc,u,b,high\n"
+
+    with pytest.raises(FileFault) as refused:
+        label_tables.read(content, "ordinal")
+
+    assert "these labels are none: low, high" in in_english(refused.value.fact)
+
+
+def test_what_was_taken_together_left_out_or_not_read_is_said() -> None:
+    rows = [
+        ["c", "1", "ana", "Yes", "x"],
+        ["c", "1.0", "ben", "yes ", "x"],
+        ["c", "2", "Ana ", "None", "x"],
+        ["c", "2", "ben", "no", "x"],
+    ]
+
+    said = notes(written([[*HEADER, "comment"], *rows]))
+
+    assert "Counted as one: “Yes” = “yes ”, “ana” = “Ana”." in said
+    assert "Missing labels: 1, written “None”." in said
+    assert "not read: comment" in said
+
+
+def test_people_with_other_words_for_the_same_are_named() -> None:
+    rows = [["c", "1", "ana", "1"], ["c", "1", "ben", "true"], ["c", "2", "cleo", "1"]]
+
+    said = notes(written([HEADER, *rows]))
+
+    assert "Nobody else uses the labels of ben (true)" in said
+    assert "labels of ana" not in said
+
+
+def test_a_line_for_excel_alone_is_passed_over() -> None:
+    content = b"sep=;\nitem;unit;annotator;label\nc;1;ana;0,5\nc;1;ben;0.50\n"
+
+    assert label_tables.read(content).labels["ana"] == {"c": {"1": 0.5}}
+
+
+def test_how_a_page_computes_comes_with_its_download() -> None:
+    rows = [["c", "1", who, "2", "interval", "mean", "0.6"] for who in ("ana", "'+ben")]
+
+    table = label_tables.read(written([[*HEADER, *label_tables.HOW], *rows]))
+
+    assert (table.level, table.gate, table.threshold) == ("interval", "mean", 0.6)
+    assert sorted(table.labels) == ["+ben", "ana"]
