@@ -45,18 +45,31 @@ class ConversationsIn(serializers.Serializer[Any]):
         return asked
 
 
+class LeftOutOut(serializers.Serializer[Any]):
+    """What a file says and no message holds."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    reason = serializers.SerializerMethodField()
+    text = serializers.CharField()
+
+    def get_reason(self, left_out: conversations.LeftOutIn) -> str:
+        return in_english(left_out.reason)
+
+
 class ImportOut(serializers.Serializer[Any]):
     read = serializers.IntegerField()
     new = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     messages = serializers.IntegerField()
-    left_out = serializers.IntegerField()
+    n_left_out = serializers.IntegerField()
+    left_out = LeftOutOut(many=True)
     inherited = serializers.DictField(child=serializers.CharField())
     given = serializers.DictField(child=serializers.CharField())
     notes = serializers.SerializerMethodField()
 
     def get_notes(self, report: conversations.ImportReport) -> list[str]:
-        return [in_english(note) for note in [*report.losses, *report.notes]]
+        return [in_english(note) for note in report.notes]
 
 
 def store(project: Project, request: Request) -> Response:

@@ -116,7 +116,7 @@ def test_the_pages_show_what_is_left_out_before_anything_is_stored(target, clien
     talk = json.dumps(TALK | {"seed": "<i>7</i>"}).encode()
     sent = {"format": "auto", "file": SimpleUploadedFile("sample_002.json", talk)}
     page = client.post(reverse("conversations-preview", args=["target"]), sent).content.decode()
-    assert "seed is left out" in page
+    assert "there is no place for seed: &lt;i&gt;7&lt;/i&gt;" in page
     assert "<i>7</i>" not in page
 
 

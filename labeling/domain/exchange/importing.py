@@ -56,6 +56,14 @@ class Problem(NamedTuple):
     reason: Fact
 
 
+class LeftOut(NamedTuple):
+    """Words of a file that are in no message: on which line, why, and all of them."""
+
+    line: int
+    reason: Fact
+    text: str
+
+
 class Turn(NamedTuple):
     """One message as it will be stored; a time is always in UTC."""
 
@@ -94,10 +102,8 @@ class Record:
     origin: str = ""
     """``collected`` or ``synthetic``; where nothing is said, it is collected."""
     generator: str = ""
-    left_out: int = 0
-    """Messages of the file that are not among the turns: without text, or of nobody who speaks."""
-    notes: tuple[Fact, ...] = ()
-    """What else the file says, for which there is no place."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What the file says besides: messages without text or of nobody who speaks, other values."""
 
     @property
     def fingerprint(self) -> Fingerprint:

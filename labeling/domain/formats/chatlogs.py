@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import SPLITS, Problem
+from labeling.domain.exchange.importing import SPLITS, LeftOut, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.formats.reading import json_lines, json_list
@@ -87,13 +87,13 @@ def talk_of(line: int, document: Any, *, name: str) -> Talk:
     """One conversation of a chat log; also of a table whose rows hold whole conversations."""
     if not isinstance(document, dict):
         raise FileFault("file.must_be_object", path=Fact("place.line"))
-    turns, left_out = [], 0
+    turns, left_out = [], []
     for path, message in _messages(document):
         turn = _turn(message, path)
         if turn.text.strip():
             turns.append(turn)
         else:
-            left_out += 1
+            left_out.append(LeftOut(line, Fact("left_out.no_text", name=turn.name), ""))
     split = document.get("split")
     return Talk(
         line=line,

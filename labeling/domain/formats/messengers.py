@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Problem
+from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats.speech import lines_of
 from labeling.domain.formats.talks import SaidTurn, Talk, id_by_content, shown_time, stem_of
@@ -99,21 +99,25 @@ def read_whatsapp(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
         if text := _text("\n".join(each.parts)):
             turns.append(SaidTurn(each.name, text, moment.isoformat()))
         else:
-            left_out += 1
+            why = Fact("left_out.no_text", name=each.name)
+            left_out.append(LeftOut(each.line, why, "\n".join(each.parts)))
     stem = stem_of(name)
     id = id_by_content(name, turns) if stem == ONLY_EXPORT else stem
     yield Talk(said[0].line, id, turns, left_out=left_out)
 
 
-def _said(lines: Sequence[str]) -> tuple[list[_Said], int]:
-    """The messages, and how many lines somebody saw that nobody wrote ("Ana left")."""
+def _said(lines: Sequence[str]) -> tuple[list[_Said], list[LeftOut]]:
+    """The messages, and lines somebody saw that nobody wrote ("Ana left")."""
     said: list[_Said] = []
-    left_out, going_on = 0, False
+    left_out: list[LeftOut] = []
+    going_on = False
     for number, line in enumerate(lines, 1):
         begun = START.match(line)
         if begun is None:
             if going_on:
                 said[-1].parts.append(line)
+            elif line.strip():
+                left_out.append(LeftOut(number, Fact("left_out.by_program"), line))
             continue
         name, colon, text = line[begun.end() : begun.end() + NAME_CHARACTERS].partition(": ")
         if not colon and name.endswith(":"):  # an empty first line
@@ -124,7 +128,7 @@ def _said(lines: Sequence[str]) -> tuple[list[_Said], int]:
             text = line[line.index(colon, begun.end()) + len(colon) :]
             said.append(_Said(number, _stamp(begun), name, [text]))
         else:
-            left_out += 1
+            left_out.append(LeftOut(number, Fact("left_out.by_program"), line[begun.end() :]))
     return said, left_out
 
 

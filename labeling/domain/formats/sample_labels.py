@@ -99,8 +99,8 @@ def _labelled(document: SampleDocument, name: str, unnamed: Unnamed) -> FileConv
     known = {*names_in(sample), *section_keys()}
     for key in (key for key in sample if key not in known):
         conversion.note((key,), left_out_at(key, sample[key]))
-    for fact in head_left_out(sample):
-        conversion.note(tuple(str(fact.values["path"]).split(".", 1)), fact)
+    for path, value in head_left_out(sample):
+        conversion.note(tuple(path.split(".", 1)), left_out_at(path, value))
     labels = conversion.converted(sections)
     in_sections = {section.layer.name for section in sections}
     answer = FileAnswer(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple
 
-from labeling.domain.exchange.importing import MESSAGE_KEYS, Problem, Record, record_of
+from labeling.domain.exchange.importing import MESSAGE_KEYS, LeftOut, Problem, Record, record_of
 from labeling.domain.facts import Fact
 from labeling.domain.formats import chatlogs
 from labeling.domain.formats.answers import LineFault, Unchecked, Unreadable, as_dict, as_list
@@ -137,26 +137,28 @@ def _record(document: SampleDocument, number: int, name: str) -> tuple[int, Reco
     key = "conversation" if "conversation" in sample else "messages"
     if key not in sample:
         raise Unreadable("file.missing", path='"conversation"')
-    notes: list[Fact] = []
+    unplaced: list[tuple[str, Any]] = []
     messages = [
-        _message(message, f"{key}[{index}]", notes)
+        _message(message, f"{key}[{index}]", unplaced)
         for index, message in enumerate(as_list(sample[key], f'"{key}"'))
     ]
     written = {"id": id_of(sample) or _id_by_place(name, number), "messages": messages}
     entry = record_of(document.line, written | head_of_sample(sample))
-    left_out = [name for name in sample if name not in {*IDS, *HEAD, *LABELS, key, METADATA}]
-    notes += [left_out_at(name, sample[name]) for name in left_out if name not in section_keys()]
-    notes += head_left_out(sample)
-    if isinstance(entry, Problem) or not notes:
+    placed = {*IDS, *HEAD, *LABELS, key, METADATA, *section_keys()}
+    unplaced += [(name, sample[name]) for name in sample if name not in placed]
+    unplaced += head_left_out(sample)
+    if isinstance(entry, Problem) or not unplaced:
         return entry
-    return entry[0], replace(entry[1], notes=tuple(notes))
+    left_out = (
+        LeftOut(document.line, Fact("left_out.no_place", path=path), _written(value))
+        for path, value in unplaced
+    )
+    return entry[0], replace(entry[1], left_out=tuple(left_out))
 
 
-def _message(value: Any, path: str, notes: list[Fact]) -> Unchecked:
+def _message(value: Any, path: str, unplaced: list[tuple[str, Any]]) -> Unchecked:
     message = as_dict(value, path)
-    notes += [
-        left_out_at(f"{path}.{key}", message[key]) for key in message if key not in MESSAGE_KEYS
-    ]
+    unplaced += [(f"{path}.{key}", message[key]) for key in message if key not in MESSAGE_KEYS]
     return {key: message[key] for key in MESSAGE_KEYS if key in message}
 
 
@@ -179,26 +181,29 @@ def head_of_sample(sample: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def head_left_out(sample: Mapping[str, Any]) -> Iterator[Fact]:
+def head_left_out(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What the head says besides what is taken from it: further names, other metadata."""
     name = id_of(sample)
     for key in IDS:
         if sample.get(key) not in (None, "") and str(sample[key]) != name:
-            yield left_out_at(key, sample[key])
+            yield key, sample[key]
     metadata = sample.get(METADATA)
     if isinstance(metadata, dict):
         for key, value in metadata.items():
             if value not in (None, "") and (key not in HEAD or sample.get(key, value) != value):
-                yield left_out_at(f"{METADATA}.{key}", value)
+                yield f"{METADATA}.{key}", value
     elif metadata not in (None, ""):
-        yield left_out_at(METADATA, metadata)
+        yield METADATA, metadata
 
 
 def left_out_at(path: str, value: Any) -> Fact:
-    shown = value if isinstance(value, str) else repr(value)
-    shown = " ".join(shown.split())
+    shown = " ".join(_written(value).split())
     more = "…" if len(shown) > MOST_SHOWN else ""
     return Fact("sample.left_out", path=path, value=_printable(shown[:MOST_SHOWN]) + more)
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
 
 
 def _printable(text: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Problem
+from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats.talks import (
     MAX_BYTES,
@@ -155,7 +155,7 @@ class _Turns:
         self.time = ""
         self._open: list[_Open] = []
         self._glue = "\n"
-        self._before = False
+        self._before: list[str] = []
 
     @property
     def last(self) -> str:
@@ -170,7 +170,7 @@ class _Turns:
         if self._open:
             self._open[-1].parts.append(text)
         else:
-            self._before = True
+            self._before.append(text)
 
     def as_talk(self, line: int, name: str) -> Talk:
         turns = [
@@ -178,8 +178,12 @@ class _Turns:
             for turn in self._open
             if turn.parts
         ]
-        empty = len(self._open) - len(turns)
-        return Talk(line, stem_of(name), turns, left_out=empty + self._before)
+        without = (turn.name for turn in self._open if not turn.parts)
+        left_out = [LeftOut(line, Fact("left_out.no_text", name=who), "") for who in without]
+        if self._before:
+            why = Fact("left_out.before_anybody")
+            left_out.insert(0, LeftOut(line, why, "\n".join(self._before)))
+        return Talk(line, stem_of(name), turns, left_out)
 
 
 # --- subtitles ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Problem
+from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats import chatlogs
 from labeling.domain.formats.talks import (
@@ -474,10 +474,11 @@ def _talk(id: str, rows: Iterable[tuple[Any, ...]]) -> Talk | Problem:
     rows = iter(rows)
     first = next(rows)
     turns: list[SaidTurn] = []
-    left_out = size = 0
-    for _, _line, _place, name, role, text, time in chain([first], rows):
+    left_out: list[LeftOut] = []
+    size = 0
+    for _, line, _place, name, role, text, time in chain([first], rows):
         if not text.strip():
-            left_out += 1
+            left_out.append(LeftOut(line, Fact("left_out.no_text", name=name or role), ""))
             continue
         size += len(text)
         if size > MAX_BYTES:

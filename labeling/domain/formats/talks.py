@@ -19,7 +19,14 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import MAX_LENGTHS, Problem, Record, Turn, record_of
+from labeling.domain.exchange.importing import (
+    MAX_LENGTHS,
+    MIN_MESSAGES,
+    LeftOut,
+    Problem,
+    Record,
+    record_of,
+)
 from labeling.domain.facts import Fact
 
 MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native file
@@ -64,12 +71,12 @@ class SaidTurn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation of a file and where it begins; ``left_out`` messages had no text."""
+    """A conversation of a file, where it begins, and what of it is no message."""
 
     line: int
     id: str
     turns: Sequence[SaidTurn]
-    left_out: int = 0
+    left_out: Sequence[LeftOut] = ()
     domain: str = ""
     split: str = ""
 
@@ -186,13 +193,14 @@ def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
 def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
     roles = _roles_in(talk, how)
     messages: list[dict[str, str | None]] = []
-    left_out = talk.left_out
+    left_out = list(talk.left_out)
     try:
         for turn in talk.turns:
             how.count(turn.name)
             role = how.role_of(turn.name) or turn.role or roles[turn.name]
             if role == LEFT_OUT:
-                left_out += 1
+                why = Fact("left_out.by_role", name=turn.name)
+                left_out.append(LeftOut(talk.line, why, turn.text))
                 continue
             says_more = turn.name.casefold() not in (
                 role.casefold(),
@@ -216,7 +224,7 @@ def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
     if isinstance(entry, Problem) or not left_out:
         return entry
     line, record = entry
-    return line, replace(record, left_out=left_out)
+    return line, replace(record, left_out=tuple(left_out))
 
 
 def with_roles(
@@ -228,7 +236,7 @@ def with_roles(
             yield entry
             continue
         line, record = entry
-        turns, changed = [], False
+        turns, changed, left_out = [], False, list(record.left_out)
         for turn in record.turns:
             name = turn.speaker or turn.role
             how.count(name)
@@ -236,21 +244,23 @@ def with_roles(
             changed |= role != turn.role
             if role != LEFT_OUT:
                 turns.append(turn._replace(role=role))
-        yield entry if not changed else _rechecked(line, record, turns)
+            else:
+                why = Fact("left_out.by_role", name=name)
+                left_out.append(LeftOut(line, why, turn.content))
+        kept = replace(record, turns=tuple(turns), written_sha256="", left_out=tuple(left_out))
+        yield _rechecked(line, kept) if changed else entry
 
 
-def _rechecked(line: int, record: Record, turns: list[Turn]) -> tuple[int, Record] | Problem:
-    least = 2
-    if len(turns) < least:
-        return Problem(line, Fact("file.few_messages", least=least, messages=len(turns)))
-    for turn in turns:
+def _rechecked(line: int, record: Record) -> tuple[int, Record] | Problem:
+    if (messages := len(record.turns)) < MIN_MESSAGES:
+        return Problem(line, Fact("file.few_messages", least=MIN_MESSAGES, messages=messages))
+    for turn in record.turns:
         if len(turn.role) > MAX_LENGTHS["role"]:
             return Problem(
                 line,
                 Fact("file.longer_than", path='"role"', most=MAX_LENGTHS["role"]),
             )
-    left_out = len(record.turns) - len(turns)
-    return line, replace(record, turns=tuple(turns), written_sha256="", left_out=left_out)
+    return line, record
 
 
 # --- files ----------------------------------------------------------------------------------------

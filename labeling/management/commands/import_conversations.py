@@ -26,6 +26,7 @@ from labeling.services import acting, near_duplicates
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
+SHOWN_LEFT_OUT = 20
 FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 
@@ -125,19 +126,29 @@ class Command(ActingCommand):
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"
         )
-        if report.left_out:
-            self.stdout.write(f"{report.left_out} messages left out: no text, or nobody's")
+        self._say_left_out(report, whole=options["verbosity"] > 1)
         if report.inherited or report.given:
             self.stdout.write(
                 f"Splits: {len(report.inherited)} inherited from the same conversation, "
                 f"{len(report.given)} given to stored conversations"
             )
-        for note in [*report.losses, *report.notes]:
+        for note in report.notes:
             self.stdout.write(f"  {in_english(note)}")
         if len(report.notes) < len(report.inherited) + len(report.given):
             self.stdout.write("  …")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
+
+    def _say_left_out(self, report: conversations.ImportReport, *, whole: bool) -> None:
+        if not report.n_left_out:
+            return
+        self.stdout.write(f"{report.n_left_out} messages or values left out:")
+        shown = report.left_out if whole else report.left_out[:SHOWN_LEFT_OUT]
+        for each in shown:
+            self.stdout.write(f"  {in_english(each.fact)}")
+        if more := report.n_left_out - len(shown):
+            more_of_them = " (-v 2 lists them)" if not whole else ""
+            self.stdout.write(f"  and {more} more{more_of_them}")
 
     def _say_gold(self, outcome: chats.Outcome, options: dict[str, Any]) -> None:
         release = outcome.release

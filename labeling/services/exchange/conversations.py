@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from django.core.exceptions import ValidationError
@@ -17,7 +17,7 @@ from django.utils import timezone
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
-from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
+from labeling.domain.exchange.importing import Fingerprint, LeftOut, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint as Sketch
 from labeling.domain.fingerprints import fingerprints
@@ -37,6 +37,8 @@ ATTEMPTS = 5
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
 MAX_LOSSES = 10_000
+"""That are listed; the others are counted."""
+MAX_TEXT = 200
 ADVISORY_LOCK = 4711002
 
 
@@ -64,10 +66,27 @@ class ImportOvertaken(RuleError):
     code = "import_overtaken"
 
 
+class LeftOutIn(NamedTuple):
+    """Something that a file says and no message holds; the text is shortened."""
+
+    file: str
+    line: int
+    reason: Fact
+    text: str
+
+    @property
+    def fact(self) -> Fact:
+        """In one sentence, with its place."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        if not self.text:
+            return Fact("import.note", place=place, why=self.reason)
+        return Fact("import.left_out", place=place, why=self.reason, text=self.text)
+
+
 @dataclass(slots=True)
 class ImportReport:
     """What an import did, or on a dry run would do. ``messages`` counts those of new ones,
-    ``left_out`` those of the files that no conversation shows.
+    ``left_out`` lists what files say and no conversation shows, as far as it is listed.
 
     ``inherited`` has the splits of new conversations that are those of stored copies, ``given``
     those of stored ones that had none. ``notes`` says why, of the first; they may name projects
@@ -78,13 +97,12 @@ class ImportReport:
     new: int = 0
     unchanged: int = 0
     messages: int = 0
-    left_out: int = 0
+    n_left_out: int = 0
     project_created: bool = False
     inherited: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     notes: list[Fact] = field(default_factory=list)
-    losses: list[Fact] = field(default_factory=list)
-    """What files say for which there is no place, with file and line."""
+    left_out: list[LeftOutIn] = field(default_factory=list)
 
     @property
     def has_changes(self) -> bool:
@@ -92,8 +110,9 @@ class ImportReport:
 
     def as_json(self) -> dict[str, Any]:
         """For the audit log."""
-        left_out = ("notes", "losses")
-        return {name: value for name, value in asdict(self).items() if name not in left_out}
+        report = asdict(replace(self, notes=[], left_out=[]))
+        del report["notes"]
+        return report | {"left_out": report.pop("n_left_out")}
 
 
 class _RecordPlace(NamedTuple):
@@ -251,8 +270,8 @@ class Importing:
     ) -> None:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
-        self._how, self._left_out = how, 0
-        self._losses: list[Fact] = []
+        self._how, self._n_left_out = how, 0
+        self._left_out: list[LeftOutIn] = []
         self.actor, self._proposed = actor, proposed
         self._names: list[str] = []
         self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
@@ -292,10 +311,9 @@ class Importing:
             )
             self._faults.append((place, reason))
             return
-        self._left_out += record.left_out
-        for why in record.notes:
-            if len(self._losses) < MAX_LOSSES:
-                self._losses.append(Fact("import.note", place=place.shown, why=why))
+        self._n_left_out += len(record.left_out)
+        listed = record.left_out[: MAX_LOSSES - len(self._left_out)]
+        self._left_out += [_left_out_in(place.file, each) for each in listed]
         self._batch.append((place, record))
         self._characters += record.size
         if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
@@ -317,8 +335,9 @@ class Importing:
 
         Writes nothing, and may be repeated. ``stay_alive`` tells others who wait for the caller.
         """
-        self.report, self._refusals = ImportReport(left_out=self._left_out), []
-        self.report.losses = list(self._losses)
+        left_out = list(self._left_out)
+        self.report = ImportReport(n_left_out=self._n_left_out, left_out=left_out)
+        self._refusals = []
         self._staged.forget_decisions()
         if len(self._faults) < MAX_PROBLEMS:
             for batch in self._staged.entries(BATCH_CONVERSATIONS):
@@ -643,6 +662,13 @@ def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> E
         text=text,
         sketch=bytes(sketch),
     )
+
+
+def _left_out_in(file: str, left_out: LeftOut) -> LeftOutIn:
+    text = " ".join(left_out.text.split())
+    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    shown = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+    return LeftOutIn(file, left_out.line, left_out.reason, shown)
 
 
 def _place(entry: Entry) -> _RecordPlace:

@@ -266,12 +266,20 @@ class Answers(Model):
     blind: list[int]
 
 
+class LeftOut(Model):
+    file: str
+    line: int
+    reason: str
+    text: str
+
+
 class Imported(Model):
     read: int
     new: int
     unchanged: int
     messages: int
-    left_out: int
+    n_left_out: int
+    left_out: list[LeftOut]
     notes: list[str]
 
 

@@ -154,7 +154,12 @@ and so on
     [record] = records(text, "whatsapp")
 
     assert [turn.content for turn in record.turns] == ["Hi", "Yes"]
-    assert record.left_out == 3
+    assert [(each.line, each.text) for each in record.left_out] == [
+        (1, "Messages and calls are end-to-end encrypted."),
+        (2, "and so on"),
+        (4, "Bo left"),
+        (5, "This message was deleted"),
+    ]
 
 
 def test_exports_of_an_iphone_have_one_name_and_different_ids():
@@ -204,7 +209,7 @@ def test_of_a_chat_of_chatgpt_only_what_its_page_shows_is_read():
         ("user", "[image]\nWhat is it?"),
         ("assistant", "A cat."),
     ]
-    assert record.left_out == 5
+    assert len(record.left_out) == 5
 
 
 @pytest.mark.parametrize(
@@ -383,7 +388,8 @@ def test_who_is_who_can_be_said_by_name_and_for_everybody_else():
         ("user", "Zoé", "Hi\nNote: that"),
         ("user", "منى", "نعم"),
     ]
-    assert record.left_out == 1  # the note before anybody spoke
+    [before] = record.left_out
+    assert before.reason.code == "left_out.before_anybody"
     [other] = records(text, "transcript", roles={"Note": "-"})
     assert [turn.content for turn in other.turns] == ["Hello", "Hi", "نعم"]
 
@@ -411,7 +417,11 @@ def test_what_machines_read_is_left_out_unless_it_is_asked_for():
     [record], [asked] = records(line, "openai"), records(line, "openai", roles={"tool": "tool"})
 
     assert [turn.content for turn in record.turns] == ["Look", "[image]\nA cat"]
-    assert (record.turns[0].role, record.turns[0].speaker, record.left_out) == ("user", "Dana", 2)
+    assert (record.turns[0].role, record.turns[0].speaker, len(record.left_out)) == (
+        "user",
+        "Dana",
+        2,
+    )
     assert [turn.role for turn in asked.turns] == ["user", "tool", "assistant"]
 
 

@@ -121,7 +121,7 @@ def test_a_sample_is_called_like_its_file_and_says_what_it_is_about():
         "easy",
     )
     assert [(turn.role, turn.content) for turn in record.turns][1] == ("analyst", "On the phone?")
-    assert record.notes == ()
+    assert record.left_out == ()
 
 
 @pytest.mark.parametrize("written", ["lines", "list"])
@@ -143,7 +143,7 @@ def test_what_a_conversation_has_no_place_for_is_named():
     [(_, record)] = talks(json.dumps(talk), "a.json")
 
     assert isinstance(record, Record)
-    assert [why.values["path"] for why in record.notes] == [
+    assert [each.reason.values["path"] for each in record.left_out] == [
         "conversation[0].mood",
         "conversation[1].mood",
         "seed",
@@ -383,5 +383,5 @@ def test_other_names_and_metadata_of_a_sample_are_named_as_left_out() -> None:
     assert isinstance(record, Record)
     assert isinstance(labelled, FileConversation)
     named = {("id", "['A']"), ("metadata.domain", "bars"), ("metadata.recorded", "by telephone")}
-    assert {(fact.values["path"], fact.values["value"]) for fact in record.notes} == named
+    assert {(each.reason.values["path"], each.text) for each in record.left_out} == named
     assert {(each.why.values["path"], each.why.values["value"]) for each in labelled.notes} == named
