@@ -51,7 +51,8 @@ MODELS: dict[str, Text] = {
     "reply.empty": _("The reply is empty."),
     "reply.too_deep": _("The reply is nested too deeply."),
     "reply.long_number": _("The reply holds a number of thousands of digits."),
-    "reply.no_json": _("The reply holds no JSON."),
+    "reply.no_json": _("The reply holds no JSON that can be read."),
+    "reply.only_reasoning": _("The reply holds nothing but reasoning."),
     "reply.broken_off": _("The reply breaks off before its end."),
     "reply.no_number": _("The reply holds {name}, which is not a JSON number."),
     "reply.wrong_fields": _(

@@ -13,11 +13,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pipelines import parsing
+from pipelines import mending, parsing
 from pipelines.llm import ChatMessage
 
 DIVIDER = "\n---\n"
-READING = (Path(__file__), Path(str(parsing.__file__)))
+READING = tuple(Path(str(each)) for each in (__file__, parsing.__file__, mending.__file__))
 """How prompts are filled and replies are read; versions of pipelines with prompts depend on it."""
 
 

@@ -18,11 +18,19 @@ from evaluation.layers.base import (
     Scored,
 )
 from evaluation.metrics.event_options import EventOptions, read_options
-from evaluation.metrics.events import COT_OFF, NO_SCHEMA, MatchDetail, Sample, score_events
+from evaluation.metrics.events import (
+    COT_OFF,
+    NO_SCHEMA,
+    MatchDetail,
+    Sample,
+    events_of,
+    parse_reply,
+    score_events,
+)
 from evaluation.metrics.metric import Value
-from evaluation.metrics.parsing import ParsedReply, parse_reply
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.msgids import msgid
+from pipelines.parsing import ParsedReply
 
 LONGEST_REPLY = 1_000_000  # characters
 DIAGNOSTICS = (
@@ -124,7 +132,7 @@ class Events(GoldLayer):
         if output is None:
             return []
         reply = reply_of(output)
-        return reply.events if reply else list(output[self.key])
+        return events_of(reply.value) if reply else list(output[self.key])
 
     def is_unreadable(self, output: Mapping[str, Any]) -> bool:
         reply = reply_of(output)
@@ -135,7 +143,7 @@ class Events(GoldLayer):
         reply = reply_of(output)
         sample = Sample(
             gold=example.gold,
-            predicted=reply.events if reply else output[self.key],
+            predicted=self.predicted(output),
             texts=[message["content"] for message in example.messages],
             reply=reply,
             schema=context.spec.event_schema or {},

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 
 from evaluation.metrics.metric import Value
 from labeling.domain.facts import Fact
+from pipelines.parsing import answer_part
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Raised whenever the same reply may be read in another way: it is part of a judge's hash."""
 
 LOWEST, HIGHEST = 0.0, 10.0
@@ -56,8 +57,8 @@ class Claim:
 def read_verdict(reply: str) -> Verdict:
     """The verdict in a reply ``{"score": number, "reasoning": text}``.
 
-    A code fence around the whole reply is taken off; a number outside 0 to 10 is clamped and
-    flagged. Everything else is a failure of the judge: other words around it, a number as text,
+    What the judge thought aloud is set aside, a code fence around the rest is taken off; a number
+    outside 0 to 10 is clamped and flagged. Everything else is a failure of the judge: other words around it, a number as text,
     NaN, a key that is missing or duplicate.
 
     Raises
@@ -71,6 +72,8 @@ def read_verdict(reply: str) -> Verdict:
     Verdict(score=8.0, reasoning='Well supported.', clamped=False)
     >>> read_verdict('```json\\n{"score": 11, "reasoning": "More than full."}\\n```')
     Verdict(score=10.0, reasoning='More than full.', clamped=True)
+    >>> read_verdict('<think>{"score": 2}?</think>{"score": 4, "reasoning": "Half of it."}').score
+    4.0
     """
     document = _document(reply)
     score = document.get("score")
@@ -163,7 +166,7 @@ def _stemmer() -> Any:
 
 
 def _document(reply: str) -> dict[str, Any]:
-    text = reply.strip()
+    text = answer_part(reply).strip()
     fenced = FENCE.fullmatch(text)
     try:
         document = json.loads(

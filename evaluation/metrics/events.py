@@ -18,10 +18,10 @@ from evaluation.metrics.event_options import EventOptions
 from evaluation.metrics.event_schema import Schema, event_type, schema_violation
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
-from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import assign
+from pipelines.parsing import NO_JSON, ParsedReply, read_reply
 
 SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
@@ -33,6 +33,9 @@ NOTHING_CHECKED = Fact("metric.no_argument_long_enough")
 COT_OFF = Fact("metric.cot_off")
 NO_THOUGHT = Fact("metric.no_thought")
 NO_SCHEMA = Fact("metric.no_event_schema")
+
+_KINDS = ("event_type", "type")
+_LISTS = ("events", "event_list")
 
 _WHITE = re.compile(r"\s+")
 _WIDTH = str.maketrans("（），。", "(),.")
@@ -98,6 +101,36 @@ def _norm(text: str) -> str:
 
 
 _norm_short = lru_cache(maxsize=20_000)(_norm)
+
+
+def parse_reply(raw: str) -> ParsedReply:
+    """The events of a raw reply: the last list of them, or one after the other."""
+    return read_reply(raw, (*_KINDS, *_LISTS), lines=True)
+
+
+def events_of(value: Any) -> list[Any]:
+    """One object for each event; lists of events are taken out of the objects around them.
+
+    Examples
+    --------
+    >>> events_of({"result": {"events": [{"event_type": "Sale"}]}})
+    [{'event_type': 'Sale'}]
+    """
+    if isinstance(value, list):
+        return [event for each in value for event in (_unwrapped(each) or [each])]
+    return list(_unwrapped(value) or ([value] if value else []))
+
+
+def _unwrapped(value: Any) -> Sequence[Any] | None:
+    """The events in an object or a list around them; ``None`` for an event."""
+    if isinstance(value, list):
+        return events_of(value)
+    if not isinstance(value, Mapping) or any(kind in value for kind in _KINDS):
+        return None
+    lists = [value[name] for name in _LISTS if isinstance(value.get(name), list)]
+    around = [each for each in value.values() if isinstance(each, Mapping)]
+    found = lists or [events for each in around if (events := _unwrapped(each)) is not None]
+    return [event for events in found for event in events_of(events)] if found else None
 
 
 def read_events(events: Iterable[Any]) -> Reading:

@@ -51,9 +51,9 @@ PROBLEMS = {
     "reply.cut_off": "The model's reply was cut off (LLM_MAX_TOKENS is {limit}).",
     "reply.empty": "The reply is empty.",
     "reply.too_deep": "The reply is nested too deeply.",
-    "reply.no_json": "The reply holds no JSON.",
+    "reply.no_json": "The reply holds no JSON that can be read.",
     "reply.broken_off": "The reply breaks off before its end.",
-    "reply.no_number": "The reply holds {name}, which is not a JSON number.",
+    "reply.only_reasoning": "The reply holds nothing but reasoning.",
     "reply.unfit": "It does not fit the schema: {problem}.",
 }
 """What is wrong with the model's reply, for the prompt that asks again."""
@@ -133,7 +133,7 @@ class OpenAIModel:
     def _understood(self, answer: Answer, schema: JsonSchema) -> Any:
         if answer.truncated:
             raise Unparsable("reply.cut_off", limit=self.endpoint.max_tokens)
-        value = parse_json(answer.text).value
+        value = parse_json(answer.text, schema)
         problem = schema_problem(value, schema)
         if problem:
             raise Unparsable("reply.unfit", problem=problem)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.metrics.parsing import parse_reply
+from evaluation.metrics.events import parse_reply
 from evaluation.services.lint_sources import personal_data
 from labeling.domain.gold.lint import Finding, LintItem, item_findings
 from labeling.views.markdown import render_markdown
@@ -38,7 +38,7 @@ def message(text: str, index: int = 0) -> Message:
 def of_reply(text: str) -> None:
     parse_reply('[{"a": ' + text)
     try:
-        parse_json('[{"a": ' + text + "}]")
+        parse_json('[{"a": ' + text + "}]", {"properties": {"a": {}}})
     except Unparsable:
         return
 

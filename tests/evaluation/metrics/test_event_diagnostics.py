@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.metrics.event_options import EventOptions
 from evaluation.metrics.event_schema import schema_violation
-from evaluation.metrics.parsing import parse_reply
+from evaluation.metrics.events import events_of, parse_reply
 from labeling.domain.facts import Fact
 from tests.evaluation.metrics.events import BLOCK, COT, SCHEMA, e, event, scores
 
@@ -129,7 +129,7 @@ THOUGHTS = [
 )
 def test_thoughts_agree_with_the_answer_or_not(thought, expected):
     reply = parse_reply(f"<thought>{thought}</thought>\n{ANSWER}")
-    result = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+    result = scores([], events_of(reply.value), COT, reply=reply, schema=SCHEMA)
 
     got = result["cot_type_consistency"].value, result["cot_argument_consistency"].value
     assert got == expected
@@ -144,7 +144,8 @@ def test_english_thoughts_are_read_too():
         'Inc."}, {"role": "Seller", "argument": "Globex"}]}]'
     )
     reply = parse_reply(raw)
-    result = scores([], reply.events, BLOCK, reply=reply, schema={"Sale": ["Buyer", "Seller"]})
+    schema = {"Sale": ["Buyer", "Seller"]}
+    result = scores([], events_of(reply.value), BLOCK, reply=reply, schema=schema)
 
     assert result["cot_faithfulness"].value == 1
 
@@ -153,7 +154,7 @@ def test_a_type_inside_of_an_argument_is_not_named():
     raw = '<thought>质押方：亏损公司，质押</thought>[{"event_type": "质押", "arguments": '
     reply = parse_reply(raw + '[{"role": "质押方", "argument": "亏损公司"}]}]')
 
-    result = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+    result = scores([], events_of(reply.value), COT, reply=reply, schema=SCHEMA)
 
     assert result["cot_faithfulness"].value == 1
 
@@ -181,7 +182,7 @@ COVERAGE = [
 )
 def test_every_sample_is_checked_or_counted(raw, options, state):
     reply = parse_reply(raw)
-    result = scores([], reply.events, options, reply=reply, schema=SCHEMA)
+    result = scores([], events_of(reply.value), options, reply=reply, schema=SCHEMA)
 
     assert result["cot_coverage_rate"].detail == {"state": state}
     assert result["cot_coverage_rate"].value == float(state == "checked")
@@ -191,6 +192,6 @@ def test_every_sample_is_checked_or_counted(raw, options, state):
 def test_thoughts_are_looked_at_only_when_asked():
     reply = parse_reply(f"<thought>质押</thought>{ANSWER}")
 
-    result = scores([], reply.events, reply=reply)["cot_faithfulness"]
+    result = scores([], events_of(reply.value), reply=reply)["cot_faithfulness"]
 
     assert (result.value, result.reason) == (None, Fact("metric.cot_off"))

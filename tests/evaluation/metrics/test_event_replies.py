@@ -2,8 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.events import read_events
-from evaluation.metrics.parsing import parse_reply
+from evaluation.metrics.events import events_of, parse_reply, read_events
 from tests.evaluation.metrics.events import scores
 
 PARSED = [
@@ -14,6 +13,14 @@ PARSED = [
     ("a code fence", 'Sure.\n```json\n[{"event_type": "T"}]\n```', "raw", "code_fence", (), 1),
     ("the last of two fences", '```\n[]\n```\n```\n[{"a": 1}]\n```', "raw", "code_fence", (), 1),
     ("prose around", 'By [1]: [{"event_type": "T"}] as in [2].', "raw", "span", (), 1),
+    ("a brace behind", '[{"event_type": "T"}] {sic}', "raw", "whole", (), 1),
+    ("none further", '[{"event_type": "T"}] No others: []', "raw", "whole", (), 1),
+    ("one a line", '[{"type": "T"}]\n[{"type": "U"}]', "repaired", "whole", ("joined_lines",), 2),
+    ("a draft", '<think>[{"a": 1}]</think>[{"type": "T"}]', "raw", "whole", (), 1),
+    ("a comment", '[{"type": "T"}, // one\n{"type": "U"}]', "repaired", "whole", ("comments",), 2),
+    ("no number", '[{"type": "T", "size": NaN}]', "repaired", "whole", ("no_number",), 1),
+    ("named twice", '[{"type": "T", "type": "U"}]', "error", "whole", (), 0),
+    ("cut off behind a draft", '[{"type": "D"}] Now [{"ty', "error", "span", (), 0),
     ("prose behind", '[{"event_type": "T"}] That is all.', "raw", "whole", (), 1),
     ("trailing comma", '[{"event_type": "T",},]', "repaired", "whole", ("trailing_commas",), 1),
     ("cut off", '[{"event_type": "T"', "repaired", "whole", ("missing_closers",), 1),
@@ -28,10 +35,17 @@ PARSED = [
         1,
     ),
     ("a line break", '[{"event_type": "T\nU"}]', "repaired", "whole", ("control_characters",), 1),
-    ("a comma is missing", '[{"a": 1 "b": 2}]', "repaired", "whole", ("json_repair",), 1),
+    ("a comma is missing", '[{"a": 1 "b": 2}]', "repaired", "whole", ("missing_commas",), 1),
     ("nothing said", "", "error", "empty_input", (), 0),
     ("no JSON", "There is no event.", "error", "no_json_found", (), 0),
-    ("JSON in the thought alone", '<thought>[{"a": 1}]</thought>', "error", "empty_input", (), 0),
+    (
+        "JSON in the thought alone",
+        '<thought>[{"a": 1}]</thought>',
+        "error",
+        "only_reasoning",
+        (),
+        0,
+    ),
 ]
 
 
@@ -44,7 +58,7 @@ def test_replies_are_parsed(raw, outcome, method, steps, number):
     parsed = parse_reply(raw)
 
     assert (parsed.outcome, parsed.method, parsed.repair_steps) == (outcome, method, steps)
-    assert len(parsed.events) == number
+    assert len(events_of(parsed.value)) == number
 
 
 def test_repair_leaves_the_words_of_arguments_alone():
@@ -52,7 +66,7 @@ def test_repair_leaves_the_words_of_arguments_alone():
         '[{"event_type": "T", "arguments": [{"role": "r", "argument": "甲，乙：（丙"}'
     )
 
-    assert read_events(parsed.events).arguments[0].text == "甲，乙：（丙"
+    assert read_events(events_of(parsed.value)).arguments[0].text == "甲，乙：（丙"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +93,7 @@ def diagnostics(raw):
     [
         ("[]", (1, 0, 0, 0)),
         ("[1,]", (0, 1, 0, 0)),
-        ("[NaN]", (0, 0, 1, 0)),
+        ("[1e999]", (0, 0, 1, 1)),
         ("none", (0, 0, 1, 1)),
         ("", (0, 0, 1, 0)),  # there was no text to look in
         (None, (None,) * 4),

@@ -220,7 +220,6 @@ def test_where_lower_is_better_the_worst_is_the_upper_bound():
         "metric",
         "narrative",
         "overlap",
-        "parsing",
         "registry",
         "retrieval",
         "summary",
