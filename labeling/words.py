@@ -495,6 +495,10 @@ WORDS: dict[str, Text] = {
         "no line is a message of WhatsApp: “[12.03.24, 09:15:22] Name: text” or "
         "“12/03/2024, 09:15 - Name: text”; export the chat again as text"
     ),
+    "file.nearly_whatsapp": _(
+        "this looks like a chat of WhatsApp, but the time is in an unknown form: “{text}”; export "
+        "the chat again with the phone set to English, or write times as 2024-03-12, 09:15 -"
+    ),
     "file.no_current_node": _(
         "“current_node” names none of the messages under “mapping”; export the chats again"
     ),
@@ -701,6 +705,9 @@ WORDS: dict[str, Text] = {
     "import.note": "{place}: {why}",
     "import.left_out": "{place}: {why}: {text}",
     "left_out.before_anybody": _("before anybody speaks"),
+    "left_out.cue_name": _("the name of a cue"),
+    "left_out.note": _("a note, a style sheet or a region"),
+    "left_out.repeated": _("shown again with the next line"),
     "left_out.by_program": _("written by the program, not by a person"),
     "left_out.by_role": _("left out by the role of {name}"),
     "left_out.no_place": _("there is no place for {path}"),

@@ -116,7 +116,7 @@ def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Pr
 
 
 def _messages(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    return messengers.read_whatsapp(stream, name=name)
+    return messengers.read_whatsapp(stream, name=name, how=how)
 
 
 AUTO = "auto"
@@ -145,6 +145,7 @@ BY_ENDING = {
     ".parquet": "parquet",
     ".vtt": "vtt",
     ".srt": "srt",
+    ".sbv": "srt",
     ".txt": "transcript",
     ".text": "transcript",
     ".md": "transcript",
@@ -202,8 +203,11 @@ def guess_format(name: str, head: bytes) -> str:
     ending = PurePath(name).suffix.casefold()
     if ending in samples.YAML_ENDINGS:
         return "sample"
-    if BY_ENDING.get(ending, "transcript") == "transcript" and messengers.is_whatsapp(text):
-        return "whatsapp"
+    if BY_ENDING.get(ending, "transcript") == "transcript":
+        if messengers.is_whatsapp(text):
+            return "whatsapp"
+        if speech.is_cues(text):
+            return "srt"
     if ending in BY_ENDING:
         return BY_ENDING[ending]
     if text[:1] in (b"{", b"["):

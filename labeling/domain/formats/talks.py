@@ -6,9 +6,11 @@ decided here, by what the person who imports says, else by names that say it the
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 import shutil
+import unicodedata
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +32,7 @@ from labeling.domain.exchange.importing import (
 from labeling.domain.facts import Fact
 
 MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native file
+MAX_WRITTEN = 100_000  # characters of roles and columns
 MAX_SPEAKERS = 10_000  # counted for a preview
 EVERYBODY_ELSE = "*"
 PARTICIPANT = "participant"
@@ -81,22 +84,34 @@ class Talk:
     split: str = ""
 
 
+class Doubt(NamedTuple):
+    """A name that may be none, or a text that may be one: how often, and where it stands first."""
+
+    times: int
+    line: str
+    is_speaker: bool
+
+
 @dataclass(frozen=True, slots=True)
 class HowToRead:
     """What the person who imports says of a file: which columns, and who has which role.
 
     ``encoding`` is that of files which are not UTF-8; without it they are refused. ``names``
-    counts the messages of everybody by the names in the file, for a preview.
+    counts the messages of everybody by the names in the file, for a preview; ``doubts`` has the
+    names that it asks for.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
     names: Counter[str] | None = None
+    doubts: dict[str, Doubt] = field(default_factory=dict)
 
     @classmethod
     def written(cls, columns: str = "", roles: str = "", encoding: str = "") -> HowToRead:
         """From ``text=Body,time=Sent`` and ``Ana=analyst,*=user``, as commands and programs say.
+
+        A name of a role may have commas, in quotation marks or without: ``Costa, Ana=analyst``.
 
         Raises
         ------
@@ -108,15 +123,23 @@ class HowToRead:
         unknown = next((what for what in chosen if what not in known), None)
         if unknown is not None:
             raise FileFault("file.unknown_use", what=unknown[:60], known=sorted(known))
-        return cls(chosen, _pairs(roles, "roles"), encoding)
+        named = {name_of(name): role for name, role in _pairs(roles, "roles").items()}
+        return cls(chosen, named, encoding)
+
+    def chosen(self, name: str) -> str:
+        """What was said of this name itself; empty where nothing was."""
+        return self.roles.get(name) or self.roles.get(name_of(name), "")
 
     def role_of(self, name: str) -> str:
         """The role that was chosen; empty where nothing was said."""
-        chosen = self.roles.get(name, "")
-        return chosen or ("" if name.casefold() in MACHINES else self.roles.get(EVERYBODY_ELSE, ""))
+        everybody = "" if name.casefold() in MACHINES else self.roles.get(EVERYBODY_ELSE, "")
+        return self.chosen(name) or everybody
 
-    def is_no_speaker(self, name: str) -> bool:
-        return self.roles.get(name) == NOT_A_SPEAKER
+    def doubt(self, name: str, line: str, *, is_speaker: bool) -> None:
+        """That somebody should say whether a name is one."""
+        if is_storable(name) and (name in self.doubts or len(self.doubts) < MAX_SPEAKERS):
+            before = self.doubts.get(name, Doubt(0, line, is_speaker))
+            self.doubts[name] = before._replace(times=before.times + 1)
 
     def count(self, name: str) -> None:
         """Names come here as files have them, before they are checked."""
@@ -137,13 +160,37 @@ def is_storable(text: str) -> bool:
     return NOT_STORABLE.search(text) is None
 
 
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+
+
+def name_of(written: str) -> str:
+    """One form for a name, however it is composed, blanked and marked.
+
+    Examples
+    --------
+    >>> name_of("\\u200eAna\\u00a0 Costa\\u200b"), name_of("Zoe\\u0301")
+    ('Ana Costa', 'Zoé')
+    """
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", written)).split())
+
+
 def _pairs(written: str, what: str) -> dict[str, str]:
+    """Pairs between commas; a part without a sign belongs to the name in the next one."""
     pairs: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in written.split(","))):
-        name, sign, value = (side.strip() for side in part.rpartition("="))
-        if not (name and sign and value):
-            raise FileFault("file.no_pair", what=what, part=part[:60])
-        pairs[name] = value
+    begun = ""
+    rows = csv.reader(written[:MAX_WRITTEN].splitlines(), skipinitialspace=True)
+    for part in filter(None, (part.strip() for row in rows for part in row)):
+        whole = f"{begun}, {part}" if begun else part
+        name, sign, value = (side.strip() for side in whole.rpartition("="))
+        begun = "" if sign else whole
+        if sign and not (name and value):
+            raise FileFault("file.no_pair", what=what, part=whole[:60])
+        if sign:
+            pairs[name] = value
+    if begun or len(written) > MAX_WRITTEN:
+        raise FileFault("file.no_pair", what=what, part=(begun or written)[:60])
     return pairs
 
 
@@ -191,6 +238,7 @@ def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
 
 
 def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
+    talk = replace(talk, turns=[turn._replace(name=name_of(turn.name)) for turn in talk.turns])
     roles = _roles_in(talk, how)
     messages: list[dict[str, str | None]] = []
     left_out = list(talk.left_out)

@@ -155,8 +155,7 @@ and so on
 
     assert [turn.content for turn in record.turns] == ["Hi", "Yes"]
     assert [(each.line, each.text) for each in record.left_out] == [
-        (1, "Messages and calls are end-to-end encrypted."),
-        (2, "and so on"),
+        (1, "Messages and calls are end-to-end encrypted.\nand so on"),
         (4, "Bo left"),
         (5, "This message was deleted"),
     ]
