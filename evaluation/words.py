@@ -881,12 +881,14 @@ GENERATED: dict[str, Text] = {
 
 VIOLATIONS: dict[str, Text] = {
     "violation.argument_not_an_object": _("An argument of {type} is not a JSON object."),
+    "violation.argument_not_text": _("The argument of {role} of {type} is not text."),
     "violation.event_not_an_object": _("An event is not a JSON object."),
     "violation.no_argument": _("The role {role} of {type} has no argument."),
     "violation.no_arguments": _("An event of type {type} has no list of arguments."),
     "violation.no_event_type": _("An event has no event_type."),
     "violation.no_role": _("An argument of {type} has no role."),
     "violation.not_a_list": _("The answer is not a list of events."),
+    "violation.trigger_not_text": _("The trigger of {type} is not text."),
     "violation.unknown_role": _("The event type {type} has no role {role}."),
     "violation.unknown_type": _("There is no event type {type}."),
 }

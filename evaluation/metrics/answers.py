@@ -58,8 +58,8 @@ def read_verdict(reply: str) -> Verdict:
     """The verdict in a reply ``{"score": number, "reasoning": text}``.
 
     What the judge thought aloud is set aside, a code fence around the rest is taken off; a number
-    outside 0 to 10 is clamped and flagged. Everything else is a failure of the judge: other words around it, a number as text,
-    NaN, a key that is missing or duplicate.
+    outside 0 to 10 is clamped and flagged. Everything else is a failure of the judge: other words
+    around it, a number as text, NaN, a key that is missing or duplicate.
 
     Raises
     ------

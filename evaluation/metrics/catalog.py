@@ -306,6 +306,7 @@ def _matched(kind: str, title: str, what: str) -> list[Metric]:
         (f"{kind}_recall", f"{title} recall", f"Share of the gold {what} that were predicted."),
         (f"{kind}_f1", f"{title} F1", f"Harmonic mean of {title.lower()} precision and recall."),
         scope="micro",
+        version=2,
     )
 
 
@@ -317,12 +318,14 @@ EVENTS = [
         "events",
         ("parse_raw_success", "Parsed as written", "Whether the reply's JSON parses as written."),
         ("parse_repair_success", "Parsed after repair", "Whether it parses only after repair."),
+        version=2,
     ),
     *_rows(
         "events",
         ("parse_errors", "Parse errors", "Whether the reply does not parse, also after repair."),
         ("parse_extraction_failures", "No JSON found", "Whether the reply holds no JSON at all."),
         direction="lower",
+        version=2,
     ),
     *_rows(
         "events",
@@ -331,6 +334,7 @@ EVENTS = [
             "Schema compliance",
             "Whether the events keep to the format, and to the project's types and roles if asked.",
         ),
+        version=2,
     ),
     *_rows(
         "events",
@@ -340,7 +344,7 @@ EVENTS = [
             "Whether any argument is not in the text; samples that parsed.",
         ),
         direction="lower",
-        version=2,
+        version=3,
     ),
     *_rows(
         "events",
@@ -351,7 +355,7 @@ EVENTS = [
         ),
         direction="lower",
         scope="micro",
-        version=2,
+        version=3,
     ),
     *_rows(
         "events",
@@ -376,7 +380,7 @@ EVENTS = [
             "Share of the samples whose thought could be checked.",
         ),
         diagnostic=True,
-        version=2,
+        version=3,
     ),
 ]
 

@@ -14,6 +14,20 @@ def event_type(event: Mapping[str, Any]) -> str | None:
     return kind.strip() or None if isinstance(kind, str) else None
 
 
+def is_argument(argument: Mapping[str, Any]) -> bool:
+    return not argument.keys().isdisjoint(("role", "argument", "span"))
+
+
+def argument_words(argument: Mapping[str, Any]) -> Any:
+    """The words of an argument, as text if they are a number; anything else as it is."""
+    words = argument.get("argument")
+    if words is None:
+        span = argument.get("span")
+        words = span.get("text") if isinstance(span, Mapping) else span
+    number = isinstance(words, int | float) and not isinstance(words, bool)
+    return str(words) if number else words
+
+
 def schema_violation(value: Any, mode: str, schema: Schema) -> Fact | None:
     """The first thing in which events break the format; None if nothing does.
 
@@ -30,6 +44,8 @@ def _event_violation(event: Any, mode: str, schema: Schema) -> Fact | None:
     kind = event_type(event)
     if not kind:
         return Fact("violation.no_event_type")
+    if not isinstance(event.get("trigger"), str | Mapping | None):
+        return Fact("violation.trigger_not_text", type=kind)
     if not isinstance(event.get("arguments"), list):
         return Fact("violation.no_arguments", type=kind)
     if mode == "schema_strict" and kind not in schema:
@@ -47,6 +63,8 @@ def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None)
         return Fact("violation.no_role", type=kind)
     if "argument" not in argument and "span" not in argument:
         return Fact("violation.no_argument", role=role, type=kind)
+    if not isinstance(argument_words(argument), str | None):
+        return Fact("violation.argument_not_text", type=kind, role=role)
     if roles is not None and role.strip() not in roles:
         return Fact("violation.unknown_role", type=kind, role=role)
     return None

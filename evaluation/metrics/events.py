@@ -1,10 +1,14 @@
 """Event extraction: who takes which part in what kind of event, compared with gold.
 
 An argument is the triple of event type, role and words. Triples are a set: saying one twice adds
-nothing, and event instances are not kept apart. Null and blank arguments are ignored.
+nothing, and event instances are not kept apart. Null and blank arguments are ignored. What is said
+in a form that nobody can read (a list of words, no role, no type) is said all the same: it counts
+as a type or an argument that no gold holds.
 """
 
+import json
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +19,13 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from evaluation.metrics.event_options import EventOptions
-from evaluation.metrics.event_schema import Schema, event_type, schema_violation
+from evaluation.metrics.event_schema import (
+    Schema,
+    argument_words,
+    event_type,
+    is_argument,
+    schema_violation,
+)
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.thoughts import Thought, read_thought
@@ -25,6 +35,7 @@ from pipelines.parsing import NO_JSON, ParsedReply, read_reply
 
 SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
+LONGEST_TYPE = 200  # characters of an event that has none
 
 NOTHING = Fact("metric.no_events")
 NO_REPLY = Fact("metric.no_raw_reply")
@@ -86,7 +97,7 @@ class Sample:
 
 
 def norm(text: str) -> str:
-    """All white space removed, full-width （ ） ， 。 to ASCII, lower-cased; nothing else.
+    """All white space removed, full-width （ ） ， 。 to ASCII, lower-cased, in Unicode's form NFC.
 
     Examples
     --------
@@ -97,10 +108,15 @@ def norm(text: str) -> str:
 
 
 def _norm(text: str) -> str:
-    return _WHITE.sub("", text).translate(_WIDTH).lower()
+    return _composed(_WHITE.sub("", text).translate(_WIDTH).lower())
 
 
 _norm_short = lru_cache(maxsize=20_000)(_norm)
+
+
+def _composed(text: str) -> str:
+    """A letter with its accent is one letter, whichever way it was written."""
+    return unicodedata.normalize("NFC", text)
 
 
 def parse_reply(raw: str) -> ParsedReply:
@@ -134,13 +150,17 @@ def _unwrapped(value: Any) -> Sequence[Any] | None:
 
 
 def read_events(events: Iterable[Any]) -> Reading:
-    """Types and arguments of events in either form; what has no readable shape says nothing.
+    """Types and arguments of events in either form.
 
     Both ``{"event_type", "arguments": [{"role", "argument"}]}`` and the form of labels,
-    ``{"type", "arguments": [{"role", "span": {"text"}}]}``, are read.
+    ``{"type", "arguments": [{"role", "span": {"text"}}]}``, are read. An argument in another form
+    has no role, an event has its JSON for a type.
 
     Examples
     --------
+    >>> event = {"event_type": "Sale", "arguments": [{"role": "Buyer", "argument": ["A", "B"]}]}
+    >>> read_events([event]).arguments
+    (Argument(type='Sale', role='', text='["A", "B"]'),)
     >>> event = {"event_type": "Sale", "arguments": [{"role": "Buyer", "argument": "Acme"}]}
     >>> read_events([event, event]).arguments
     (Argument(type='Sale', role='Buyer', text='Acme'),)
@@ -148,25 +168,14 @@ def read_events(events: Iterable[Any]) -> Reading:
     types: set[str] = set()
     by_key: dict[tuple[str, str, str], Argument] = {}
     wordings: dict[Argument, None] = {}
-    for kind, event in _typed(events):
+    for event in events:
+        kind = _kind_of(event)
         types.add(kind)
-        for raw in _arguments_of(event):
-            role, text = raw.get("role"), argument_text(raw)
-            if isinstance(role, str) and role.strip() and text is not None:
-                argument = Argument(kind, role.strip(), text)
-                by_key.setdefault(argument.key, argument)
-                wordings[argument] = None
+        for role, text in _arguments_of(event):
+            argument = Argument(kind, role, text)
+            by_key.setdefault(argument.key, argument)
+            wordings[argument] = None
     return Reading(frozenset(types), tuple(by_key.values()), tuple(wordings))
-
-
-def argument_text(argument: Mapping[str, Any]) -> str | None:
-    """The words of an argument, trimmed; ``None`` for null and blank ones."""
-    words = argument.get("argument")
-    if words is None and isinstance(argument.get("span"), Mapping):
-        words = argument["span"].get("text")
-    if isinstance(words, bool) or not isinstance(words, str | int | float):
-        return None
-    return str(words).strip() or None
 
 
 def score_events(sample: Sample, options: EventOptions | None = None) -> dict[str, Value]:
@@ -257,16 +266,29 @@ def relaxed_match(a: str, b: str, options: EventOptions) -> bool:
     return len(left & right) / len(left | right) >= options.relaxed_char_overlap_threshold
 
 
-def _typed(events: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for event in events:
-        if isinstance(event, Mapping) and (kind := event_type(event)):
-            yield kind, event
+def _kind_of(event: Any) -> str:
+    kind = event_type(event) if isinstance(event, Mapping) else None
+    return kind or json.dumps(event, ensure_ascii=False)[:LONGEST_TYPE]
 
 
-def _arguments_of(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    arguments = event.get("arguments")
-    if isinstance(arguments, list):
-        yield from (argument for argument in arguments if isinstance(argument, Mapping))
+def _arguments_of(event: Any) -> Iterator[tuple[str, str]]:
+    """The role and the words of each; the role is empty of what has none or is no argument."""
+    arguments = event.get("arguments") if isinstance(event, Mapping) else None
+    if isinstance(arguments, Mapping):
+        arguments = [{name: words} for name, words in arguments.items()]
+    for argument in arguments if isinstance(arguments, list) else [arguments]:
+        if not isinstance(argument, Mapping) or not is_argument(argument):
+            role, words = "", argument
+        else:
+            role, words = argument.get("role"), argument_words(argument)
+        readable = isinstance(role, str) and isinstance(words, str)
+        text = _as_text(words).strip() if words is not None else ""
+        if text:
+            yield str(role).strip() if readable else "", text
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _groups(arguments: Sequence[Argument]) -> dict[tuple[str, str], list[int]]:
@@ -389,7 +411,7 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
         return {"hallucination_rate": undefined, "hallucination_entity_rate": undefined}
     checked = _checked(predicted, options)
     exact = options.hallucination_match_mode == "exact_span"
-    texts = sample.texts if exact else [norm(text) for text in sample.texts]
+    texts = [_composed(text) if exact else norm(text) for text in sample.texts]
     absent = [text for text, words in checked if not _stands_in(words, texts)]
     share = Share(len(absent), len(checked))
     return {
@@ -407,7 +429,7 @@ def _checked(predicted: Reading, options: EventOptions) -> list[tuple[str, str]]
     not decide.
     """
     if options.hallucination_match_mode == "exact_span":
-        pairs = [(argument.text, argument.text) for argument in predicted.wordings]
+        pairs = [(argument.text, _composed(argument.text)) for argument in predicted.wordings]
     else:
         pairs = [(argument.text, norm(argument.text)) for argument in predicted.arguments]
     return [(text, words) for text, words in pairs if len(words) >= SHORTEST_CHECKED]

@@ -1,6 +1,7 @@
 """Event metrics by hand: each row says what is expected, predicted and found, with the sum."""
 
 import random
+import unicodedata
 
 import pytest
 
@@ -147,8 +148,80 @@ def test_labels_of_the_workspace_read_like_events_of_files():
 
 
 @pytest.mark.parametrize("broken", [3, None, "T", [], {}, {"event_type": 3}, {"event_type": " "}])
-def test_what_has_no_shape_says_nothing(broken):
-    assert read_events([broken, *e("ab")]) == read_events(e("ab"))
+def test_an_event_without_a_shape_is_a_type_too_many(broken):
+    result = scores(e("ab"), [broken, *e("ab")], schema={"T": ["r"]})
+
+    assert [result[f"type_{name}"].value for name in ("precision", "recall")] == [1 / 2, 1]
+    assert result["strict_f1"].value == 1
+    assert result["schema_compliance_rate"].value == 0
+
+
+UNREADABLE = {
+    "a list of words": [{"role": "r", "argument": ["ab", "cd"]}],
+    "an object": [{"role": "r", "argument": {"text": "ab"}}],
+    "true": [{"role": "r", "argument": True}],
+    "a list in a span": [{"role": "r", "span": {"text": ["ab"]}}],
+    "no role": [{"argument": "ab"}],
+    "a list of roles": [{"role": ["r"], "argument": "ab"}],
+    "words alone": ["ab"],
+    "other names": [{"name": "r", "value": "ab"}],
+    "by role": {"r": "ab"},
+    "not in a list": {"role": "r", "argument": "ab"},
+    "text": "r: ab",
+}
+
+
+@pytest.mark.parametrize("options", [None, IOU], ids=["overlap", "iou"])
+@pytest.mark.parametrize("arguments", UNREADABLE.values(), ids=UNREADABLE)
+def test_an_argument_in_another_form_counts_as_wrong(arguments, options):
+    """Under each metric it would be missed if it vanished: the other argument is right."""
+    gold = e("xy")
+    said = [{"event_type": "T", "arguments": arguments}]
+    schema = {"T": ["r"]}
+
+    result = scores(gold, [*gold, *said], options, schema=schema, texts=["ab cd xy"])
+
+    for kind in ("strict", "relaxed"):
+        assert 0 < result[f"{kind}_precision"].value < 1
+        assert result[f"{kind}_recall"].value == 1
+    assert result["schema_compliance_rate"].value == 0
+
+
+def test_a_list_of_words_is_not_in_the_text_and_words_without_a_role_may_be():
+    listed = [{"event_type": "T", "arguments": UNREADABLE["a list of words"]}]
+    alone = [{"event_type": "T", "arguments": UNREADABLE["words alone"]}]
+
+    rates = [
+        scores([], said, texts=["ab cd"])["hallucination_rate"].value for said in (listed, alone)
+    ]
+
+    assert rates == [1, 0]
+
+
+def test_a_number_is_an_argument_by_its_digits():
+    said = e(35)
+
+    result = scores(e("35"), said, schema={"T": ["r"]}, texts=["35 km"])
+
+    assert result["strict_f1"].value == result["schema_compliance_rate"].value == 1
+
+
+@pytest.mark.parametrize("trigger", [["sold"], 3, True])
+def test_a_trigger_that_is_not_text_breaks_the_format(trigger):
+    said = [event("T", ("r", "ab")) | {"trigger": trigger}]
+
+    assert scores([], said, schema={"T": ["r"]})["schema_compliance_rate"].value == 0
+
+
+@pytest.mark.parametrize("mode", ["normalized_substring", "exact_span"])
+def test_one_letter_in_two_forms_of_unicode_is_one_letter(mode):
+    gold, said = e("Café Müller"), e(unicodedata.normalize("NFD", "Café Müller"))
+    options = EventOptions(hallucination_match_mode=mode)
+
+    result = scores(gold, said, options, texts=["im Café Müller"])
+
+    assert result["strict_f1"].value == 1
+    assert result["hallucination_rate"].value == 0
 
 
 def test_relaxed_is_never_below_strict():
