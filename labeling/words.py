@@ -471,6 +471,9 @@ WORDS: dict[str, Text] = {
     ),
     "doccano.message_outside": _("a message lies outside of the text"),
     "doccano.no_entity": _("a relation names an entity that is not there"),
+    "doccano.nothing_said": _(
+        "no entity, and it does not say “empty”: true, so perhaps nobody has looked at it"
+    ),
     "doccano.unknown_entity": _(
         "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, Question/…, Phase, "
         "Event/… and Argument/…"
@@ -672,6 +675,20 @@ WORDS: dict[str, Text] = {
         "line {line:d}: {cells} cells, but {columns} columns; a cell that holds “{delimiter}” must "
         "stand in quotation marks"
     ),
+    "labelstudio.drafts_left_out": _("drafts that nobody has submitted are left out: {drafts}"),
+    "labelstudio.json_min": _(
+        "this is JSON_MIN, which leaves out what labels belong to: export as JSON instead"
+    ),
+    "labelstudio.moved": _("“{text}” does not lie where its offsets say: it was found and moved"),
+    "labelstudio.no_result": _("it has no result, so it is no answer"),
+    "labelstudio.nothing_submitted": _(
+        "no annotation, but drafts: {drafts}, predictions: {predictions}; submit them in Label "
+        "Studio, and export again as JSON"
+    ),
+    "labelstudio.other_text": _(
+        "a region says “{text}”, and “{here}” lies between its offsets: export again with the text "
+        "that was labeled"
+    ),
     "labelstudio.no_author": _("a paragraph names no author"),
     "labelstudio.no_field": _("{control} have no field “{name}”"),
     "labelstudio.no_message": _("there is no message {value}"),
@@ -693,10 +710,14 @@ WORDS: dict[str, Text] = {
     "place.paragraph": _("a paragraph"),
     "place.relation": _("a relation"),
     "place.relation_type": _("the type of a relation"),
+    "place.annotation": _("an annotation"),
     "place.task": _("a task"),
+    "place.task_named": _("task {task}"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
-    "file.not_a_list": _("the file must hold one JSON list of tasks"),
+    "file.not_a_list": _(
+        "the file must hold one JSON list of tasks; in Label Studio, export as JSON"
+    ),
     "file.not_a_number": _("{name} is not a JSON number"),
     "file.not_json": _("not valid JSON: {why}"),
     "file.not_utf8": _("the file is not UTF-8; save it as UTF-8"),
@@ -765,9 +786,13 @@ WORDS: dict[str, Text] = {
     "labels.bad_user_name": _("“{name}” cannot be a user name"),
     "labels.in_the_future": _("it was made in the future"),
     "labels.no_answers": _('"answers" is missing: this line holds no labels'),
+    "labels.nothing_read": _("the files hold no answer that anybody has submitted or skipped"),
     "labels.no_answers_to_decide": _("there are no answers that it could be about"),
     "labels.not_in_project": _("is not in the project; import the conversations first"),
-    "labels.other_messages": _("its messages are not those of the project"),
+    "labels.other_messages": _(
+        "its messages are not those of the project, from message {message:d} on: import these as a "
+        "conversation of its own, or export the labels of the right one"
+    ),
     "labels.person_outside": _(
         "“{name}” has an account outside of the project; add them as a member"
     ),

@@ -63,7 +63,12 @@ class LabelsOut(serializers.Serializer[Any]):
     annotators = serializers.ListField(child=serializers.CharField())
     created = serializers.ListField(child=serializers.CharField(), help_text="New accounts")
     needs_reason = serializers.BooleanField()
+    left_out = serializers.SerializerMethodField()
     notes = serializers.SerializerMethodField()
+
+    def get_left_out(self, report: LabelReport) -> list[str]:
+        """Answers, tasks and lines that could not be taken, with the reason"""
+        return [in_english(why) for why in report.left_out]
 
     def get_notes(self, report: LabelReport) -> list[str]:
         """What was converted or left out, with file and line"""
@@ -96,7 +101,7 @@ class LabelFilesView(ApiView):
         responses={200: LabelsOut, 201: LabelsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Store the answers of a file, all or none (leads); with `dry_run` only say what."""
+        """Store the answers of a file that can be taken (leads); with `dry_run` only say what."""
         project = access.led(request.user, slug)
         fields = sent(request, LabelsIn)
         file = fields.pop("file")

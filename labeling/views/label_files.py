@@ -80,6 +80,8 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
             new=report.new, unchanged=report.unchanged
         ),
     )
+    if report.n_left_out:
+        messages.warning(request, _("Left out: {n}.").format(n=report.n_left_out))
     if report.decisions:
         message = ngettext(
             "{n} decision about them is stored.",

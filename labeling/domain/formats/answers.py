@@ -68,10 +68,14 @@ class Unreadable(FileFault):
 
 
 class LineFault(NamedTuple):
-    """Why a line cannot be taken; ``line`` None means the whole file."""
+    """Why a line cannot be taken; ``line`` None means the whole file.
+
+    ``is_alone``: what comes after it can be read, so that it alone may be left out.
+    """
 
     line: int | None
     reason: Fact
+    is_alone: bool = False
 
 
 class FileNote(NamedTuple):
@@ -218,6 +222,16 @@ def check_version(document: Mapping[str, Any]) -> None:
     version = document.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
         raise Unreadable("file.other_version", version=ascii(version)[:40], ours=SCHEMA_VERSION)
+
+
+def in_task(task: Any, why: Fact, *, place: str = "") -> Fact:
+    """``why`` of a document that people know by its number or name."""
+    named = Fact("place.task_named", task=str(task)[:60])
+    return Fact("file.in_place", place=named, why=_placed(place, why))
+
+
+def _placed(place: str, why: Fact) -> Fact:
+    return Fact("file.in_place", place=place, why=why) if place else why
 
 
 def written(at: datetime | None) -> str | None:

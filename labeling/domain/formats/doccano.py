@@ -211,6 +211,7 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     return read_each(
         json_lines(stream),
         lambda _, document: _labelled(as_dict(document, Fact("place.line")), with_answers),
+        named=("external_id", "id"),
     )
 
 
@@ -267,6 +268,8 @@ def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) ->
     drawn = _Entities(document, text, spans, taken=_uids_in(whole)).payload()
     payload = _joined(whole, drawn)
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
+    if status == SUBMITTED and not payload and not whole and not document.get("empty"):
+        raise Unreadable("doccano.nothing_said")
     round_, guideline = document.get("round"), document.get("guideline_version")
     return FileAnswer(
         annotator=as_text(document.get("annotator"), '"annotator"', required=True),

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict
 
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
     SKIPPED,
     FileAnswer,
     FileConversation,
+    LineFault,
     Payload,
     ReadLine,
     WrittenHead,
@@ -23,9 +25,9 @@ from labeling.domain.formats.answers import (
     author_of,
     written,
 )
-from labeling.domain.formats.labelstudio_reading import PLAIN, read_task
+from labeling.domain.formats.labelstudio_reading import PLAIN, is_flat, read_task
 from labeling.domain.formats.offsets import to_utf16
-from labeling.domain.formats.reading import json_list, read_each
+from labeling.domain.formats.reading import json_list
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
 
@@ -322,6 +324,16 @@ def _region(uid: str, name: str, label: str, value: Content) -> Result:
     }
 
 
-def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
-    """The conversations of an export with their annotations, one task after the other."""
-    return read_each(json_list(stream), lambda _, task: read_task(task, with_answers=with_answers))
+def read(stream: BinaryIO, *, with_answers: bool = True, annotator: str = "") -> Iterator[ReadLine]:
+    """The conversations of an export with their annotations, one task after the other.
+
+    ``annotator`` is who made those that name nobody, as exports before Label Studio 1.0 do.
+    """
+    for entry in json_list(stream):
+        if isinstance(entry, LineFault):
+            yield entry
+        elif is_flat(entry[1]):
+            yield LineFault(entry[0], Fact("labelstudio.json_min"))
+            return
+        else:
+            yield from read_task(*entry, with_answers=with_answers, annotator=annotator)

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from html import unescape
+from textwrap import shorten
 from typing import Any, TypedDict
 
 from labeling.domain.exchange.importing import Turn, with_line_feeds
-from labeling.domain.facts import Fact, Value
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
     FileAnswer,
     FileConversation,
+    FileNote,
+    LineFault,
     QuotedSpan,
+    ReadLine,
+    Unchecked,
     Unreadable,
     as_dict,
     as_id,
     as_list,
     as_number,
     as_text,
+    in_task,
     layer_keys,
     moment,
     past,
@@ -36,27 +45,78 @@ PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
 _NESTED = {"phases", "arguments", "links"}
 
 
-def read_task(task: Any, *, with_answers: bool = True) -> FileConversation:
-    """A conversation without an id gets the task's number as its id."""
-    document = as_dict(task, Fact("place.task"))
+def is_flat(task: Any) -> bool:
+    """Whether it is a task of JSON_MIN, whose labels have no ids to relate them by."""
+    return (
+        isinstance(task, dict) and "data" not in task and bool({"annotator", "lead_time"} & {*task})
+    )
+
+
+def read_task(
+    line: int, task: Any, *, with_answers: bool = True, annotator: str = ""
+) -> Iterator[ReadLine]:
+    """A conversation with its answers, and a fault for each of them that cannot be taken.
+
+    A conversation without an id gets the task's number as its id.
+    """
+    name = task.get("id", line) if isinstance(task, dict) else line
+    try:
+        document = as_dict(task, Fact("place.task"))
+        conversation = _conversation(document)
+        given = list(_annotations(document)) if with_answers else []
+    except Unreadable as error:
+        yield LineFault(line, in_task(name, error.fact), True)
+        return
+    texts = [paragraph["text"] for paragraph in document["data"]["dialogue"]]
+    answers, notes = [], [*_drafts_left(document, name, line)] if given else []
+    for place, value in given:
+        regions = _Regions(texts)
+        try:
+            answers.append(_answer(value, regions, annotator))
+        except Unreadable as error:
+            yield LineFault(line, in_task(name, error.fact, place=place), True)
+        except RecursionError:
+            yield LineFault(line, in_task(name, Fact("file.too_deep"), place=place), True)
+        else:
+            notes += [FileNote(line, in_task(name, fact, place=place)) for fact in regions.moved]
+    yield line, replace(conversation, answers=tuple(answers), notes=tuple(notes))
+
+
+def _conversation(document: Unchecked) -> FileConversation:
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
-    raw = [
-        as_text(as_dict(value, Fact("place.paragraph")).get("text"), '"text"') for value in dialogue
-    ]
-    annotations = as_list(document.get("annotations", []), '"annotations"') if with_answers else []
+    paragraphs = [as_dict(value, Fact("place.paragraph")) for value in dialogue]
     return FileConversation(
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
-        turns=tuple(map(_turn, dialogue)),
-        answers=tuple(
-            _answer(value, raw, f"annotations[{n}]") for n, value in enumerate(annotations)
-        ),
+        turns=tuple(map(_turn, paragraphs)),
+        answers=(),
         domain=as_text(data.get("domain"), '"data.domain"'),
         difficulty=as_text(data.get("difficulty"), '"data.difficulty"'),
         split=as_text(data.get("split"), '"data.split"'),
         origin=as_text(data.get("origin"), '"data.origin"'),
         generator=as_text(data.get("generator"), '"data.generator"'),
     )
+
+
+def _annotations(document: Unchecked) -> Iterator[tuple[str, Any]]:
+    """What was submitted or skipped, with its place; before Label Studio 1.0 under another name."""
+    key = "annotations" if document.get("annotations") is not None else "completions"
+    given = as_list(document.get(key, []), f'"{key}"')
+    others = {name: _number_of(document, name) for name in ("drafts", "predictions")}
+    if not given and any(others.values()):
+        raise Unreadable("labelstudio.nothing_submitted", **others)
+    for number, value in enumerate(given):
+        yield f"{key}[{number}]", value
+
+
+def _number_of(document: Unchecked, name: str) -> int:
+    given = document.get(name)
+    return len(given) if isinstance(given, list) else 0
+
+
+def _drafts_left(document: Unchecked, name: Any, line: int) -> Iterator[FileNote]:
+    if drafts := _number_of(document, "drafts"):
+        yield FileNote(line, in_task(name, Fact("labelstudio.drafts_left_out", drafts=drafts)))
 
 
 def _turn(paragraph: Mapping[str, Any]) -> Turn:
@@ -73,38 +133,52 @@ def _turn(paragraph: Mapping[str, Any]) -> Turn:
     )
 
 
-def _answer(value: Any, texts: Sequence[str], where: str) -> FileAnswer:
-    annotation = as_dict(value, where)
-    skipped = bool(annotation.get("was_cancelled"))
-    results = as_list(annotation.get("result", []), f"{where}.result")
-    payload = _Regions(texts, where).payload(results)
+def _answer(value: Any, regions: _Regions, annotator: str) -> FileAnswer:
+    annotation = as_dict(value, Fact("place.annotation"))
+    skipped = bool(annotation.get("was_cancelled") or annotation.get("skipped"))
+    results = annotation.get("result")
+    if results is None and not skipped:
+        raise Unreadable("labelstudio.no_result")
+    payload = regions.payload(as_list(results or [], '"result"'))
     return FileAnswer(
-        annotator=_annotator(annotation.get("completed_by"), where),
+        annotator=_annotator(annotation.get("completed_by"), annotator),
         payload=payload,
         status=SKIPPED if skipped else SUBMITTED,
         empty=not payload and not skipped,
         skip_reason=UNKNOWN_REASON if skipped else "",
-        created_at=past(annotation.get("created_at"), f"{where}.created_at"),
-        submitted_at=past(annotation.get("updated_at"), f"{where}.updated_at"),
-        active_seconds=_seconds(annotation.get("lead_time"), where),
+        created_at=past(_iso(annotation.get("created_at")), '"created_at"'),
+        submitted_at=past(_iso(annotation.get("updated_at")), '"updated_at"'),
+        active_seconds=_seconds(annotation.get("lead_time")),
         is_gold=bool(annotation.get("ground_truth")),
     )
 
 
-def _annotator(value: Any, where: str) -> str:
+def _annotator(value: Any, unnamed: str) -> str:
     """A person by e-mail address or, in exports without it, by number."""
     if isinstance(value, dict):
         value = value.get("username") or value.get("email") or value.get("id")
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    return as_text(value, f"{where}.completed_by", required=True)
+    if value is None and not unnamed:
+        raise Unreadable("sample.no_annotator")
+    return as_text(value or unnamed, '"completed_by"', required=True)
 
 
-def _seconds(value: Any, where: str) -> int:
+def _iso(value: Any) -> Any:
+    """Before Label Studio 1.0 times were seconds since 1970."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    try:
+        return datetime.fromtimestamp(value, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return str(value)
+
+
+def _seconds(value: Any) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise Unreadable("file.must_be_number", path=f"{where}.lead_time")
+        raise Unreadable("file.must_be_number", path='"lead_time"')
     return round(value)
 
 
@@ -139,14 +213,12 @@ class _Regions:
     """The regions of one annotation, by id."""
 
     texts: Sequence[str]
-    where: str
     by_id: dict[str, _Region] = field(default_factory=dict)
-
-    def _unreadable(self, code: str, /, **values: Value | Sequence[Value]) -> Unreadable:
-        return Unreadable("file.in_place", place=self.where, why=Fact(code, **values))
+    moved: list[Fact] = field(default_factory=list)
+    """Regions whose text was next to where they are said to be."""
 
     def payload(self, results: Sequence[Any]) -> Payload:
-        documents = [as_dict(result, f"{self.where}.result") for result in results]
+        documents = [as_dict(result, '"result"') for result in results]
         for result in documents:
             if result.get("type") == "paragraphlabels":
                 self._region(result)
@@ -161,32 +233,52 @@ class _Regions:
         return {key: labels[key] for key in keys if key in labels}
 
     def _region(self, result: Mapping[str, Any]) -> None:
-        control = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
+        control = as_text(result.get("from_name"), '"from_name"', required=True)
         if control not in layer_keys() and control not in _NESTED:
             known = [*layer_keys(), *sorted(_NESTED)]
-            raise self._unreadable("labelstudio.unknown_control", control=control, known=known)
-        value = as_dict(result.get("value"), f"{self.where}: value")
-        headings = as_list(value.get("paragraphlabels"), f"{self.where}: paragraphlabels")
+            raise Unreadable("labelstudio.unknown_control", control=control, known=known)
+        value = as_dict(result.get("value"), '"value"')
+        headings = as_list(value.get("paragraphlabels"), '"paragraphlabels"')
         if len(headings) != 1:
-            raise self._unreadable("labelstudio.region_labels")
-        uid = as_text(result.get("id"), f"{self.where}: id", required=True)
-        heading = as_text(headings[0], f"{self.where}: paragraphlabels", required=True)
+            raise Unreadable("labelstudio.region_labels")
+        uid = as_text(result.get("id"), '"id"', required=True)
+        heading = as_text(headings[0], '"paragraphlabels"', required=True)
         self.by_id[uid] = _Region(control, heading, *self._place(value))
 
     def _place(self, value: Mapping[str, Any]) -> tuple[int, int, int]:
         """Message, start and end in code points of the text with line feeds alone."""
         index = self._index(value.get("start"))
         if self._index(value.get("end")) != index:
-            raise self._unreadable("labelstudio.several_messages")
+            raise Unreadable("labelstudio.several_messages")
         offsets = [as_number(value.get(name), name) for name in ("startOffset", "endOffset")]
         text = self.texts[index]
         start, end = (len(with_line_feeds(text[: from_utf16(text, offset)])) for offset in offsets)
+        quote = value.get("text")
+        if isinstance(quote, str) and quote.strip():
+            start, end = self._quoted(with_line_feeds(text), quote, start, end)
         return index, start, end
+
+    def _quoted(self, text: str, quote: str, start: int, end: int) -> tuple[int, int]:
+        """Where the words of a region are: its offsets may count other units, or other signs.
+
+        Of words that the message says twice those are meant that are much the nearer ones.
+        """
+        if _words(text[start:end]) == _words(quote):
+            return start, end
+        quote = with_line_feeds(quote).strip()
+        quote = quote if quote in text else unescape(quote)
+        places = sorted(_places(quote, text), key=lambda place: abs(place - start))
+        away = [abs(place - start) for place in places[:2]]
+        if not places or (len(places) > 1 and 2 * away[0] >= away[1]):
+            here = shorten(text[start:end], 60)
+            raise Unreadable("labelstudio.other_text", text=shorten(quote, 60), here=here)
+        self.moved.append(Fact("labelstudio.moved", text=shorten(quote, 60)))
+        return places[0], places[0] + len(quote)
 
     def _index(self, value: Any) -> int:
         index = whole_number(str(value))
         if index is None or index >= len(self.texts):
-            raise self._unreadable("labelstudio.no_message", value=ascii(value)[:40])
+            raise Unreadable("labelstudio.no_message", value=ascii(value)[:40])
         return index
 
     def _belonging(self, result: Mapping[str, Any]) -> None:
@@ -195,21 +287,21 @@ class _Regions:
         if kind == "paragraphlabels":
             return
         if kind == "relation":
-            names = as_list(result.get("labels"), f"{self.where}: labels")
+            names = as_list(result.get("labels"), '"labels"')
             if len(names) != 1:
-                raise self._unreadable("labelstudio.relation_labels")
-            target = str(as_id(result.get("to_id"), f"{self.where}: to_id"))
+                raise Unreadable("labelstudio.relation_labels")
+            target = str(as_id(result.get("to_id"), '"to_id"'))
             self._owner(target)
             self._owner(result.get("from_id")).links.append((str(names[0]), target))
             return
         if not isinstance(kind, str) or kind not in ("textarea", "choices", "number"):
-            raise self._unreadable("labelstudio.unknown_type", type=ascii(kind))
-        value = as_dict(result.get("value"), f"{self.where}: value")
-        name = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
+            raise Unreadable("labelstudio.unknown_type", type=ascii(kind))
+        value = as_dict(result.get("value"), '"value"')
+        name = as_text(result.get("from_name"), '"from_name"', required=True)
         owner = self._owner(result.get("id"))
         control, _, field_ = name.partition("-")
         if control != owner.control:
-            raise self._unreadable("labelstudio.other_control", name=name, control=owner.control)
+            raise Unreadable("labelstudio.other_control", name=name, control=owner.control)
         owner.values[field_] = self._plain_value(kind, value)
 
     def _plain_value(self, kind: str, value: Mapping[str, Any]) -> Any:
@@ -217,15 +309,15 @@ class _Regions:
         content = value.get("text" if kind == "textarea" else kind)
         if kind == "number":
             if isinstance(content, bool) or not isinstance(content, int | float):
-                raise self._unreadable("labelstudio.number_missing")
+                raise Unreadable("labelstudio.number_missing")
             return content
-        texts = [content] if isinstance(content, str) else as_list(content, f"{self.where}: {kind}")
-        return [with_line_feeds(as_text(text, f"{self.where}: {kind}")) for text in texts]
+        texts = [content] if isinstance(content, str) else as_list(content, f'"{kind}"')
+        return [with_line_feeds(as_text(text, f'"{kind}"')) for text in texts]
 
     def _owner(self, uid: Any) -> _Region:
-        owner = self.by_id.get(str(as_id(uid, f"{self.where}: id")))
+        owner = self.by_id.get(str(as_id(uid, '"id"')))
         if owner is None:
-            raise self._unreadable("labelstudio.no_region")
+            raise Unreadable("labelstudio.no_region")
         return owner
 
     def _label(self, uid: str, region: _Region, layer: str) -> StoredLabel:
@@ -243,7 +335,7 @@ class _Regions:
         known = {field_["name"] for field_ in fields} | {"span-start"}
         for name in [*region.values, *(name for name, _ in region.links)]:
             if name not in known:
-                raise self._unreadable("labelstudio.no_field", control=region.control, name=name)
+                raise Unreadable("labelstudio.no_field", control=region.control, name=name)
 
     def _fields(self, region: _Region, fields: Sequence[FormField]) -> Iterator[tuple[str, Any]]:
         for field_ in fields:
@@ -278,7 +370,7 @@ class _Regions:
         text = _first(region.values.get(asked["name"]))
         if not isinstance(text, str):
             return None
-        start = as_number(region.values.get(f"{asked['name']}-start"), f"{self.where}: span-start")
+        start = as_number(region.values.get(f"{asked['name']}-start"), '"span-start"')
         return {"start": start, "end": start + len(text), "text": text}
 
     def _quote(self, region: _Region) -> QuotedSpan:
@@ -293,6 +385,17 @@ class _Regions:
     def _argument(self, uid: str) -> StoredLabel:
         region = self.by_id[uid]
         return {"role": region.heading, "span": self._quote(region)}
+
+
+def _places(quote: str, text: str) -> list[int]:
+    """Where a text holds these words; within other words only where they stand nowhere else."""
+    found = [place.start() for place in re.finditer(f"(?={re.escape(quote)})", text)]
+    whole = re.compile(rf"(?<!\w){re.escape(quote)}(?!\w)")
+    return [place for place in found if whole.match(text, place)] or found
+
+
+def _words(text: str) -> str:
+    return " ".join(unescape(text).split())
 
 
 def _first(value: Any) -> Any:

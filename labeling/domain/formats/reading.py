@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
-from labeling.domain.formats.answers import LineFault, Unreadable
+from labeling.domain.formats.answers import LineFault, Unreadable, in_task
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
 CHUNK = 256 * 1024
@@ -18,9 +18,15 @@ Read = TypeVar("Read")
 
 
 def read_each(
-    documents: Iterable[tuple[int, Any] | LineFault], read: Callable[[int, Any], Read]
+    documents: Iterable[tuple[int, Any] | LineFault],
+    read: Callable[[int, Any], Read],
+    *,
+    named: Sequence[str] = (),
 ) -> Iterator[tuple[int, Read] | LineFault]:
-    """What ``read`` makes of each document and its line; a fault for each that it cannot read."""
+    """What ``read`` makes of each document and its line; a fault for each that it cannot read.
+
+    What is ``named`` so by a document, if anything, stands in its fault.
+    """
     for item in documents:
         if isinstance(item, LineFault):
             yield item
@@ -29,9 +35,11 @@ def read_each(
         try:
             yield line, read(line, document)
         except Unreadable as error:
-            yield LineFault(line, error.fact)
+            fields = document if isinstance(document, dict) else {}
+            names = [fields[name] for name in named if name in fields]
+            yield LineFault(line, in_task(names[0], error.fact) if names else error.fact, True)
         except RecursionError:
-            yield LineFault(line, Fact("file.too_deep"))
+            yield LineFault(line, Fact("file.too_deep"), True)
 
 
 def json_lines(
@@ -56,9 +64,9 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
     try:
         return number, json.loads(raw.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError:
-        return LineFault(number, Fact("file.line_not_utf8"))
+        return LineFault(number, Fact("file.line_not_utf8"), True)
     except (FileFault, ValueError, RecursionError) as error:
-        return LineFault(number, Fact("file.not_json", why=_why(error)))
+        return LineFault(number, Fact("file.not_json", why=_why(error)), True)
 
 
 def _no_constant(name: str) -> Any:

@@ -17,9 +17,9 @@ from labeling.words import in_english
 
 class Command(ActingCommand):
     help = (
-        "Store answers of several annotators from files, and what was decided about them: all of "
-        "it or nothing. What is stored already is left alone. Of samples, what is converted or "
-        "left out is named with its line."
+        "Store answers of several annotators from files, and what was decided about them. What is "
+        "stored already is left alone. What cannot be taken is left out and named with its line "
+        "and the reason; of a file that breaks off, or has no answer at all, nothing is stored."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,7 +48,8 @@ class Command(ActingCommand):
             "--annotator",
             default="",
             metavar="NAME",
-            help="of samples: who labelled them, if they do not say it",
+            help="of samples, and of exports of Label Studio before 1.0: who labeled them, if they "
+            "do not say it",
         )
         parser.add_argument("--dry-run", action="store_true", help="check and report only")
 
@@ -79,7 +80,9 @@ class Command(ActingCommand):
             self.stdout.write(f"By {', '.join(report.annotators)}.")
         if report.created:
             self.stdout.write(f"New inactive accounts: {', '.join(report.created)}.")
-        for loss in report.losses:
+        if report.n_left_out:
+            self.stdout.write(f"Left out: {report.n_left_out}")
+        for loss in [*report.left_out, *report.losses]:
             self.stdout.write(f"  {in_english(loss)}")
         if dry_run and report.needs_reason:
             self.stdout.write("No calibration round has passed: --reason will be needed.")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from django.contrib.auth.models import User
@@ -66,9 +67,13 @@ def _samples(stream: BinaryIO, name: str, unnamed: Unnamed) -> Iterator[ReadLine
     return sample_labels.read(stream, name=name, unnamed=unnamed)
 
 
+def _labelstudio(stream: BinaryIO, _name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
+    return labelstudio.read(stream, annotator=unnamed.annotator)
+
+
 READERS: dict[str, Reader] = {
     "native": _as_it_says(native.read),
-    "labelstudio": _as_it_says(labelstudio.read),
+    "labelstudio": _labelstudio,
     "doccano": _as_it_says(doccano.read),
     "sample": _samples,
 }
@@ -100,6 +105,13 @@ class LabelReport:
     needs_reason: bool = False
     losses: list[Fact] = field(default_factory=list)
     """What was converted or left out, with file and line."""
+    n_left_out: int = 0
+    left_out: list[Fact] = field(default_factory=list)
+    """The first of the answers, tasks and lines that could not be taken, each with the reason."""
+
+    @property
+    def has_read(self) -> bool:
+        return bool(self.read or self.decisions or self.older)
 
     @property
     def is_new(self) -> bool:
@@ -117,6 +129,9 @@ class _FilePlace(NamedTuple):
     def says(self, reason: Fact) -> Fact:
         return Fact("import.problem", place=self.shown, why=reason)
 
+    def notes(self, reason: Fact) -> Fact:
+        return Fact("import.note", place=self.shown, why=reason)
+
 
 def import_labels(
     *,
@@ -131,6 +146,8 @@ def import_labels(
 ) -> LabelReport:
     """Store the answers of files that the project does not have yet, in separate closed rounds.
 
+    Of the files of other tools, an answer or task that cannot be taken is left out and listed, if
+    others can be taken. Of our own, and where a person is unknown, nothing is.
     An answer that the same annotator already has with the same labels is left alone. ``reason`` is
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     ``unnamed`` says of samples whose labels they are, where their files do not.
@@ -147,9 +164,7 @@ def import_labels(
             people = People(project, may_create=create_annotators)
             importing = _LabelImport(project, format, people, by, reason)
             importing.take(entries)
-            if importing.problems:
-                problems = importing.problems[:MAX_PROBLEMS]
-                raise LabelsRefused([place.says(why) for place, why in problems])
+            importing.refuse()
             report = importing.finish(entries.names)
             if dry_run:
                 transaction.set_rollback(True)
@@ -182,7 +197,7 @@ class _Entries:
             for entry in reader(stream, name, unnamed):
                 entry = self._keep(name, entry)
                 if isinstance(entry, LineFault):
-                    faults += 1
+                    faults += not entry.is_alone
                 else:
                     self.ids.add(entry[1].id)
                 if faults == MAX_PROBLEMS:
@@ -193,7 +208,7 @@ class _Entries:
             self._file.write(pickle.dumps((name, entry)))
         except RecursionError:  # no label is so deep, but a line may be
             line = None if isinstance(entry, LineFault) else entry[0]
-            return self._keep(name, LineFault(line, Fact("file.too_deep")))
+            return self._keep(name, LineFault(line, Fact("file.too_deep"), True))
         return entry
 
     def __iter__(self) -> Iterator[tuple[str, ReadLine]]:
@@ -214,6 +229,7 @@ class _LabelImport:
     reason: str
     report: LabelReport = field(default_factory=LabelReport)
     problems: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
+    left_out: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
     _batch: list[tuple[_FilePlace, FileConversation]] = field(default_factory=list)
@@ -231,7 +247,7 @@ class _LabelImport:
         standing.hold(self._named(entries.ids))
         for name, entry in entries:
             if isinstance(entry, LineFault):
-                self.problems.append((_FilePlace(name, entry.line), entry.reason))
+                self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
             else:
                 self._batch.append((_FilePlace(name, entry[0]), entry[1]))
             if len(self._batch) >= BATCH:
@@ -248,16 +264,30 @@ class _LabelImport:
     def _store(self) -> None:
         ids = {labelled.id for _, labelled in self._batch}
         known = known_of(self.project, ids)
+        taken = []
         for place, labelled in self._batch:
             try:
                 self._conversation(place, labelled, known)
+                taken.append((place, labelled))
             except EntryRefused as refused:
                 why = Fact("labels.in_conversation", conversation=labelled.id, why=refused.fact)
-                self.problems.append((place, why))
+                self._leave_out(place, why)
+        self._batch = taken
         if not self.problems:
             self._rounds.write()
             self._decide(known)
         self._batch = []
+
+    def refuse(self) -> None:
+        """Where a file cannot be read to its end, or nothing of it can be taken or is there."""
+        report = self.report
+        if self.problems or (self.left_out and not report.has_read):
+            problems = [*self.problems, *self.left_out][:MAX_PROBLEMS]
+            raise LabelsRefused([place.says(why) for place, why in problems])
+        if not report.has_read:
+            raise LabelsRefused([Fact("labels.nothing_read")])
+        report.n_left_out = len(self.left_out)
+        report.left_out = [place.notes(why) for place, why in self.left_out[:MAX_LOSSES]]
 
     def _decide(self, known: Known) -> None:
         """Decisions are about answers, so these are stored first."""
@@ -295,22 +325,25 @@ class _LabelImport:
                     annotator=answer.annotator,
                     why=refused.fact,
                 )
-                self.problems.append((place, why))
+                self._leave_out(place, why, may=not isinstance(refused, PersonRefused))
+
+    def _leave_out(self, place: _FilePlace, why: Fact, *, may: bool = True) -> None:
+        left_out = self.left_out if may and self.format != "native" else self.problems
+        left_out.append((place, why))
 
     def _note(self, place: _FilePlace, labelled: FileConversation) -> None:
         for line, why in labelled.notes:
             if len(self.report.losses) < MAX_LOSSES:
-                where = place._replace(line=line).shown
-                self.report.losses.append(Fact("import.note", place=where, why=why))
+                self.report.losses.append(place._replace(line=line).notes(why))
 
     def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
-        self.report.read += 1
         annotator = self.people.named(answer.annotator)
         answer = _in_layers(answer, self.project.layers)
         content = content_of(answer)
         seen = (conversation.pk, annotator.pk, content)
         if seen in self._seen or content in known.contents.get(seen[:2], ()):
             self.report.unchanged += 1
+            self.report.read += 1
             return
         self._refuse_open(conversation, known)
         texts = known.texts[conversation.pk]
@@ -325,6 +358,7 @@ class _LabelImport:
             number=self._times[seen[:2]],
         )
         self._times[seen[:2]] += 1
+        self.report.read += 1
         self.report.new += 1
         self.report.empty += answer.empty
         self.report.skipped += answer.status != SUBMITTED
@@ -457,7 +491,9 @@ def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
     """Labels point to places in the text, so it must be the same."""
     stored = [with_line_feeds(text) for text in texts]
     if labelled.turns and labelled.texts != stored:
-        raise EntryRefused("labels.other_messages")
+        both = zip(labelled.texts, stored, strict=False)
+        same = takewhile(lambda two: two[0] == two[1], both)
+        raise EntryRefused("labels.other_messages", message=len(list(same)) + 1)
 
 
 def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:
@@ -615,6 +651,10 @@ def _store(decision: Adjudication) -> None:
 # --- people ---------------------------------------------------------------------------------------
 
 
+class PersonRefused(EntryRefused):
+    """Whose answers these are is not clear, and so of perhaps many."""
+
+
 class People:
     """A project's members and everybody who has labelled in it, by user name or e-mail address.
 
@@ -648,7 +688,7 @@ class People:
     def named(self, name: str) -> User:
         user = self._by_name.get(name) or self._by_email.get(name.lower())
         if user is None and (alike := self._by_looks.get(folded(name))):
-            raise EntryRefused("labels.looks_like", name=name, member=alike)
+            raise PersonRefused("labels.looks_like", name=name, member=alike)
         if user is None:
             user = self._create(name) if self._may_create else self._refuse(name)
         self.used.add(user.get_username())
@@ -657,18 +697,18 @@ class People:
     def _refuse(self, name: str) -> User:
         near = get_close_matches(name, self._by_name, n=1)
         if near:
-            raise EntryRefused("labels.unknown_person_but", name=name, near=near[0])
-        raise EntryRefused("labels.unknown_person", name=name)
+            raise PersonRefused("labels.unknown_person_but", name=name, near=near[0])
+        raise PersonRefused("labels.unknown_person", name=name)
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():
-            raise EntryRefused("labels.person_outside", name=name)
+            raise PersonRefused("labels.person_outside", name=name)
         user = User(username=name, is_active=False)
         user.set_unusable_password()
         try:
             user.clean_fields(exclude=["password"])
         except ValidationError:
-            raise EntryRefused("labels.bad_user_name", name=name) from None
+            raise PersonRefused("labels.bad_user_name", name=name) from None
         user.save()
         self._by_name[name] = user
         self._by_looks[folded(name)] = name

@@ -294,6 +294,7 @@ class StoredLabels(Model):
     annotators: list[str]
     created: list[str]
     needs_reason: bool
+    left_out: list[str]
     notes: list[str]
 
 
