@@ -191,6 +191,10 @@ def become(program: list[str]) -> NoReturn:
 
 def manage(program: str, name: str, options: list[str]) -> None:
     """Run a command of Django; its problems end in a line that says what to do."""
+    from config.logs import ASIDE
+
+    if name != "runserver":
+        os.environ[ASIDE] = "1"
     load()
     if program != "manage.py":  # which knows no other commands than Django does
         require_known(name)

@@ -34,13 +34,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files
 from config.env import FILES, env_bool, env_int, env_path, env_str
-from config.logs import formatter, is_json
+from config.logs import ASIDE, formatter, is_json, rotate
 
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 15
 SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a longer pause
 LONGEST_PAUSE = 30
-LOG_BYTES = 10 * 1024 * 1024
 LIBC = ctypes.CDLL(None)
 FORK = multiprocessing.get_context("fork")
 PR_SET_PDEATHSIG, PR_SET_NAME, M_ARENA_MAX = 1, 15, -8
@@ -285,6 +284,7 @@ class Step:
 def manage(*arguments: str) -> None:
     from django.core.management import call_command
 
+    os.environ[ASIDE] = "1"
     call_command(*arguments)
 
 
@@ -448,11 +448,6 @@ def stop(children: list[Child]) -> None:
     for child in children:
         child.wait(deadline - time.monotonic())
         child.send(signal.SIGKILL)
-
-
-def rotate(log: Path) -> None:
-    if log.exists() and log.stat().st_size > LOG_BYTES:
-        log.replace(log.with_suffix(".log.1"))
 
 
 def show_tail(log: Path) -> None:

@@ -368,7 +368,12 @@ LOGGING = {
     "formatters": {"line": {"()": "config.logs.formatter"}},
     "filters": {"brief": {"()": "config.logs.BriefOutages"}},
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}
+        "console": {
+            "class": "config.logs.Log",
+            "file": DATA_DIR / "logs" / "commands.log",
+            "formatter": "line",
+            "filters": ["brief"],
+        }
     },
     "loggers": {
         # they report each load of the encoder, and that the file queue has no host

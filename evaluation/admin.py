@@ -57,6 +57,7 @@ from evaluation.models import (
     TrialConversation,
     Yardstick,
     YardstickCase,
+    selected,
 )
 from evaluation.services.language_models import bills
 from evaluation.services.looks import sealed_among
@@ -190,7 +191,10 @@ def _estimates(form: LaunchForm, releases: list[GoldRelease]) -> list[tuple[Gold
         []
         if form.errors
         else [
-            (release, " ".join([bills.estimate(cost), *planning.said(release, split=split)]))
+            (
+                release,
+                " ".join([bills.estimate(cost), *planning.said(release, split=selected(split))]),
+            )
             for release, cost in costs
         ]
     )

@@ -18,11 +18,11 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
 from evaluation.layers import GOLD_LAYERS
-from evaluation.models import OPEN, Judging, Kind, Run
+from evaluation.models import EVERY, OPEN, Judging, Kind, Run
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.budgets import Estimate
-from evaluation.services.launch import launch, predictions
+from evaluation.services.launch import cloning, launch, predictions
 from evaluation.services.launch.launch import (
     LONGEST_NAME,
     MAX_SEED,
@@ -50,7 +50,7 @@ def _number(least: float | None, most: float | None, *, whole: bool = True) -> f
 SPLITS = [
     (OPEN, _("All but the test split")),
     *Conversation.Split.choices,
-    ("", _("Every split, test included")),
+    (EVERY, _("Every split, test included")),
 ]
 
 
@@ -253,7 +253,7 @@ class LaunchForm(PipelineForm):
         return {
             "release": run.release_id,
             "pipeline": run.pipeline,
-            "split": run.split,
+            "split": run.split or cloning.every(run),
             "name": run.name,
             "repetitions": run.repetitions,
             "seed": run.seed,
@@ -282,7 +282,7 @@ class LaunchForm(PipelineForm):
 
     @property
     def needs_reason(self) -> bool:
-        return self.has_test_items and self["split"].value() in ("", Conversation.Split.TEST)
+        return self.has_test_items and self["split"].value() in (EVERY, Conversation.Split.TEST)
 
     @property
     def settings(self) -> list[PipelineFields]:
@@ -569,7 +569,7 @@ class PredictionsForm(forms.Form):
     @property
     def needs_reason(self) -> bool:
         has_tests = self.chosen is None or self.chosen.has_test_items
-        return has_tests and self["split"].value() in ("", Conversation.Split.TEST)
+        return has_tests and self["split"].value() in (EVERY, Conversation.Split.TEST)
 
     def clean_file(self) -> UploadedFile:
         return small_enough(self.cleaned_data["file"])

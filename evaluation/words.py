@@ -170,6 +170,15 @@ LAUNCHES: dict[str, Text] = {
     "launch.split_empty": _(
         "There is nothing to measure: the split “{split}” of {release} is empty."
     ),
+    "launch.only_test_items": _(
+        "There is nothing to measure but test items: every item of {release} is one. To measure "
+        "them, ask for the split “test” (on the command line --test-only) and give a reason."
+    ),
+    "launch.left_out": ngettext_lazy(
+        "{n} test item of {release} is left out.",
+        "{n} test items of {release} are left out.",
+        "n",
+    ),
     "launch.release_empty": _("There is nothing to measure: {release} is empty."),
     "launch.no_labels": _("There is nothing to measure: {release} holds no label to ask for."),
     "launch.layer_not_measured": _("The layer “{layer}” cannot be measured."),

@@ -35,7 +35,7 @@ from labeling.services import blindness, health
 from labeling.services.gold import gold
 from labeling.words import words_of
 
-_SPLITS = f"{', '.join(Conversation.Split.values)}; open: all but test; empty: all of them"
+_SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test; all: every one"
 
 
 class RunIn(serializers.Serializer[Any]):
@@ -395,7 +395,7 @@ class RunEstimateView(ApiView):
     def post(self, request: Request) -> Response:
         """What a run would probably cost, and which differences it could show. Launches nothing."""
         asked = _asked(request)
-        planned = planning.plan(asked.release, split=asked.split, size=asked.size)
+        planned = planning.plan(asked.release, split=asked.selection, size=asked.size)
         cost = launch.estimate(asked)
         return Response(
             {

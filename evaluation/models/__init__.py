@@ -23,7 +23,7 @@ from evaluation.models.notes import RunNote, RunTag
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
-from evaluation.models.runs import OPEN, CaseRun, Run, of_split
+from evaluation.models.runs import EVERY, OPEN, CaseRun, Run, of_split, selected
 from evaluation.models.saved_views import SavedView
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
@@ -34,6 +34,7 @@ from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
 
 __all__ = [
+    "EVERY",
     "OPEN",
     "Aggregate",
     "Answer",
@@ -74,4 +75,5 @@ __all__ = [
     "Yardstick",
     "YardstickCase",
     "of_split",
+    "selected",
 ]

@@ -18,6 +18,14 @@ from labeling.models.fields import FactField
 OPEN = "open"
 """In place of a split: every item that is not a test item."""
 
+EVERY = "all"
+"""Asked for in place of a split: every item, test items too. A run stores it as an empty one."""
+
+
+def selected(asked: str) -> str:
+    """What a run stores of the split asked for: who names none leaves the test items out."""
+    return {"": OPEN, EVERY: ""}.get(asked, asked)
+
 
 def of_split(items: models.QuerySet[GoldItem], split: str) -> models.QuerySet[GoldItem]:
     """The items of a split; empty: of every split."""

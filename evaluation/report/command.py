@@ -10,7 +10,11 @@ from evaluation.models import OPEN, Run
 from evaluation.services.judging import answers
 from evaluation.services.launch import predictions
 
-SPLITS = {OPEN: "--without-test", **{name: f"--{name}-only" for name in ("train", "dev", "test")}}
+SPLITS = {
+    "": "--with-test",
+    OPEN: "--without-test",
+    **{name: f"--{name}-only" for name in ("train", "dev", "test")},
+}
 OPTIONS_FILE = "options.yaml"
 
 
@@ -31,7 +35,7 @@ def to_repeat(run: Run) -> str:
         words += ["--predictions", spec.predictions.file if spec.predictions else ""]
     else:
         words += ["--pipeline", run.pipeline]
-    if run.split:
+    if run.split or run.look_id:
         words.append(SPLITS[run.split])
     if options_of(run):
         words += ["--config", OPTIONS_FILE]

@@ -152,6 +152,8 @@ def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]
         yield Fact("report.looks", **seen)
     else:
         yield Fact("report.no_look")
+    if left_out := looks.left_out(run.release, run.split):
+        yield left_out
     if (number := candidates.count(run)) > 1:
         yield Fact("report.best_of", runs=number)
     if late := primary.declared_after([run]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import OPEN, CaseRun, Run
+from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, Look
 from labeling.services import acting
 from labeling.services.gold import looks
@@ -79,6 +80,16 @@ def record_launch(run: Run, items: Collection[GoldItem]) -> None:
 
 def has_test(release: GoldRelease) -> bool:
     return looks.test_items(release).exists()
+
+
+def n_left_out(release: GoldRelease, split: str) -> int:
+    """How many test items a run on all but those does not measure."""
+    return looks.test_items(release).count() if split == OPEN else 0
+
+
+def left_out(release: GoldRelease, split: str) -> Fact | None:
+    n = n_left_out(release, split)
+    return Fact("launch.left_out", n=n, release=str(release)) if n else None
 
 
 def standing_of(release: GoldRelease) -> Standing | None:

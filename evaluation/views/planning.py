@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from evaluation.models import selected
 from evaluation.services.run import planning
 from evaluation.services.run.planning import Plan, figure
 from labeling.templatetags.figures import exact
@@ -60,7 +61,7 @@ class Chart:
 def release_planning(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
     """A part of the pages of gold."""
     release = release_of(request.user, slug, name, version)
-    plan = planning.plan(release, split=request.GET.get("split", ""))
+    plan = planning.plan(release, split=selected(request.GET.get("split", "")))
     context = {
         "release": release,
         "plan": plan,

@@ -55,6 +55,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "exposure": (counts := exposures.of_run(run.pk)),
         "exposed": exposures.warning(counts),
         "test_look": looks.test_look(run),
+        "left_out": looks.left_out(run.release, run.split),
         "retried": Fact("report.retried", n=n) if (n := results.retried_cases(run)) else None,
         "carried": run.spec.carried,
         "newer_gold": _newer_gold(run),

@@ -10,7 +10,10 @@ from labeling.models import GoldRelease
 
 
 def launch(release: GoldRelease, *, queue: bool = True, **fields: Any) -> Run:
-    return launching.launch(launching.LaunchRequest(release=release, **fields), queue=queue)
+    """Of every item, unless the test names a split."""
+    return launching.launch(
+        launching.LaunchRequest(release=release, **{"split": "all"} | fields), queue=queue
+    )
 
 
 def estimate(release: GoldRelease, **fields: Any) -> Any:

@@ -310,10 +310,10 @@ def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
 ) -> None:
     make_release(3, splits=("test",))
     agents = {"good": {"pipeline": "nothing"}, "bad": {"pipeline": "nothing", "repetitions": 500}}
-    datasets = {"final": {"gold": "demo", "reason": "Final figures"}}
+    datasets = {"final": {"gold": "demo", "split": "test", "reason": "Final figures"}}
     path = config(with_changes(agents=agents, datasets=datasets))
 
-    assert "config.yaml:10: A run is repeated at least once" in refused("--config", path)
+    assert "config.yaml:11: A run is repeated at least once" in refused("--config", path)
 
     assert not Look.objects.exists()
 

@@ -52,7 +52,7 @@ def some(case: Any) -> Any:
 # --- launching ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("split", ["", "test"])
+@pytest.mark.parametrize("split", ["all", "test"])
 def test_a_run_on_test_items_needs_a_reason(release: Any, split: str) -> None:
     with pytest.raises(LaunchRefused, match=r"launch\.reason_missing") as refused:
         launching.launch(release, pipeline="nothing", split=split)
@@ -62,7 +62,7 @@ def test_a_run_on_test_items_needs_a_reason(release: Any, split: str) -> None:
     assert not Run.objects.exists()
 
 
-@pytest.mark.parametrize("split", ["dev", "open"])
+@pytest.mark.parametrize("split", ["", "dev", "open"])
 def test_a_run_without_test_items_needs_none(release: Any, split: str) -> None:
     run = launching.launch(release, pipeline="nothing", split=split)
 
@@ -124,7 +124,7 @@ def test_the_form_shows_the_budget_before_it_is_spent(
     launching.launch(release, pipeline="nothing", reason="Final", requested_by=people["noor"])
     noor, address = signed_in("noor"), reverse("run-planning")
 
-    every = noor.get(address, {"release": release.pk, "split": ""}).content.decode()
+    every = noor.get(address, {"release": release.pk, "split": "all"}).content.decode()
     safe = noor.get(address, {"release": release.pk, "split": "open"}).content.decode()
 
     assert "1 of 3 looks at these test items are taken; this would be number 2." in every
@@ -256,7 +256,7 @@ def test_the_api_compares_for_a_reason(
 def test_a_launch_by_api_without_a_reason_is_refused_with_the_code(
     release: Any, signed_in: Any
 ) -> None:
-    sent = {"gold": "demo", "pipeline": "nothing"}
+    sent = {"gold": "demo", "pipeline": "nothing", "split": "all"}
 
     answer = signed_in("noor").post(reverse("api-runs"), sent, content_type="application/json")
 

@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,3 +159,30 @@ def test_the_supervisor_writes_json_too(
     monkeypatch.setenv("ASSAY_LOG_FORMAT", "json")
     serve.say("Loading ...")
     assert json.loads(capsys.readouterr().out)["message"] == "Loading ..."
+
+
+def test_a_command_logs_to_a_file_and_a_server_to_its_error_output(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    file = tmp_path / "logs" / "commands.log"
+    monkeypatch.delenv(logs.ASIDE, raising=False)
+    log = logs.Log(file)
+    log.emit(record("of a server"))
+    assert "of a server" in capsys.readouterr().err
+
+    monkeypatch.setenv(logs.ASIDE, "1")
+    log.emit(record("of a command"))
+    log.close()
+
+    assert capsys.readouterr().err == ""
+    assert file.read_text() == "of a command\n"
+
+
+def test_what_cannot_be_logged_to_a_file_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    (tmp_path / "logs").write_text("no folder")
+    monkeypatch.setenv(logs.ASIDE, "1")
+    logs.Log(tmp_path / "logs" / "commands.log").emit(record("of a command"))
+
+    assert "of a command" in capsys.readouterr().err

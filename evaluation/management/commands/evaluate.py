@@ -13,7 +13,8 @@ from django.core.management.base import CommandError
 from evaluation.management import foreground, prompts, summary
 from evaluation.management.looks import state_results
 from evaluation.management.settings import read_settings, settings_in
-from evaluation.models import OPEN, Run
+from evaluation.models import EVERY, OPEN, Run
+from evaluation.services import looks
 from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, cloning, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
@@ -144,6 +145,8 @@ class Command(ActingCommand):
                 )
 
     def _say_more(self, run: Run) -> None:
+        if left_out := looks.left_out(run.release, run.split):
+            self.stdout.write(in_english(left_out))
         if run.spec.model:
             self.stdout.write(summary.usage_line(run))
         if synthetic := results.synthetic_cases(run):
@@ -200,7 +203,14 @@ def _add_what(parser: ArgumentParser) -> None:
         dest="split",
         action="store_const",
         const=OPEN,
-        help="every item that is not a test item",
+        help="every item that is not a test item (the default)",
+    )
+    splits.add_argument(
+        "--with-test",
+        dest="split",
+        action="store_const",
+        const=EVERY,
+        help="every item, test items too",
     )
     parser.add_argument(
         "--reason", default="", help="why test items are looked at: needed where the run has any"
@@ -269,7 +279,7 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     superfluous += ["repetitions"] if options["repetitions"] != 1 else []
     if superfluous:
         named = (
-            "--*-only or --without-test"
+            "--*-only, --with-test or --without-test"
             if superfluous[0] == "split"
             else f"--{superfluous[0].replace('_', '-')}"
         )
@@ -312,7 +322,9 @@ def _stopped(run_ids: Sequence[int]) -> CommandError:
 def _foreseen(request: LaunchRequest) -> list[str]:
     """What the run would probably cost, and the smallest difference that it could show."""
     cost = bills.estimate(launch.estimate(request))
-    return [cost, *planning.said(request.release, split=request.split, size=request.size)]
+    left_out = looks.left_out(request.release, request.selection)
+    said = planning.said(request.release, split=request.selection, size=request.size)
+    return [cost, *said, *([in_english(left_out)] if left_out else [])]
 
 
 def _request(options: dict[str, Any], source: Source | None = None) -> LaunchRequest:

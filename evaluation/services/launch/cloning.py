@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from evaluation.models import Run
+from evaluation.models import EVERY, OPEN, Run
 from evaluation.services.judging import answers
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.work.steering import RunRefused
@@ -17,6 +17,11 @@ CHANGEABLE = frozenset(field.name for field in fields(LaunchRequest)) - {
     "cloned_from",
     "requested_by",
 }
+
+
+def every(run: Run) -> str:
+    """How to ask for what a run on every split measured; other gold may have test items."""
+    return EVERY if run.look_id else OPEN
 
 
 def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> LaunchRequest:
@@ -34,7 +39,7 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
     own = {
         "release": run.release,
         "pipeline": run.pipeline,
-        "split": run.split,
+        "split": run.split or every(run),
         "size": run.spec.size,
         "repetitions": run.repetitions,
         "seed": run.seed,

@@ -56,7 +56,7 @@ class _Part(BaseModel):
 
 class Dataset(_Part):
     gold: Annotated[str, Field(min_length=1)]
-    split: Literal["", "train", "dev", "test", "open"] = ""
+    split: Literal["", "train", "dev", "test", "open", "all"] = ""
     size: Annotated[int, Field(ge=1)] | None = None
     """Only the first n items."""
     reason: str = ""

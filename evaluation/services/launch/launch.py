@@ -16,7 +16,7 @@ from django.conf import settings
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.base import WHOLE
-from evaluation.models import OPEN, CaseRun, Run, of_split
+from evaluation.models import EVERY, OPEN, CaseRun, Run, of_split, selected
 from evaluation.models.spec import ModelDescription
 from evaluation.services import looks
 from evaluation.services.judging import answers
@@ -65,7 +65,7 @@ class LaunchRequest:
     predictions: Source | None = None
     """Made elsewhere: no pipeline is run."""
     split: str = ""
-    """``open``: all but the test split."""
+    """``open`` or none: all but test items; ``all``: every item. Test items need a reason."""
     reason: str = ""
     """Why test items are looked at; empty: what the person said before about measuring on them."""
     size: int | None = None
@@ -89,6 +89,11 @@ class LaunchRequest:
     configuration: Mapping[str, str] | None = None
     """The configuration file that asked for it."""
     requested_by: Any = field(default_factory=acting.person)
+
+    @property
+    def selection(self) -> str:
+        """The split as the run stores it."""
+        return selected(self.split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +276,7 @@ def _run_of(request: LaunchRequest) -> Run:
         release=request.release,
         pipeline=request.pipeline,
         config=dict(request.config),
-        split=request.split,
+        split=request.selection,
         reason=reason_in(request.reason),
         repetitions=request.repetitions,
         seed=request.seed,
@@ -357,22 +362,24 @@ def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> No
 
 def _select(request: LaunchRequest, examined: _Examined) -> None:
     """The items of the split, in the order of the release."""
-    release, split = request.release, request.split
-    known = [*Conversation.Split.values, OPEN]
+    release, split = request.release, request.selection
+    known = [*Conversation.Split.values, OPEN, EVERY]
     items = GoldItem.objects.filter(release=release).order_by("position")
     if request.predictions is None and not _has_many_cases(release):
         items = items.defer("canonical")  # nothing is read of the texts
-    selected = list(of_split(items, split)) if split in ("", *known) else []
-    examined.items = selected[: request.size]
+    chosen = list(of_split(items, split)) if split in ("", *known) else []
+    examined.items = chosen[: request.size]
     with examined.at("reason"):
         examined.run.reason = looks.check_launch(examined.run, examined.items)
     with examined.at("split"):
         if split not in ("", *known):
             details = {"split": split}
             raise SplitRefused("launch.no_such_split", split=split, known=known, details=details)
-        if not selected and split:
+        if not chosen and split == OPEN and looks.has_test(release):
+            raise SplitRefused("launch.only_test_items", release=str(release))
+        if not chosen and split:
             raise SplitRefused("launch.split_empty", split=split, release=str(release))
-        if not selected:
+        if not chosen:
             raise SplitRefused("launch.release_empty", release=str(release))
     if split == OPEN and not looks.has_test(release):
         examined.run.split = ""  # the same items as those of every split

@@ -44,7 +44,7 @@ class Foreseen:
 
 def foresee(request: LaunchRequest, *, by: Any) -> Foreseen:
     """``request`` may lack its pipeline, and a reason."""
-    release, split = request.release, request.split
+    release, split = request.release, request.selection
     items = of_split(GoldItem.objects.filter(release=release), split).order_by()
     counted = items.aggregate(
         n=Count("pk"),

@@ -61,6 +61,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "split": run.split or None,
         "reason": run.reason or None,
         "test_look": looks.test_look(run),
+        "test_items_left_out": looks.n_left_out(run.release, run.split),
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
         "config": run.config,

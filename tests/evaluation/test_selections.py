@@ -1,0 +1,133 @@
+"""Who names no split measures everything but test items, at every door, and is told how many."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from evaluation.models import Run
+from evaluation.services import looks
+from evaluation.services.launch import cloning
+from evaluation.services.run import results
+from labeling.words import in_english
+from tests.evaluation import launching
+from tests.evaluation.test_config_files import config  # noqa: F401  (a fixture)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+SAID = "2 test items of demo@1 are left out."
+
+
+@pytest.fixture
+def release(make_release: Any) -> Any:
+    return make_release(4, splits=("dev", "test"))
+
+
+def evaluate(*arguments: str) -> str:
+    out = StringIO()
+    call_command("evaluate", *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def measured() -> tuple[str, set[str]]:
+    run = Run.objects.latest("pk")
+    return run.split, set(run.cases.values_list("item__split", flat=True))
+
+
+def test_the_command_measures_all_but_test_items_and_says_so(release: Any, tmp_path: Path) -> None:
+    asked = ("--gold", "demo", "--pipeline", "nothing")
+
+    assert SAID in evaluate(*asked, "--output-dir", str(tmp_path)).splitlines()
+    assert measured() == ("open", {"dev"})
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert (document["split"], document["test_items_left_out"]) == ("open", 2)
+    assert SAID in evaluate(*asked, "--estimate")
+
+
+def test_the_command_measures_test_items_where_they_are_asked_for(release: Any) -> None:
+    asked = ("--gold", "demo", "--pipeline", "nothing", "--with-test")
+    with pytest.raises(CommandError, match="--reason: Say why you look at test items of demo@1"):
+        evaluate(*asked)
+
+    assert "left out" not in evaluate(*asked, "--reason", "Final figures")
+    assert measured() == ("", {"dev", "test"})
+
+
+def test_a_file_of_predictions_is_measured_without_its_test_items(
+    release: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "p.jsonl"
+    rows = [{"case_id": f"case-00{n}", "output": {"requirements": []}} for n in range(4)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    said = evaluate("--gold", "demo", "--predictions", str(path))
+
+    assert SAID in said
+    assert "2 of 2 cases are predicted." in said
+    assert measured() == ("open", {"dev"})
+
+
+def test_a_configuration_file_names_a_split_or_leaves_test_items_out(
+    release: Any,
+    config: Any,  # noqa: F811
+) -> None:
+    agents = {"floor": {"pipeline": "nothing"}}
+
+    assert SAID in evaluate(
+        "--config", str(config({"datasets": {"d": {"gold": "demo"}}, "agents": agents}))
+    )
+    assert measured() == ("open", {"dev"})
+    every = {"d": {"gold": "demo", "split": "all", "reason": "Final figures"}}
+    evaluate("--config", str(config({"datasets": every, "agents": agents})))
+    assert measured() == ("", {"dev", "test"})
+
+
+def test_the_api_the_page_and_the_admin_measure_all_but_test_items(
+    release: Any, signed_in: Any
+) -> None:
+    fields = {"gold": "demo", "pipeline": "nothing"}
+    sent = signed_in("noor").post(reverse("api-runs"), fields, content_type="application/json")
+    assert (sent.status_code, measured()) == (201, ("open", {"dev"}))
+
+    form = {"release": release.pk, "pipeline": "nothing", "split": ""}
+    launched = signed_in("noor").post(reverse("run-new"), form)
+    assert measured() == ("open", {"dev"})
+    assert SAID in signed_in("noor").get(launched["Location"]).content.decode()
+
+    admin = signed_in("admin")
+    ticked = {"action": "evaluate", "_selected_action": [release.pk]}
+    page = admin.post(reverse("admin:labeling_goldrelease_changelist"), ticked)["Location"]
+    admin.post(page, {"pipeline": "nothing", "split": ""})
+    assert Run.objects.count() == 3
+    assert measured() == ("open", {"dev"})
+
+
+def test_gold_of_test_items_alone_is_refused_and_says_how_to_ask(make_release: Any) -> None:
+    make_release(2, splits=("test",))
+
+    with pytest.raises(CommandError, match=r"every item of demo@1 is one.*--test-only"):
+        evaluate("--gold", "demo", "--pipeline", "nothing")
+    assert not Run.objects.exists()
+
+
+def test_a_run_launched_again_measures_what_it_did(release: Any, people: Any) -> None:
+    for split, again in (("all", "all"), ("open", "open"), ("test", "test")):
+        run = launching.launch(release, pipeline="nothing", split=split, reason="Final figures")
+        request = cloning.request(run, by=people["noor"])
+        assert request.split == again
+        assert request.selection == run.split
+
+
+def test_older_runs_on_every_split_stay_as_they_are(release: Any) -> None:
+    run = launching.launch(release, pipeline="nothing", split="all", reason="Final figures")
+
+    assert run.split == ""
+    assert looks.left_out(release, run.split) is None
+    document = results.run_document(Run.objects.with_progress().get(pk=run.pk))
+    assert (document["split"], document["test_items_left_out"]) == (None, 0)
+    assert in_english(looks.left_out(release, "open")) == SAID
