@@ -248,6 +248,7 @@ METRICS: dict[str, Text] = {
     "metric.undefined_says": "{text}",
     "metric.nothing_counted": _("There is nothing to count in this case."),
     "metric.no_confidence": _("no prediction states a confidence"),
+    "metric.nobody_returned": _("no case of the run returned what this is measured on"),
     "metric.nothing_returned": _("no message was returned"),
     "metric.chance_reaches_all": _("as many messages drawn at random would reach everything"),
     "metric.no_times": _("an expected message has no time"),

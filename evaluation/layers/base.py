@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, TypedDict
 
@@ -47,6 +47,8 @@ class Context:
 
     ruler: Ruler
     spec: RunSpec
+    absent: Mapping[str, Fact] = field(default_factory=dict)
+    """Metrics of what no case of the run has returned, and why they have no value."""
 
     @property
     def threshold(self) -> float:
@@ -114,7 +116,9 @@ class GoldLayer(ABC):
     rated = False
     """Whether people rate what a run predicts."""
     off: frozenset[Fact] = frozenset()
-    """Why a metric has no value in a whole run, also of cases that failed: it is not asked for."""
+    """Why a metric has no value whatever is returned, so that a failed case has none either."""
+    optional: Mapping[str, tuple[str, ...]] = {}
+    """What an output may hold, with the metrics that have no value in a run without any."""
     matched = False
     """Whether its figures depend on the project's threshold and synonyms."""
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()

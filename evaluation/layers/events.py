@@ -111,6 +111,7 @@ class Events(GoldLayer):
     suggested = True
     has_options = True
     off = frozenset({COT_OFF, NO_SCHEMA})
+    optional = {"raw": DIAGNOSTICS}
     columns = (
         *headline,
         "parse_errors",

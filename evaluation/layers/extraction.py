@@ -60,6 +60,7 @@ class Reliability(TypedDict):
 class Extraction(GoldLayer):
     name = "extraction"
     matched = True
+    off = frozenset({items.NO_GOLD_PRIORITY})
     headline = ("requirement_f1", "requirement_recall", "requirement_precision")
     groups = (
         (msgid("Labels found"), headline),

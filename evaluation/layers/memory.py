@@ -23,10 +23,10 @@ from evaluation.layers.base import (
     Scored,
 )
 from evaluation.layers.breakdown import Group, by_case, mean
-from evaluation.metrics.evidence import Corpus, ReturnedEvidence, score_evidence
+from evaluation.metrics.evidence import NO_TIMES, Corpus, ReturnedEvidence, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
-from evaluation.metrics.retrieval import CUTS, score_ranking
+from evaluation.metrics.retrieval import CUTS, metric_ids, score_ranking
 from evaluation.metrics.trace import (
     CHECKPOINTS,
     Checkpoints,
@@ -93,6 +93,7 @@ class Memory(GoldLayer):
     has_phases = False
     asks_one_by_one = True
     floors = ("lexical", "random", "nothing", "everything")
+    off = frozenset({NO_TIMES})
 
     def parts(self, content: GoldContent) -> list[Part]:
         labels = self.gold(content)
@@ -245,6 +246,7 @@ class Questions(Memory):
         ),
     )
     log = ("evidence_recall", "evidence_precision")
+    optional = {"ranked": tuple(metric_ids())}
     columns = (*headline, *FUZZY, "recall_at_10", "timeline_coverage", "groundedness")
 
     def expected_phases(self, example: Example) -> list[list[int]]:

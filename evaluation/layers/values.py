@@ -51,9 +51,9 @@ def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dic
     """In sums a case that failed weighs as if it had returned as much as gold holds, all wrong."""
     metrics = metrics_for(layer.name)
     values = failure_values(metrics, FAILED)
-    if any(metric.scope == "micro" for metric in metrics):
+    if layer.off or any(metric.scope == "micro" for metric in metrics):
         as_gold = _scored(replace(example, output=layer.as_output(example.gold)), layer, context)
         for name, value in values.items():
             off = as_gold[name].reason in layer.off
             values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
-    return values
+    return values | {name: Value(None, why) for name, why in context.absent.items()}

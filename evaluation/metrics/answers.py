@@ -7,6 +7,7 @@ that cannot be read would be a score that nobody gave.
 import json
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -121,7 +122,8 @@ def answer_token_f1(answer: str, reference: str | None) -> Value:
     """F1 of the words of answer and reference, as bags: each occurrence counts once.
 
     Words are lower-cased, stripped of punctuation and of *a, an, the, and*, and stemmed by
-    Porter's algorithm, as LoCoMo does. Undefined without a reference that holds a word.
+    Porter's algorithm, as LoCoMo does; :func:`answer_tokens` says what a word is. Undefined without
+    a reference that holds a word.
 
     References
     ----------
@@ -145,17 +147,44 @@ def answer_token_f1(answer: str, reference: str | None) -> Value:
 def answer_tokens(text: str) -> list[str]:
     """The words of an answer as they are compared.
 
+    Of scripts that put no blanks between words (Chinese, Japanese, Thai, …), and of Korean, whose
+    words change with what they do, each character. A number keeps what is inside of it.
+
     Examples
     --------
     >>> answer_tokens("The cats' relational hopping, and a cat!")
     ['cat', 'relat', 'hop', 'cat']
+    >>> answer_tokens("−3.5 km, 1,000 m, 3,5 km, 10:30, in 2024-05; 東京都")
+    ['−3.5', 'km', '1000', 'm', '3.5', 'km', '10:30', 'in', '2024', '05', '東', '京', '都']
     """
-    plain = text.lower().replace(",", "").translate(_NO_PUNCTUATION)
+    plain = unicodedata.normalize("NFC", text).lower()
+    for pattern, instead in _PLAIN:
+        plain = pattern.sub(instead, plain)
     stem = _stemmer()
     return [str(stem.stemWord(word)) for word in plain.split() if word not in ARTICLES]
 
 
-_NO_PUNCTUATION = str.maketrans("…–—", "   ", string.punctuation + "’‘“”")
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean."""
+_IN_NUMBERS = r"(?<!\d)[.:/]|[.:/](?!\d)"
+_OTHERS = re.escape(re.sub("[.:/]", "", string.punctuation) + "’‘“”。，、！？；：（）「」『』・")
+_PLAIN = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (r"(?<=\d)[-−–](?=\d)", " "),
+        (r"(?<![\w.])[-−–](?=[$€£]?\d)", "−"),
+        (r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        (r"(?<=\d),(?=\d)", "."),
+        (r"(?<![\w.])\.(?=\d)", "0."),
+        (r"[…–—]", " "),
+        (rf"{_IN_NUMBERS}|[{_OTHERS}]", ""),
+        (rf"([{_UNSPACED}])", r" \1 "),
+    )
+)
+"""A range is two numbers, a minus stays, "1,000" is 1000, "3,5" is 3.5; then punctuation goes."""
 
 
 @cache

@@ -61,6 +61,7 @@ EXTRACTION = _rows(
         "Share of a matched gold requirement's acceptance criteria that were extracted too, "
         "averaged over the matches.",
     ),
+    version=2,
 )
 
 INFERENCE = [
@@ -72,6 +73,7 @@ INFERENCE = [
             "How much the inferred requirements are needed, as rated by judges (2, 1 or 0) or, "
             "without ratings, by the gold label they match; 1 is all definitely needed.",
         ),
+        version=2,
     ),
     *_rows(
         "inference",
@@ -82,6 +84,7 @@ INFERENCE = [
             "ratings, that gold does not know.",
         ),
         direction="lower",
+        version=2,
     ),
 ]
 
@@ -178,6 +181,7 @@ DOCUMENT = _rows(
         "Traceability",
         "Share of the document's requirements that cite messages, all of which exist.",
     ),
+    version=2,
 )
 
 NARRATIVE = _rows(
@@ -268,6 +272,7 @@ EVIDENCE = [
             "generator was shown.",
         ),
         chance=AT_RANDOM["phases"],
+        version=2,
     ),
     *_rows(
         "qa arc",
@@ -295,7 +300,7 @@ def _ranked() -> list[Metric]:
         for cut in CUTS
     ]
     rank = "One over the rank of the first expected message; 0 if none is ranked."
-    return _rows("qa", *at, ("mrr", "Reciprocal rank", rank), chance=AT_RANDOM["ranked"])
+    return _rows("qa", *at, ("mrr", "Reciprocal rank", rank), chance=AT_RANDOM["ranked"], version=2)
 
 
 def _matched(kind: str, title: str, what: str) -> list[Metric]:
@@ -401,6 +406,7 @@ ANSWERS = [
             "How far the answer says what the reference answer says, says a judge.",
         ),
         upper=10.0,
+        version=2,
     ),
     *rows(
         "answers",
@@ -409,6 +415,7 @@ ANSWERS = [
             "Answer token F1",
             "F1 of the stemmed words of answer and reference answer.",
         ),
+        version=2,
     ),
 ]
 

@@ -1,5 +1,6 @@
 """Whether events keep to the format, and to the types and roles of a schema."""
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,12 @@ Schema = Mapping[str, Sequence[str]]
 
 def event_type(event: Mapping[str, Any]) -> str | None:
     kind = event.get("event_type", event.get("type"))
-    return kind.strip() or None if isinstance(kind, str) else None
+    return composed(kind).strip() or None if isinstance(kind, str) else None
+
+
+def composed(text: str) -> str:
+    """A letter with its accent is one letter, whichever way it was written."""
+    return unicodedata.normalize("NFC", text)
 
 
 def is_argument(argument: Mapping[str, Any]) -> bool:
@@ -35,6 +41,7 @@ def schema_violation(value: Any, mode: str, schema: Schema) -> Fact | None:
     """
     if not isinstance(value, list):
         return Fact("violation.not_a_list")
+    schema = {composed(kind): [*map(composed, roles)] for kind, roles in schema.items()}
     return next(filter(None, (_event_violation(event, mode, schema) for event in value)), None)
 
 
@@ -65,6 +72,6 @@ def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None)
         return Fact("violation.no_argument", role=role, type=kind)
     if not isinstance(argument_words(argument), str | None):
         return Fact("violation.argument_not_text", type=kind, role=role)
-    if roles is not None and role.strip() not in roles:
+    if roles is not None and composed(role).strip() not in roles:
         return Fact("violation.unknown_role", type=kind, role=role)
     return None

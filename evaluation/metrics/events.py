@@ -8,7 +8,6 @@ as a type or an argument that no gold holds.
 
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from evaluation.metrics.event_options import EventOptions
 from evaluation.metrics.event_schema import (
     Schema,
     argument_words,
+    composed,
     event_type,
     is_argument,
     schema_violation,
@@ -108,15 +108,10 @@ def norm(text: str) -> str:
 
 
 def _norm(text: str) -> str:
-    return _composed(_WHITE.sub("", text).translate(_WIDTH).lower())
+    return composed(_WHITE.sub("", text).translate(_WIDTH).lower())
 
 
 _norm_short = lru_cache(maxsize=20_000)(_norm)
-
-
-def _composed(text: str) -> str:
-    """A letter with its accent is one letter, whichever way it was written."""
-    return unicodedata.normalize("NFC", text)
 
 
 def parse_reply(raw: str) -> ParsedReply:
@@ -284,7 +279,7 @@ def _arguments_of(event: Any) -> Iterator[tuple[str, str]]:
         readable = isinstance(role, str) and isinstance(words, str)
         text = _as_text(words).strip() if words is not None else ""
         if text:
-            yield str(role).strip() if readable else "", text
+            yield composed(str(role)).strip() if readable else "", text
 
 
 def _as_text(value: Any) -> str:
@@ -411,7 +406,7 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
         return {"hallucination_rate": undefined, "hallucination_entity_rate": undefined}
     checked = _checked(predicted, options)
     exact = options.hallucination_match_mode == "exact_span"
-    texts = [_composed(text) if exact else norm(text) for text in sample.texts]
+    texts = [composed(text) if exact else norm(text) for text in sample.texts]
     absent = [text for text, words in checked if not _stands_in(words, texts)]
     share = Share(len(absent), len(checked))
     return {
@@ -429,7 +424,7 @@ def _checked(predicted: Reading, options: EventOptions) -> list[tuple[str, str]]
     not decide.
     """
     if options.hallucination_match_mode == "exact_span":
-        pairs = [(argument.text, _composed(argument.text)) for argument in predicted.wordings]
+        pairs = [(argument.text, composed(argument.text)) for argument in predicted.wordings]
     else:
         pairs = [(argument.text, norm(argument.text)) for argument in predicted.arguments]
     return [(text, words) for text, words in pairs if len(words) >= SHORTEST_CHECKED]

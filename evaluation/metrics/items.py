@@ -32,6 +32,7 @@ CURVE = tuple(step / 100 for step in range(50, 100, 5))
 """The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
 
 NO_TEXT_MATCH = Fact("metric.no_similar_text")
+NOTHING = Fact("metric.nothing_counted")
 NO_GOLD_PRIORITY = Fact("metric.no_gold_priority")
 
 
@@ -153,7 +154,9 @@ def score_extraction(
         "source_overlap": _mean_of_pairs([source_overlap(gold[i], predicted[j]) for i, j in texts]),
         "criteria_completeness": _completeness(
             [(gold[match.left], predicted[match.right]) for match in matches], ruler
-        ),
+        )
+        if gold or predicted
+        else Value(None, NOTHING),
     }
 
 

@@ -116,7 +116,7 @@ def ratio(
         low, high = _bounded_interval(totals, value, variance, df, lower, upper, level)
     else:
         reach = t_quantile(df, level) * std_error
-        low, high = value - reach, value + reach
+        low, high = max(value - reach, lower), min(value + reach, upper)
     return Estimate(value, low, high, std_error, df, len(totals))
 
 

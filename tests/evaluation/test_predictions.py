@@ -344,6 +344,27 @@ def test_scoring_again_gives_the_same(news, write):
     assert mean(run, "strict_f1") == before
 
 
+def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):
+    """Only what some case returned is asked of those that failed."""
+    lines = [{"case_id": "Chat_1:QA-001", "output": {"evidence": [4, 8]}}]
+
+    run = measure(write(*lines), gold=str(chat()))
+
+    rows = {row.metric: row for row in results.aggregates_of(run)}
+    assert rows["evidence_recall"].n_failed == 1
+    assert rows["mrr"].mean is None
+    assert rows["recall_at_10"].mean is None
+    assert rows["mrr"].reason is not None
+
+
+def test_events_without_a_raw_reply_have_no_parse_errors(news, write):
+    run = measure(write(*RIGHT[:1]))
+
+    rows = {row.metric: row for row in results.aggregates_of(run)}
+    assert rows["strict_f1"].n_failed > 0
+    assert {rows[name].mean for name in ("parse_errors", "parse_raw_success")} == {None}
+
+
 def test_answers_that_were_written_elsewhere_are_measured(chat, write):
     release = chat()
     lines = [
@@ -360,6 +381,8 @@ def test_answers_that_were_written_elsewhere_are_measured(chat, write):
         score.case.part_id: score.value
         for score in Score.objects.filter(case__run=run, metric="answer_token_f1")
     }
-    assert values == {"QA-001": pytest.approx(2 / 3), "QA-002": None, "QA-003": None}
+    assert values == {"QA-001": pytest.approx(2 / 3), "QA-002": 0, "QA-003": 0}
+    judged = {metric: mean(run, metric) for metric in ("faithfulness", "relevance", "correctness")}
+    assert set(judged.values()) == {None}
     (line, *_rest) = (json.loads(line) for line in outputs.prediction_lines(run))
     assert line["output"]["answer"] == "In Rome"

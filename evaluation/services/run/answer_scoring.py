@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NotRequired, TypedDict
 
 from django.db.models import QuerySet
 
 from evaluation.layers import Example
 from evaluation.metrics.answers import NO_REFERENCE, answer_token_f1
-from evaluation.metrics.registry import Value, metrics_for
+from evaluation.metrics.registry import METRICS, Value
 from evaluation.models import Answer, Judgement, Judging, Run
 from evaluation.services.judging import judgings
+from evaluation.services.work.calling_off import CALLED_OFF, GIVEN_UP
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 
@@ -66,7 +68,7 @@ class JudgedDetail(JudgementCounts):
     claims: NotRequired[AllClaims]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judged:
     """The answers of a run and its counting judging, by case."""
 
@@ -75,27 +77,54 @@ class Judged:
     judgements: Mapping[int, Mapping[str, Judgement]]
 
     def values(self, case_id: int, example: Example, *, failure: Fact | None) -> dict[str, Value]:
-        """Of every metric of answers; ``failure`` says why a failed case counts as worst."""
+        """Of every metric of answers; ``failure`` says why a failed case counts as worst.
+
+        So does a question without an answer, by what other answers of the run are measured by.
+        """
         reference = example.gold[0].get("answer") or None
         answer = self.answers.get(case_id)
         text = answer.text if answer and answer.state == Answer.State.DONE else ""
-        values_by_metric = {name: self._value(name, case_id, bool(text)) for name in JUDGED}
-        values_by_metric["answer_token_f1"] = (
-            answer_token_f1(text, reference) if text else Value(None, NO_ANSWER)
-        )
-        if failure:
-            values_by_metric = {
-                metric.id: Value(metric.worst, failure) for metric in metrics_for("answers")
-            }
+        wrong = failure or (NO_ANSWER if not text and self._was_asked(answer) else None)
+        values_by_metric = {
+            name: self._value(name, case_id, bool(text), wrong if name in self._scored else None)
+            for name in JUDGED
+        }
+        values_by_metric["answer_token_f1"] = Value(None, NO_ANSWER)
+        if text:
+            values_by_metric["answer_token_f1"] = answer_token_f1(text, reference)
+        elif wrong and self._answered:
+            values_by_metric["answer_token_f1"] = Value(0.0, wrong)
         if reference is None:
             values_by_metric |= dict.fromkeys(
                 ("correctness", "answer_token_f1"), Value(None, NO_REFERENCE)
             )
         return values_by_metric
 
-    def _value(self, kind: str, case_id: int, has_answer: bool) -> Value:
+    @cached_property
+    def _answered(self) -> bool:
+        return any(answer.text for answer in self.answers.values())
+
+    @cached_property
+    def _scored(self) -> frozenset[str]:
+        """The kinds of judgement of which the run has any: else nothing was judged."""
+        return frozenset(
+            kind
+            for judgements in self.judgements.values()
+            for kind, judgement in judgements.items()
+            if judgement.score is not None
+        )
+
+    def _was_asked(self, answer: Answer | None) -> bool:
+        """An answer that came with predictions has no row where it is empty."""
+        return answer is None or (
+            answer.state == Answer.State.FAILED and answer.error not in (CALLED_OFF, GIVEN_UP)
+        )
+
+    def _value(self, kind: str, case_id: int, has_answer: bool, wrong: Fact | None) -> Value:
         judgements = self.judgements.get(case_id, {})
         judgement = judgements.get(kind)
+        if wrong:
+            return Value(METRICS[kind].worst, wrong)
         if not has_answer:
             return Value(None, NO_ANSWER)
         if judgement is None or judgement.state not in (

@@ -47,6 +47,7 @@ OF_VALUE = (
 )
 """The columns of a score that figures are made of."""
 
+NOBODY_RETURNED = Fact("metric.nobody_returned")
 AT_ONCE = 100
 """Cases whose scores are stored in one transaction: others who write hardly wait for it."""
 
@@ -137,15 +138,27 @@ class _Scorer:
     """Everything that the cases of a run are scored with."""
 
     def __init__(self, run: Run) -> None:
-        self.context = Context(vectors.ruler(), run.spec)
         self._run = run
         self._layer = gold_layer(run.release.layer)
+        self.context = Context(vectors.ruler(), run.spec, self._absent())
         self._metrics = run.spec.all_metrics()
         yardsticks.ensure(run, self.context.ruler)
         self._standing = Standing(run, self.context)
         self._judged = answer_scoring.load(run)
         self._ratings = adapters.ratings_of(run) if self._layer.rated else None
         self._pks = list(run.cases.order_by("item", "pk").values_list("pk", flat=True))
+
+    def _absent(self) -> dict[str, Fact]:
+        """A failed case is no evidence that a pipeline would have ranked, or replied in words."""
+        done = self._run.cases.filter(state=CaseRun.State.DONE)
+        return {
+            metric: NOBODY_RETURNED
+            for name, metrics in self._layer.optional.items()
+            if not done.filter(**{f"output__{name}__isnull": False})
+            .exclude(**{f"output__{name}": None})
+            .exists()
+            for metric in metrics
+        }
 
     def stored_before(self) -> int:
         """How many cases another process has scored; none if that was by other metrics."""

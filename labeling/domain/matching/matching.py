@@ -5,6 +5,7 @@ pipeline with gold, their agreement is the ceiling of what a pipeline can score.
 """
 
 import json
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -390,7 +391,7 @@ def _confidence(record: Record) -> float:
 
 
 def _plain(actor: str | None) -> str:
-    return (actor or "").strip().lower()
+    return unicodedata.normalize("NFC", (actor or "").strip().lower())
 
 
 def overlap(a: Iterable[Any] | None, b: Iterable[Any] | None) -> float:
