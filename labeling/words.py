@@ -919,6 +919,22 @@ WORDS: dict[str, Text] = {
         "Full labeling is locked until a calibration round passes. Open a calibration round, or "
         "override the gate with a written reason."
     ),
+    "round.gate_closed_again": _(
+        "The newest calibration round did not open full labeling, so nothing is added to this "
+        "round. Hold another calibration round, or open a new round with a written reason."
+    ),
+    "round.gate_too_small": _(
+        "Round {number} passed, but it is too small to open full labeling: it needs at least "
+        "{least_conversations} conversations and {least_units} units of each layer that every pair "
+        "has answered, and has {conversations} and {units}. Open a larger calibration round, or "
+        "override the gate with a written reason."
+    ),
+    "round.gate_unsure": _(
+        "Round {number} passed, but it is try {attempt} in a row: full labeling opens if the true "
+        "figure is above the threshold with a chance of at least {least:.0f} %, and it is "
+        "{chance:.0f} %. Open a larger calibration round, or override the gate with a written "
+        "reason."
+    ),
     "round.no_annotators": _("The project has no annotators: add some first."),
     "round.no_conversations": _(
         "A round needs conversations: import some, or choose a larger batch."

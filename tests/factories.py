@@ -221,6 +221,19 @@ def open_full(project: Project, number: int = 4, **fields: Any) -> Round:
     )
 
 
+def pass_gate(project: Project) -> Round:
+    """A calibration round in which all say the same, as large as the gate needs."""
+    opened = rounds.open_round(
+        project=project,
+        kind=Round.Kind.CALIBRATION,
+        by=None,
+        conversations=make_conversations(project, 13),
+    )
+    answer_all(opened)
+    opened.refresh_from_db()
+    return opened
+
+
 def answer_all(round_: Round, sources: Sequence[int] = (0,)) -> None:
     for assignment in round_.assignments.all():
         answer(assignment, sources)

@@ -34,6 +34,7 @@ from labeling.models import (
 )
 from labeling.services import invitations
 from labeling.services.work import assignments
+from labeling.services.work.round_counts import decision
 
 STUCK_AFTER = timedelta(days=3)
 RECENT = timedelta(days=7)
@@ -143,11 +144,9 @@ def standings(projects: Collection[Project]) -> list[Standing]:
     rounds = Round.objects.labelling().filter(project__in=own)
     discussions = {d.round.project_id: d for d in _discussions(_not_held_again(own))}
     opened = _open_rounds(rounds.filter(state=Round.State.OPEN))
-    held: dict[int, dict[str, Round]] = defaultdict(dict)
-    shown = rounds.only("project", "number", "kind", "state").order_by("number")
-    for round_ in shown:
-        passed = round_.kind == Round.Kind.CALIBRATION and round_.state == Round.State.PASSED
-        held[round_.project_id]["passed" if passed else str(round_.kind)] = round_
+    held: dict[int, list[Round]] = defaultdict(list)
+    for round_ in rounds.only("project", "number", "kind", "state", "agreement"):
+        held[round_.project_id].append(round_)
     stages = _stages(own)
     in_gold = _in_gold(own)
     disputes = _by_project(
@@ -159,7 +158,7 @@ def standings(projects: Collection[Project]) -> list[Standing]:
         Standing(
             project=project,
             discussion=discussions.get(pk),
-            passed=None if Round.Kind.FULL in held[pk] else held[pk].get("passed"),
+            passed=_to_follow(held[pk]),
             open_rounds=opened[pk],
             stages=stages[pk],
             in_gold=in_gold.get(pk, 0),
@@ -169,6 +168,14 @@ def standings(projects: Collection[Project]) -> list[Standing]:
         )
         for pk, project in own.items()
     ]
+
+
+def _to_follow(rounds: Sequence[Round]) -> Round | None:
+    """The calibration that opened full labeling, as long as there is none."""
+    if any(round_.kind == Round.Kind.FULL for round_ in rounds):
+        return None
+    decided = decision(rounds)
+    return decided.round if decided.opens else None
 
 
 def settled_disputes(user: User) -> list[DisputeOutcome]:

@@ -12,11 +12,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.domain.agreement.calibration import standings
+from labeling.domain.agreement.calibration import ENOUGH, passes_within, standings
+from labeling.domain.agreement.intervals import TRUE_FIGURES
 from labeling.models import EmptyLayer, Measurement, Project, Round
 from labeling.services import access
 from labeling.services.agreement import agreement, discussions
-from labeling.services.work.round_counts import count_work
+from labeling.services.work.round_counts import count_work, decision
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
 from labeling.translation import translated
@@ -50,6 +51,9 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "may_write": access.leads(request.user, project),
         "gate": gates([project])[project.pk],
+        "enough": ENOUGH,
+        "passes": passes_within([round_.agreement for round_ in closed], TRUE_FIGURES[0]),
+        "true": TRUE_FIGURES[0],
         "steps": way,
         "first": next(
             (step for step in way if step.state == "now" and again not in step.url), None
@@ -134,8 +138,10 @@ def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
         "done", _("Measure agreement"), detail=f"{translated(latest.state)}, κ {figure(value)}"
     )
     before = [written, opened, labelled, measured]
-    if any(round_.state == Round.State.PASSED for round_ in rounds):
+    if decision(rounds).opens:
         return _marked([*before, _full_step(project)])
+    if latest.state == Round.State.PASSED:
+        return _marked([*before, _open_step(project), *_later("full")])
     return _marked([*before, *_after_failure(project, latest), *_later("full")])
 
 

@@ -13,7 +13,7 @@ from labeling.services.work import round_counts
 from labeling.services.work.round_counts import count_work
 from labeling.templatetags.figures import against, exact
 from labeling.templatetags.words import within
-from labeling.words import words_of
+from labeling.words import words, words_of
 
 
 class Gate(NamedTuple):
@@ -61,16 +61,18 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
 
 def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
     """``newest_first`` are the project's rounds; the work of a blind one is counted."""
-    state, decisive = round_counts.gate_of(newest_first)
+    rounds = list(newest_first)
+    state, decisive = round_counts.gate_of(rounds)
     if state == "open":
         return Gate(state, f"{reached(decisive)}.", _("Full labeling can be opened."))
+    if state == "locked" and decisive and decisive.state == Round.State.PASSED:
+        return Gate(state, words(round_counts.decision(rounds).why_locked))
     if state == "overridden":
         by = decisive.opened_by.get_username() if decisive.opened_by else _("the command line")
         return Gate(
             state,
             _(
-                "No calibration round has passed. Round {number} was opened past the "
-                "gate by {by}: “{override_reason}”"
+                "The gate is locked. Round {number} was opened past it by {by}: “{override_reason}”"
             ).format(number=decisive.number, by=by, override_reason=decisive.override_reason),
             _("The reason is printed on every gold release."),
         )

@@ -90,7 +90,7 @@ def test_a_discussion_is_over_when_all_is_decided_or_the_round_is_held_again(
 
 
 def test_a_round_that_passed_leads_on_to_full_labeling_and_to_gold(project, rita):
-    factories.answer_all(factories.open_calibration(project, 2))
+    factories.pass_gate(project)
     assert lines(project)[0] == "Round 1 has passed: full labeling can begin"
 
     full = factories.open_full(project, 2)

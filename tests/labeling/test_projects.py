@@ -156,7 +156,7 @@ def test_the_gate_says_why_a_round_has_no_kappa(signed_in, project, rita):
 
 
 def test_the_gate_is_open_after_a_passed_round(signed_in, project, rita):
-    factories.answer_all(factories.open_calibration(project, 2))
+    factories.pass_gate(project)
 
     shown = page(signed_in(rita), URL)
 

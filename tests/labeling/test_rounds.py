@@ -25,7 +25,7 @@ def test_full_labeling_is_locked_until_a_calibration_passes(project: Project, ri
         with pytest.raises(rounds.GateLocked, match="gate_locked"):
             factories.open_full(project, override_reason=nothing)
 
-    factories.answer_all(factories.open_calibration(project))
+    factories.pass_gate(project)
     opened = factories.open_full(project, override_reason="not needed any more")
 
     assert opened.override_reason == ""

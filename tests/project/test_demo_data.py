@@ -134,7 +134,7 @@ def test_the_rounds_hand_out_each_conversation_once() -> None:
     handed_out = [name for row in ROUNDS.values() for name in row["conversations"]]
 
     assert sorted(handed_out) == sorted(CONVERSATIONS)
-    assert [len(row["conversations"]) for row in ROUNDS.values()] == [8, 8, 12]
+    assert [len(row["conversations"]) for row in ROUNDS.values()] == [8, 10, 10]
     assert [row["kind"] for row in ROUNDS.values()] == ["calibration", "calibration", "full"]
 
 
@@ -212,7 +212,7 @@ def test_the_full_round_leaves_work_to_do() -> None:
     skipped = [row for rows in LABELS.values() for row in rows.values() if "skipped" in row]
     untouched = set(ROUNDS[3]["conversations"]) - set(labelled)
 
-    assert sorted(labelled.values()) == [2] + [3] * 8
+    assert sorted(labelled.values()) == [2] + [3] * 6
     assert [labelled[row["id"]] for row in skipped] == [2]
     assert untouched == {"demo-014", "demo-021", "demo-028"}
 
@@ -238,7 +238,7 @@ def test_the_first_round_fails_the_gate() -> None:
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_the_later_rounds_pass_the_gate_without_being_perfect(number: int) -> None:
-    # ben and cleo differ on 6 of 63 messages, then on 7 of 73
+    # ben and cleo differ on 8 of 77 messages, then on 5 of 59
     assert 0.78 < weakest_kappa(number) < 0.95
 
 

@@ -1,10 +1,91 @@
 """How calibration went: each annotator against the others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import Any, NamedTuple
 
 from labeling.domain.agreement.agreement import PairFigures
+
+
+class Enough(NamedTuple):
+    """What a round needs to open full labeling: κ of less says too little."""
+
+    conversations: int = 10
+    units: int = 50
+
+    @staticmethod
+    def chance(attempt: int) -> float:
+        """How sure it must be that the true figure is above the threshold; more, the more tries.
+
+        At the first try nothing, since a figure above the threshold is half a chance at least.
+
+        >>> [round(Enough.chance(attempt), 2) for attempt in (1, 2, 3, 5)]
+        [0.0, 0.75, 0.83, 0.9]
+        """
+        return 1 - 0.5 / attempt if attempt > 1 else 0.0
+
+
+ENOUGH = Enough()
+
+
+class Evidence(NamedTuple):
+    """What a round rests on: the least of any used layer and pair.
+
+    ``units`` None where agreement is not of units; ``chance`` how probable it is that the true
+    figure is above the threshold, None where that is not known.
+    """
+
+    conversations: int
+    units: int | None
+    chance: float | None
+
+    @property
+    def is_large(self) -> bool:
+        units = ENOUGH.units if self.units is None else self.units
+        return self.conversations >= ENOUGH.conversations and units >= ENOUGH.units
+
+    def suffices(self, attempt: int) -> bool:
+        """Whether a passed round may open full labeling at this try in a row."""
+        return self.is_large and (self.chance or 0.0) >= ENOUGH.chance(attempt)
+
+
+def evidence(figures: Mapping[str, Any] | None) -> Evidence:
+    """Of the stored agreement of a round."""
+    stated = figures or {}
+    layers = [
+        layer
+        for layer in (stated.get("layers") or {"": stated}).values()
+        if layer.get("outcome") != "not_measured"
+    ]
+    pairs = [(layer, pair) for layer in layers for pair in layer.get("pairs", [])]
+    units = [pair["n"] for layer, pair in pairs if layer.get("measure") != "f1"]
+    chances = [layer.get("chance_above") or 0.0 for layer in layers]
+    conversations = [pair["conversations"] for _, pair in pairs]
+    return Evidence(
+        min(conversations, default=0), min(units, default=None), min(chances, default=None)
+    )
+
+
+def passes_within(rounds: Sequence[Mapping[str, Any] | None], true: float) -> float | None:
+    """How often a team of this true figure passes in one of these rounds, by their outlooks.
+
+    None where one of the rounds was measured before outlooks were.
+
+    Examples
+    --------
+    >>> outlook = [{"true": 0.7, "passes": 0.2}]
+    >>> round(passes_within([{"outlook": outlook}, {"outlook": outlook}], 0.7), 2)
+    0.36
+    """
+    missed = 1.0
+    for figures in rounds:
+        rows = (figures or {}).get("outlook") or []
+        passes = next((row["passes"] for row in rows if row["true"] == true), None)
+        if passes is None:
+            return None
+        missed *= 1 - passes
+    return 1 - missed if rounds else None
 
 
 @dataclass(frozen=True, slots=True)

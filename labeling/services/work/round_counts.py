@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, QuerySet
 
+from labeling.domain.agreement.calibration import ENOUGH, evidence
+from labeling.domain.facts import Fact
 from labeling.models import Round
 from labeling.models.assignments import ANSWERED
 from labeling.services.work import assignments
@@ -62,16 +65,61 @@ class GateState(NamedTuple):
         return self.state in ("open", "overridden")
 
 
+class Decision(NamedTuple):
+    """What the newest completed calibration round (None: there is none) does to the gate.
+
+    ``attempt`` counts the rounds in a row that did not open it, this one included.
+    """
+
+    round: Any
+    attempt: int
+    opens: bool
+
+    @property
+    def why_locked(self) -> Fact:
+        if self.round is None or self.round.state != Round.State.PASSED:
+            return Fact("round.gate_locked")
+        shared, number = evidence(self.round.agreement), self.round.number
+        if shared.is_large:
+            return Fact(
+                "round.gate_unsure",
+                number=number,
+                attempt=self.attempt,
+                least=100 * ENOUGH.chance(self.attempt),
+                chance=100 * (shared.chance or 0.0),
+            )
+        return Fact(
+            "round.gate_too_small",
+            number=number,
+            least_conversations=ENOUGH.conversations,
+            least_units=ENOUGH.units,
+            conversations=shared.conversations,
+            units=ENOUGH.units if shared.units is None else shared.units,
+        )
+
+
+def decision(rounds: Iterable[Any]) -> Decision:
+    """The newest completed calibration round decides; the more tries, the surer it has to be."""
+    newest, attempt, is_open = None, 0, False
+    for round_ in sorted(rounds, key=attrgetter("number")):
+        if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
+            newest, attempt = round_, 1 if is_open else attempt + 1
+            passed = round_.state == Round.State.PASSED
+            is_open = passed and evidence(round_.agreement).suffices(attempt)
+    return Decision(newest, attempt, is_open)
+
+
 def gate_of(newest_first: Iterable[Any]) -> GateState:
     """What the rounds of a project say of its gate."""
     rounds = list(newest_first)
-    calibrations = [round_ for round_ in rounds if round_.kind == Round.Kind.CALIBRATION]
-    passed = next((round_ for round_ in calibrations if round_.state == Round.State.PASSED), None)
-    if passed is not None:
-        return GateState("open", passed)
-    overridden = next((round_ for round_ in rounds if round_.override_reason), None)
-    if overridden is not None:
-        return GateState("overridden", overridden)
-    latest = calibrations[0] if calibrations else None
-    is_open = latest is not None and latest.state == Round.State.OPEN
-    return GateState("measuring" if is_open else "locked", latest)
+    decided = decision(rounds)
+    if decided.opens:
+        return GateState("open", decided.round)
+    since = decided.round.number if decided.round else 0
+    for round_ in rounds:
+        if round_.override_reason and round_.number > since:
+            return GateState("overridden", round_)
+    for round_ in rounds:
+        if round_.kind == Round.Kind.CALIBRATION and round_.state == Round.State.OPEN:
+            return GateState("measuring", round_)
+    return GateState("locked", decided.round)

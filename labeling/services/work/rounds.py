@@ -24,7 +24,7 @@ from labeling.models import (
 from labeling.models.assignments import ANSWERED
 from labeling.services import events, pending, projects, standing, transactions
 from labeling.services.statements import Prepared
-from labeling.services.work import admission, assignments, check_turns, locking
+from labeling.services.work import admission, assignments, check_turns, locking, round_counts
 
 
 class GateLocked(RuleError):
@@ -40,11 +40,13 @@ class RoundImpossible(RuleError):
 
 
 def gate_is_open(project: Project) -> bool:
-    return (
-        project.rounds.labelling()
-        .filter(kind=Round.Kind.CALIBRATION, state=Round.State.PASSED)
-        .exists()
-    )
+    """Whether the newest completed calibration round lets full labeling begin."""
+    return _decision(project).opens
+
+
+def _decision(project: Project) -> round_counts.Decision:
+    calibrations = project.rounds.labelling().filter(kind=Round.Kind.CALIBRATION)
+    return round_counts.decision(calibrations)
 
 
 def unplanned(project: Project) -> QuerySet[Conversation]:
@@ -128,6 +130,8 @@ def add_batch(
     current = Round.objects.labelling().get(pk=to.pk)
     if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
         raise RoundImpossible("round.not_open_for_more")
+    if not current.override_reason and not gate_is_open(current.project):
+        raise GateLocked("round.gate_closed_again")
     known = set(current.places.order_by().values_list("conversation", flat=True))
     if not current.pool:
         known |= check_turns.given_in(current)
@@ -175,10 +179,11 @@ def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[Use
 
 def _override(project: Project, reason: str) -> str:
     """Why full labeling is opened past the gate; nothing to say where the gate is open."""
-    if gate_is_open(project):
+    decision = _decision(project)
+    if decision.opens:
         return ""
     if not reason_in(reason):
-        raise GateLocked("round.gate_locked")
+        raise GateLocked(decision.why_locked)
     return reason_in(reason)
 
 
