@@ -92,6 +92,15 @@ class ClusterOut(serializers.Serializer[Any]):
     )
     sides = SideOut(many=True)
     differs = serializers.ListField(child=serializers.CharField())
+    by_field = serializers.DictField(
+        source="fields",
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Of each compared field in which they differ, who says what the label says",
+    )
+    tied = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The fields that are disputed: no majority of those who have the label agrees",
+    )
 
 
 class MergeOut(serializers.Serializer[Any]):

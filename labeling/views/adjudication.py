@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, TypedDict
 
@@ -209,7 +209,7 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
                 )
             ],
             "given": {LAYERS[name].key: labels for name, labels in referred.items()},
-            "decision": _decision(decision, merge.layer),
+            "decision": _decision(decision, merge),
             "urls": _urls(conversation, merge.layer),
         },
     }
@@ -243,13 +243,15 @@ class ShownCluster(TypedDict):
     """A cluster for the page; letters represent the annotators.
 
     Who is missing in it has perhaps the same label in another one; ``apart`` are the fields in
-    which such a label differs.
+    which such a label differs. ``fields`` and ``tied``: see ``Settled``.
     """
 
     how: str
     label: Mapping[str, Any]
     differs: list[str]
     apart: list[str]
+    fields: Mapping[str, Sequence[str]]
+    tied: Sequence[str]
     sides: list[ShownSide]
 
 
@@ -279,15 +281,19 @@ def _cluster(
         "label": cluster.label,
         "differs": cluster.differs,
         "apart": sorted(apart),
+        "fields": cluster.fields,
+        "tied": cluster.tied,
         "sides": sorted(sides, key=lambda side: side["letter"]),
     }
 
 
-def _decision(decision: Adjudication | None, layer: str) -> EarlierDecision | None:
-    """The earlier decision, from which a new one starts."""
+def _decision(decision: Adjudication | None, merge: Merge) -> EarlierDecision | None:
+    """The earlier decision, from which a new one starts; what was accepted is one while agreed."""
     if decision is None:
         return None
-    labels = decision.payload.get(LAYERS[layer].key, [])
+    if decision.kind == Adjudication.Kind.ACCEPTED and merge.state == "disputed":
+        return None
+    labels = decision.payload.get(LAYERS[merge.layer].key, [])
     return {
         "version": decision.version,
         "labels": [plain(label) for label in labels],

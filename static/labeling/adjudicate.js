@@ -1,7 +1,7 @@
 // Adjudication: everybody's labels in clusters, one decision about each, sent in one go.
 
 import { RequestFailed, send } from "./api.js";
-import { isSame } from "./clusters.js";
+import { isMixed } from "./clusters.js";
 import { Desk, say, setUpGuidelines } from "./desk.js";
 import { byId, readJson, wireButtons } from "./dom.js";
 import { Draft } from "./drafts.js";
@@ -198,11 +198,11 @@ class Adjudication {
 }
 
 /** @param {Cluster} cluster */
-function overrulesAll({ how, chosen, label, sides }) {
+function overrulesAll(cluster) {
+  const { how, chosen, sides } = cluster;
   if (how === "added") return Boolean(chosen);
   if (!chosen) return sides.every((side) => side.label);
-  if (how !== "disputed" && isSame(chosen, label)) return false;
-  return !sides.some((side) => side.label && isSame(chosen, side.label));
+  return !isMixed(cluster);
 }
 
 new Adjudication();

@@ -28,6 +28,17 @@ function plain(name, value) {
   return UNORDERED.has(name) ? items.map((item) => JSON.stringify(item)).sort() : items;
 }
 
+const only = ({ name }, label) => ({ [name]: label[name] });
+
+// Whether each field is somebody's, or what most of them say.
+export function isMixed({ chosen, label, sides, tied }) {
+  const given = sides.filter((side) => side.label).map((side) => side.label);
+  return Object.keys(chosen).every((name) => {
+    const known = tied?.includes(name) ? given : [...given, label];
+    return NAMES.has(name) || known.some((one) => isSame(only({ name }, one), only({ name }, chosen)));
+  });
+}
+
 export class ClusterCard {
   /**
    * @param {Cluster} cluster
@@ -109,6 +120,7 @@ export class ClusterCard {
     if (how === "answer") return isSame(chosen, label) ? "" : t("→ corrected");
     const from = sides.filter((side) => side.label && isSame(chosen, side.label));
     if (from.length) return `→ ${from.map((side) => this.nameOf(side)).join(", ")}`;
+    if (this.cluster.tied?.length && isMixed(this.cluster)) return t("→ field by field");
     return how === "added" ? t("→ added") : t("→ edited");
   }
 
@@ -131,7 +143,8 @@ export class ClusterCard {
   versions() {
     const { cluster, handlers } = this;
     const sides = [...cluster.sides, ...this.extraSides(), ...(cluster.others ?? [])];
-    const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...sides.map((side, at) => this.column(side, at)));
+    const gold = this.showsGold ? [el("th", { scope: "col" }, t("Gold"))] : [];
+    const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...gold, ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
     const table = el("table", { class: "versions-table stacks" }, el("thead", {}, head), el("tbody", {}, ...rows));
     nameStack(table);
@@ -139,11 +152,32 @@ export class ClusterCard {
     return handlers.readOnly ? [scroll] : [scroll, this.actions()];
   }
 
+  // The label as it would be frozen stands first, if most people have it.
+  get showsGold() {
+    const { how, tied } = this.cluster;
+    return ["unanimous", "majority", "single"].includes(how) || Boolean(tied?.length);
+  }
+
+  // What would be frozen in a field, and who says so where they differ.
+  gold(field) {
+    const { chosen, label, tied, settled, fields, sides } = this.cluster;
+    if (chosen === null) return el("td", { class: "gold" }, "–");
+    const isOpen = chosen === undefined && tied?.includes(field.name) && !(settled && field.name in settled);
+    if (isOpen) return el("td", { class: "gold" }, el("span", { class: "badge bad" }, t("disputed")));
+    const values = chosen ?? { ...label, ...settled };
+    const same = sides.filter((side) => side.label && isSame(only(field, side.label), only(field, values)));
+    const by = isSame(values, label) && fields?.[field.name] ? sides.filter((side) => fields[field.name].includes(side.annotator)) : same;
+    const people = this.cluster.differs.includes(field.name)
+      ? el("span", { class: "muted small" }, by.length ? t("as {names}", { names: this.namesOf(by) }) : t("put together part by part"))
+      : null;
+    return el("td", { class: "gold" }, drawn(drawValue(field, values[field.name], this.handlers.store())), people && el("br"), people);
+  }
+
   // What is nobody's version: the label of an answer or an earlier decision, and an edited one.
   extraSides() {
     const { chosen, label, sides, how } = this.cluster;
     const known = sides.length ? [] : [{ title: how === "answer" ? t("As submitted") : t("Label"), label }];
-    const isKnown = !chosen || [...sides, ...known].some((side) => side.label && isSame(chosen, side.label));
+    const isKnown = this.showsGold || !chosen || [...sides, ...known].some((side) => side.label && isSame(chosen, side.label));
     if (isKnown || (how !== "disputed" && isSame(chosen, label))) return known;
     return [...known, { title: how === "answer" ? t("Corrected") : t("Edited"), label: chosen }];
   }
@@ -169,13 +203,30 @@ export class ClusterCard {
 
   row(field, sides) {
     const differs = [...this.cluster.differs, ...(this.cluster.apart ?? [])].includes(field.name);
+    const gold = this.showsGold ? [this.gold(field)] : [];
     const mark = differs ? el("span", { class: "badge warn" }, t("differs")) : null;
     const cells = sides.map(({ label, perhaps }) => {
       const shown = label ?? perhaps;
       const value = shown ? drawn(drawValue(field, shown[field.name], this.handlers.store())) : "–";
-      return el("td", { class: !label && perhaps ? "perhaps" : "" }, value);
+      return el("td", { class: !label && perhaps ? "perhaps" : "" }, value, label ? this.takeField(field, label) : null);
     });
-    return el("tr", { class: differs ? "differs" : "" }, el("th", { scope: "row" }, field.label, mark), ...cells);
+    return el("tr", { class: differs ? "differs" : "" }, el("th", { scope: "row" }, field.label, mark), ...gold, ...cells);
+  }
+
+  // Settles a disputed field alone; the label is decided once none is open.
+  takeField(field, label) {
+    const { tied, chosen, settled } = this.cluster;
+    if (this.handlers.readOnly || !tied?.includes(field.name)) return null;
+    const now = chosen ?? settled;
+    const isTaken = Boolean(now) && field.name in now && isSame(only(field, now), only(field, label));
+    const name = this.nameOf(this.cluster.sides.find((side) => side.label === label));
+    const take = el(
+      "button",
+      { type: "button", class: "button small take", "aria-pressed": String(isTaken), "aria-label": t("Take {field} of {name}", { field: field.label, name }) },
+      t("Take"),
+    );
+    take.addEventListener("click", () => this.handlers.settle(field.name, label[field.name]));
+    return el("div", {}, take);
   }
 
   actions() {

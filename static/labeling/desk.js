@@ -59,6 +59,7 @@ export class Desk {
       show: () => this.go(at),
       choose: (label) => this.choose(label, at),
       edit: () => this.edit(at),
+      settle: (field, value) => this.settle(field, value, at),
       form: {
         edit: (field, value) => this.change({ [field]: value }),
         endEdit: () => {},
@@ -162,6 +163,15 @@ export class Desk {
     this.clusters[at].chosen = label;
     this.render();
     this.onChange();
+  }
+
+  // One disputed field; once none is open the label is chosen.
+  settle(field, value, at) {
+    const cluster = this.clusters[at];
+    if (cluster.chosen) return this.choose({ ...cluster.chosen, [field]: value }, at);
+    cluster.settled = { ...cluster.settled, [field]: value };
+    const isOpen = cluster.tied?.some((name) => !(name in (cluster.settled ?? {})));
+    this.choose(isOpen ? undefined : { ...cluster.label, ...cluster.settled }, at);
   }
 
   chooseSide(letter) {

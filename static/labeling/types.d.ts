@@ -324,6 +324,9 @@ export interface Cluster {
   others?: Side[];
   differs: string[];
   apart?: string[];
+  fields?: Record<string, string[]>;
+  tied?: string[];
+  settled?: Record<string, any>;
   layer: Layer;
   chosen?: Label | null;
 }
@@ -335,5 +338,6 @@ export interface ClusterHandlers {
   show(): void;
   choose(label: Label | null): void;
   edit(): void;
+  settle(field: string, value: any): void;
   form: FormHandlers;
 }

@@ -77,6 +77,45 @@ def test_on_a_phone_the_versions_of_a_field_are_below_its_name(
     expect(takes.last).to_be_in_viewport(ratio=1)
 
 
+def test_a_lead_settles_just_the_disputed_field_and_sees_what_will_be_frozen(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people, project = make_people(), make_project()
+    round_ = open_full(project, 1)
+    said = {"ana": ("must", [0, 2]), "ben": ("should", [0]), "cleo": ("must", [0, 2])}
+    for assignment in round_.assignments.select_related("annotator"):
+        who = assignment.annotator.username
+        priority, sources = said[who]
+        shared = requirement(1, sources=sources, uid=f"{who}-1", priority=priority)
+        tied = {"priority": {"ana": "must", "ben": "should", "cleo": "could"}[who]}
+        second = requirement(2, sources=[3], uid=f"{who}-2", **tied)
+        answer_with(assignment, {"requirements": [shared, second]})
+    merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
+    sign_in(people["rita"])
+
+    open_page(page, live_server, f"/adjudicate/{round_.places.get().conversation.pk}/")
+    agreed, disputed = page.locator(".cluster").nth(0), page.locator(".cluster").nth(1)
+    expect(disputed).to_contain_text("disputed")
+    priority_row = disputed.get_by_role("row").filter(has_text="Priority")
+    expect(priority_row.locator("td.gold")).to_have_text("disputed")
+    expect(disputed.get_by_role("row").filter(has_text="Type").locator("td.gold")).to_have_text(
+        "functional"
+    )
+    priority_row.get_by_role("button", name="Take Priority of").nth(1).click()
+    expect(disputed).to_contain_text("→ ")
+    expect(priority_row.locator("td.gold")).to_contain_text("as ")
+    agreed.locator(".label-head").click()
+    row = agreed.get_by_role("row").filter(has_text="Source messages")
+    expect(row.locator("td.gold")).to_contain_text("as ")
+    type_keys(page, "w", "Control+Enter")
+
+    page.wait_for_url("**/projects/orders/adjudication/?layer=extraction")
+    first, second = Adjudication.objects.get().payload["requirements"]
+    assert (first["priority"], first["source_messages"]) == ("must", [0, 2])
+    assert second["priority"] in ("must", "should", "could")
+    assert Adjudication.objects.get().reason == ""  # each field is somebody's
+
+
 def test_a_disputed_conversation_is_decided_by_keyboard_alone(
     page: Page, live_server: LiveServer, lead: User, disputed: Conversation
 ) -> None:

@@ -507,6 +507,8 @@ class Cluster(Model):
     label: dict[str, Any]
     sides: list[dict[str, Any]]
     differs: list[str]
+    by_field: dict[str, list[str]] = {}
+    tied: list[str] = []
 
 
 class Decision(Model):
