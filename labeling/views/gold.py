@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from labeling.domain.gold import statement
 from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.signatures import fingerprint
-from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, Waiver, format_of
+from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, SettledAnew, Waiver, format_of
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
@@ -130,11 +131,26 @@ def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project}
     if project.conversations.count() <= MOST_TO_SETTLE:
         try:
-            context["proposal"] = proposed(project, layer, name)
+            preview = proposed(project, layer, name)
+            context["proposal"] = preview and preview.proposal
+            context["settled_anew"] = anew_rows(preview.settled_anew if preview else [])
         except RuleError as error:
             context["refusal"] = error.fact
         context["parent"] = GoldRelease.objects.filter(name=name).order_by("-version").first()
     return render(request, "labeling/_gold_version.html", context)
+
+
+def anew_rows(rows: Sequence[SettledAnew]) -> list[dict[str, Any]]:
+    """For a table: the outcomes and the fields in words."""
+    return [
+        {
+            "item": row["item"],
+            "before": GoldItem.How(row["before"]).label,
+            "after": GoldItem.How(row["after"]).label if row["after"] else "",
+            "fields": [Fact(f"field.{name}") for name in row["fields"]],
+        }
+        for row in rows
+    ]
 
 
 @require_GET
@@ -368,6 +384,7 @@ def _release_page(
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
+        "settled_anew": anew_rows(statement.parsed(release.header).get("settled_anew", [])),
         "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
         "rounds": rounds,
         "synthetic": synthetic.count(),

@@ -31,9 +31,9 @@ def freeze(project: Project, **options: Any) -> GoldRelease:
 
 def proposed(project: Project) -> tuple[str, list[Fact]]:
     processing.catch_up(project, ruler=lambda: RULER)
-    proposal = gold.proposed(project, "extraction")
-    assert proposal
-    return str(proposal.meaning), proposal.reasons
+    preview = gold.proposed(project, "extraction")
+    assert preview
+    return str(preview.proposal.meaning), preview.proposal.reasons
 
 
 def correct_a_label(release: GoldRelease, by: Any) -> None:

@@ -146,9 +146,17 @@ def test_a_calibration_by_token(programs: dict[str, Program]) -> None:
         ben.label(marked=True)
     factories.work(Project.objects.get(slug="calls"))
     gate = admin("get", "projects/calls/gate/")
-    assert (gate["state"], gate["round"]["number"]) == ("open", 2)
+    assert (gate["state"], gate["round"]["state"], gate["round"]["number"]) == (
+        "locked",  # three conversations are too few
+        "passed",
+        2,
+    )
 
-    admin("post", f"{rounds}/", {"kind": "full", "number": 10, "overlap": 2}, status=201)
+    full = {"kind": "full", "number": 10, "overlap": 2}
+    refused = admin("post", f"{rounds}/", full, status=409)
+    assert "needs at least 10 conversations" in refused["message"]
+    full["override_reason"] = "Four calls are all there are."
+    admin("post", f"{rounds}/", full, status=201)
     ana.label(marked=True)
     ben.label(marked=False)
     factories.work(Project.objects.get(slug="calls"))

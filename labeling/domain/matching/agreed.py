@@ -159,9 +159,9 @@ def _part_by_part(
         and all(person in part.by for part in parts)
         and (agreeing[person] or widget != "phases")
     ]
-    is_tied |= len(parts) < field["at_least"]
-    value = [part.value for part in parts]
-    return _Vote(list(own[chosen]) if is_tied and not value else value, by, is_tied)
+    if len(parts) < max(field["at_least"], is_tied):  # a tied label is shown as it may be
+        return _Vote(list(own[chosen]), by, True)
+    return _Vote([part.value for part in parts], by, is_tied)
 
 
 def _alike(places: dict[str, int], own: Mapping[str, Sequence[Any]], chosen: str) -> _Part:

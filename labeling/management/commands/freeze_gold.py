@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.gold.meaning import LEVELS
+from labeling.domain.gold.statement import SettledAnew, parsed
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management import refusals
 from labeling.management.acting import ActingCommand
@@ -70,13 +72,22 @@ class Command(ActingCommand):
             self.stdout.write(waiver_line(waiver))
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
+        self._settled_anew(parsed(release.header).get("settled_anew", []))
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
 
     def _propose(self, project: Project, layer: str, name: str) -> None:
         processing.catch_up(project, ruler=ruler, measure=[])
-        proposal = gold.proposed(project, layer, name)
-        if proposal is None:
+        preview = gold.proposed(project, layer, name)
+        if preview is None:
             raise CommandError("Answers have just come in: try again.")
+        proposal = preview.proposal
         reasons = "; ".join(in_english(reason) for reason in proposal.reasons)
         self.stdout.write(f"It would be version {proposal.meaning}: {reasons}.")
+        self._settled_anew(preview.settled_anew)
+
+    def _settled_anew(self, rows: Sequence[SettledAnew]) -> None:
+        for row in rows:
+            fields = f" ({', '.join(row['fields'])})" if row["fields"] else ""
+            now = row["after"] or "disputed, left out"
+            self.stdout.write(f"settled anew {row['item']}: {row['before']} → {now}{fields}")

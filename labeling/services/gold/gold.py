@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -24,6 +24,7 @@ from labeling.domain.gold.statement import (
     MeasuredRound,
     Override,
     OwnStatement,
+    SettledAnew,
 )
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
@@ -34,7 +35,7 @@ from labeling.models import GoldRelease, Guideline, Project, Round
 from labeling.services import acting, audit_chain, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.alone import alone
-from labeling.services.gold import lint, publishing, releases
+from labeling.services.gold import anew, lint, publishing, releases
 from labeling.services.gold.basis import Basis
 from labeling.services.gold.staging import FrozenItem, StagedItems
 from labeling.services.settling import merges, settling
@@ -118,24 +119,39 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     return release
 
 
-def proposed(project: Project, layer: str, name: str = "") -> releases.Proposal | None:
-    """The version that a freeze of what is stored now would get, and why.
+class Preview(NamedTuple):
+    """The version that a freeze of what is stored now would get, and what it settles anew."""
 
-    None while workers have yet to merge answers: what is settled is then not known.
-    """
+    proposal: releases.Proposal
+    settled_anew: list[SettledAnew]
+
+
+def proposed(project: Project, layer: str, name: str = "") -> Preview | None:
+    """None while workers have yet to merge answers: what is settled is then not known."""
     name = name or project.slug
     check_name(project, layer, name)
-    outcomes = settling.outcomes_of_project(project, layer, fitting=_fitting(project, layer))
-    splits = (
-        (conversation.external_id, conversation.split)
-        for conversation, outcome in outcomes
-        if not isinstance(outcome, Fact)
-    )
     draft = releases.draft(project, layer, name, by=None)
+    is_anew = anew.applies(draft.parent)
+    splits: list[tuple[str, str]] = []
+    now: list[anew.Now] = []
     try:
-        return draft.proposal(splits, guideline=project.guidelines.first())
+        for conversation, outcome in settling.outcomes_of_project(
+            project, layer, fitting=_fitting(project, layer)
+        ):
+            if not isinstance(outcome, Fact):
+                splits.append((conversation.external_id, conversation.split))
+            if is_anew:
+                now.append((conversation.external_id, _now(outcome)))
     except settling.NotMerged:
         return None
+    proposal = draft.proposal(splits, guideline=project.guidelines.first())
+    return Preview(proposal, list(anew.rows(draft.parent, now)))
+
+
+def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fact:
+    if isinstance(outcome, Fact):
+        return outcome
+    return {"gold": outcome.payload, "provenance": outcome.provenance}
 
 
 ATTEMPTS = 3
@@ -290,6 +306,7 @@ def _freeze(
                 *(draft, settled, guideline, findings, inserted, proposal, counted),
                 agreement=in_figures(agreement, names),
                 overrides=_overrides(project, names),
+                settled_anew=anew.of_staged(draft.parent, items, settled.left_out),
             )
             with transaction.atomic():
                 _lock(chosen, is_wanted)
@@ -314,6 +331,7 @@ class Ready(NamedTuple):
     counted: releases.SyntheticCounts
     agreement: AgreementAtFreeze
     overrides: list[Override]
+    settled_anew: list[SettledAnew]
 
 
 def _catch_up(
@@ -399,7 +417,14 @@ def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
     counted = ready.counted
     lint.hear(ready.findings, project, layer, ready.settled.items)
     waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
-    own: OwnStatement = {"ruler": ruler_id, "match_threshold": project.match_threshold, **counted}
+    own: OwnStatement = {
+        "ruler": ruler_id,
+        "match_threshold": project.match_threshold,
+        "settling": merges.VERSION,
+        **counted,
+    }
+    if ready.settled_anew:
+        own["settled_anew"] = ready.settled_anew
     release = ready.draft.store(
         ready.inserted,
         ready.proposal,
