@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from labeling.domain.facts import Fact
 
@@ -20,8 +20,10 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def is_argument(argument: Mapping[str, Any]) -> bool:
-    return not argument.keys().isdisjoint(("role", "argument", "span"))
+def is_argument(argument: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(argument, Mapping) and not argument.keys().isdisjoint(
+        ("role", "argument", "span")
+    )
 
 
 def argument_words(argument: Mapping[str, Any]) -> Any:

@@ -268,18 +268,18 @@ def _kind_of(event: Any) -> str:
 
 def _arguments_of(event: Any) -> Iterator[tuple[str, str]]:
     """The role and the words of each; the role is empty of what has none or is no argument."""
+    role: Any
     arguments = event.get("arguments") if isinstance(event, Mapping) else None
     if isinstance(arguments, Mapping):
         arguments = [{name: words} for name, words in arguments.items()]
     for argument in arguments if isinstance(arguments, list) else [arguments]:
-        if not isinstance(argument, Mapping) or not is_argument(argument):
-            role, words = "", argument
-        else:
+        role, words = "", argument
+        if is_argument(argument):
             role, words = argument.get("role"), argument_words(argument)
         readable = isinstance(role, str) and isinstance(words, str)
         text = _as_text(words).strip() if words is not None else ""
         if text:
-            yield composed(str(role)).strip() if readable else "", text
+            yield composed(role).strip() if readable else "", text
 
 
 def _as_text(value: Any) -> str:

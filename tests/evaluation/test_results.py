@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from evaluation import adapters
 from evaluation.metrics.calibration import NO_PREDICTION
+from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun
 from evaluation.services.run import results
 from labeling.domain.facts import Fact
@@ -140,7 +141,7 @@ def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
     assert spec["gold"]["name"] == "demo"
     assert spec["config"] == {"confidence": 0.5}
     assert spec["seed"] == 4
-    assert spec["metrics"]["requirement_f1"] == 1
+    assert spec["metrics"]["requirement_f1"] == METRICS["requirement_f1"].version
     assert spec["packages"]["django"]
     assert set(spec["git"] or {"commit": "", "dirty": False}) == {"commit", "dirty"}
     assert "sk-secret" not in json.dumps(spec)
