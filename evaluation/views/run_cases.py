@@ -19,6 +19,7 @@ from evaluation.views import present
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.services import blindness
+from labeling.services.searching import containing
 from labeling.translation import lazy as _
 
 PAGE_SIZE = 50
@@ -159,10 +160,10 @@ def failures(cases: Any, primary: Metric) -> Any:
 
 def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
     """Gold that the reader must not see is not searched either: what fits would tell it."""
-    in_json = json.dumps(text, ensure_ascii=False)[1:-1]
-    in_gold = Q(item__canonical__icontains=in_json) & ~Q(item__conversation__in=blind)
+    in_json = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"')
+    in_gold = containing("item__canonical", in_json) & ~Q(item__conversation__in=blind)
     shown = cases.annotate(shown_id=Concat("item__item_id", Value(":"), "part_id"))
-    return shown.filter(Q(shown_id__icontains=text) | Q(part__icontains=text) | in_gold)
+    return shown.filter(containing("shown_id", text) | containing("part", text) | in_gold)
 
 
 def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:

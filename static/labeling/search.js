@@ -6,6 +6,11 @@ import { t } from "./texts.js";
 
 /** @import { Parts } from "./types.d.ts" */
 
+const MARKS = /[\u0300-\u036f\u3099\u309a]/gu;
+const SAME = Object.fromEntries(
+  [["'", "’‘‚‛′´`"], ['"', "“”„‟″«»"], [" ", "\u00a0\u202f"], ["-", "‐‑–—−"]].flatMap(([key, signs]) => Array.from(signs, (sign) => [sign, key])),
+);
+
 export class Search {
   /** @param {Pick<Parts, "messages" | "status">} parts */
   constructor({ messages, status }) {
@@ -48,7 +53,7 @@ export class Search {
   }
 
   find() {
-    const wanted = folded(this.input.value);
+    const wanted = folded(this.input.value).plain;
     this.hits = wanted ? this.texts.flatMap((text, index) => this.hitsIn(text, index, wanted)) : [];
     const here = this.messages.currentIndex;
     this.at = this.hits.length ? Math.max(0, this.hits.findIndex((hit) => hit.index >= here)) : -1;
@@ -61,11 +66,11 @@ export class Search {
     return this.folded;
   }
 
-  hitsIn(text, index, wanted) {
+  hitsIn({ plain, places }, index, wanted) {
     const node = this.messages.texts[index];
     const hits = [];
-    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
-      hits.push({ index, range: rangeAt(node, at, at + wanted.length) });
+    for (let at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
+      hits.push({ index, range: rangeAt(node, places[at], places[at + wanted.length]) });
     }
     return hits;
   }
@@ -93,12 +98,19 @@ export class Search {
   }
 }
 
-// Case does not count. A letter that grows when folded would shift the places: it is left as it is.
-const folded = (text) =>
-  Array.from(text, (letter) => {
-    const lower = letter.toLowerCase();
-    return lower.length === letter.length ? lower : letter;
-  }).join("");
+// Case, accents and the form of quotation marks do not count. `places` has where in the text each
+// unit that is left stands, and the end of the text.
+const folded = (text) => {
+  let plain = "", at = 0;
+  const places = [];
+  for (const letter of text) {
+    const kept = letter.normalize("NFD").replace(MARKS, "").normalize("NFC").toLowerCase().replace(/./gu, (sign) => SAME[sign] ?? sign);
+    places.push(...Array(kept.length).fill(at));
+    plain += kept;
+    at += letter.length;
+  }
+  return { plain, places: [...places, at] };
+};
 
 const rangeAt = (node, startOffset, endOffset) =>
   new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset });

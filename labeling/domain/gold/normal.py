@@ -6,6 +6,7 @@ item is written in normal form as a whole, and every span in it moves along.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 from unicodedata import is_normalized, normalize
@@ -65,6 +66,39 @@ def offset(text: str, at: int, *, is_end: bool) -> int:
     while normalize(FORM, text[:place]) + normalize(FORM, text[place:]) != whole:
         place += 1 if is_end else -1
     return len(normalize(FORM, text[:place]))
+
+
+def moved(value: Any, texts: Sequence[str], stored: Sequence[str]) -> Any:
+    """Labels of these texts as labels of the same texts in another form: spans move along.
+
+    Examples
+    --------
+    >>> span = {"message": 0, "start": 3, "end": 4, "text": "\u00e9"}
+    >>> there = moved(span, ["Caf\u00e9 au lait"], ["Cafe\u0301 au lait"])
+    >>> there["start"], there["end"], there["text"] == "e\u0301"
+    (3, 5, True)
+    """
+    if isinstance(value, list | tuple):
+        return [moved(item, texts, stored) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    message = value.get("message")
+    if not (_is_span(value) and type(message) is int and 0 <= message < len(texts)):
+        return {key: moved(item, texts, stored) for key, item in value.items()}
+    text, there = texts[message], stored[message]
+    if text == there:
+        return value
+    before = offset(text, value["start"], is_end=False)
+    behind = offset(text, value["end"], is_end=True)
+    places = range(len(there) + 1)
+    start = bisect_left(places, before, key=lambda at: offset(there, at, is_end=False))
+    end = bisect_right(places, behind, key=lambda at: offset(there, at, is_end=True)) - 1
+    return {**value, "start": start, "end": end, "text": there[start:end]}
+
+
+def same_text(text: str, other: str) -> bool:
+    """Whether two texts look the same, in whatever form their accents are written."""
+    return text == other or normalize(FORM, text) == normalize(FORM, other)
 
 
 Labels = Mapping[str, Mapping[str, Any]]

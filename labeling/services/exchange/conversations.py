@@ -23,8 +23,9 @@ from labeling.domain.fingerprints import Fingerprint as Sketch
 from labeling.domain.fingerprints import fingerprints
 from labeling.domain.formats.conversations import read
 from labeling.domain.formats.talks import HowToRead
+from labeling.domain.gold.normal import same_text
 from labeling.domain.gold.release import text_sha256
-from labeling.models import Conversation, Project
+from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, projects
 from labeling.services.exchange import drafts, splits
 from labeling.services.exchange.staging import Entry, Shared, Staged
@@ -389,8 +390,10 @@ class Importing:
             if stored is None:
                 known[entry.id] = entry.fingerprint
                 new.append((number, entry))
-            elif reason := conflict(stored, entry.fingerprint):
-                if not self._keeps_its_split(project, stored, entry):
+            elif reason := conflict(
+                stored, own := self._in_form_of(project, stored, number, entry)
+            ):
+                if not self._keeps_its_split(project, stored, own, entry.id):
                     self._refuse(entry, reason)
                     continue
                 self.report.unchanged += 1
@@ -413,11 +416,25 @@ class Importing:
             known[name] = Fingerprint(sha256, domain, difficulty, split, origin=origin)
         return known
 
-    def _keeps_its_split(self, project: Project, stored: Fingerprint, entry: Entry) -> bool:
+    def _in_form_of(
+        self, project: Project, stored: Fingerprint, number: int, entry: Entry
+    ) -> Fingerprint:
+        """The fingerprint as if its accents were written as in the stored text, if that is all."""
+        own = entry.fingerprint
+        if stored.sha256 not in (own.sha256, own.written_sha256):
+            rows = Transcript.objects.filter(conversation__project=project.pk)
+            there = rows.filter(conversation__external_id=entry.id).first()
+            if there and same_text(there.messages, self._staged.text(number)):
+                return own._replace(sha256=stored.sha256)
+        return own
+
+    def _keeps_its_split(
+        self, project: Project, stored: Fingerprint, own: Fingerprint, name: str
+    ) -> bool:
         """Whether only a proposed split differs from the stored one, which copies decide about."""
-        if not self._proposed or conflict(stored, entry.fingerprint._replace(split="")):
+        if not self._proposed or conflict(stored, own._replace(split="")):
             return False
-        return splits.is_held_by_copies(project.conversations.get(external_id=entry.id))
+        return splits.is_held_by_copies(project.conversations.get(external_id=name))
 
     def _splits(
         self,

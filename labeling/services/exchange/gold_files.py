@@ -36,6 +36,7 @@ from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
+from labeling.domain.gold.normal import is_normal
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
 from labeling.domain.gold_files.exports import ExportedHashes
 from labeling.domain.schema import LAYERS
@@ -382,6 +383,7 @@ class _GoldImport:
         self, place: str, source: Source, gold_line: GoldLine, *, canonical: str = ""
     ) -> None:
         self.records.append((place, gold_line.record))
+        texts = [turn.content for turn in gold_line.record.turns]
         imported = Imported(
             gold_line.record.id,
             source,
@@ -390,6 +392,7 @@ class _GoldImport:
             gold_line.published,
             gold_line.context,
             canonical,
+            () if all(map(is_normal, texts)) else texts,
         )
         self._add(place, imported)
 

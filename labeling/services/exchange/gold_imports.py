@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, cast
+from unicodedata import normalize
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -13,6 +14,7 @@ from labeling.domain.batches import batches
 from labeling.domain.chats import natural_bytes
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
+from labeling.domain.gold.normal import FORM, is_normal, moved
 from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
@@ -58,6 +60,8 @@ class Imported(NamedTuple):
     published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
     base_payload: Payload = {}  # labels of other layers that these refer to
     canonical: str = ""
+    texts: Sequence[str] = ()
+    """Of the file, where they are not in the normal form of gold."""
 
 
 def freeze_imported(
@@ -254,10 +258,19 @@ def _item(conversation: Conversation, layer: str, labels: Imported) -> FrozenIte
     return releases.item_of(
         conversation,
         layer,
-        gold=labels.gold,
-        base_payload=labels.base_payload,
+        gold=_on_stored(conversation, labels.gold, labels.texts),
+        base_payload=_on_stored(conversation, labels.base_payload, labels.texts),
         provenance=_provenance(labels),
     )
+
+
+def _on_stored(conversation: Conversation, payload: Payload, texts: Sequence[str]) -> Payload:
+    """The labels at their places in the stored text, which may write its accents otherwise."""
+    if not texts and is_normal(conversation.transcript.messages):
+        return payload
+    stored = [message.content for message in conversation.messages]
+    own = texts or [normalize(FORM, text) for text in stored]
+    return cast(Payload, moved(payload, own, stored))
 
 
 def _taken_over(conversation: Conversation, labels: Imported) -> FrozenItem:

@@ -33,6 +33,7 @@ from labeling.domain.formats.answers import (
     Unnamed,
     without_empty_layers,
 )
+from labeling.domain.gold.normal import moved, same_text
 from labeling.domain.gold.release import item_sha256
 from labeling.domain.lookalikes import folded
 from labeling.domain.reasons import reason_in
@@ -267,8 +268,7 @@ class _LabelImport:
         taken = []
         for place, labelled in self._batch:
             try:
-                self._conversation(place, labelled, known)
-                taken.append((place, labelled))
+                taken.append((place, self._conversation(place, labelled, known)))
             except EntryRefused as refused:
                 why = Fact("labels.in_conversation", conversation=labelled.id, why=refused.fact)
                 self._leave_out(place, why)
@@ -309,11 +309,13 @@ class _LabelImport:
         if number := known.open_rounds.get(conversation.pk):
             raise EntryRefused("labels.round_open", number=number)
 
-    def _conversation(self, place: _FilePlace, labelled: FileConversation, known: Known) -> None:
+    def _conversation(
+        self, place: _FilePlace, labelled: FileConversation, known: Known
+    ) -> FileConversation:
         conversation = known.conversations.get(labelled.id)
         if conversation is None:
             raise EntryRefused("labels.not_in_project")
-        check_text(labelled, known.texts[conversation.pk])
+        labelled = on_stored(labelled, known.texts[conversation.pk])
         self._note(place, labelled)
         for answer in labelled.answers:
             try:
@@ -326,6 +328,7 @@ class _LabelImport:
                     why=refused.fact,
                 )
                 self._leave_out(place, why, may=not isinstance(refused, PersonRefused))
+        return labelled
 
     def _leave_out(self, place: _FilePlace, why: Fact, *, may: bool = True) -> None:
         left_out = self.left_out if may and self.format != "native" else self.problems
@@ -487,13 +490,24 @@ def _without_suggestion(label: Any) -> Any:
     return {key: value for key, value in label.items() if key != "suggestion"}
 
 
-def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
-    """Labels point to places in the text, so it must be the same."""
+def on_stored(labelled: FileConversation, texts: Sequence[str]) -> FileConversation:
+    """Labels point to places in the text, so it must be the same, in whatever form of accents."""
     stored = [with_line_feeds(text) for text in texts]
-    if labelled.turns and labelled.texts != stored:
-        both = zip(labelled.texts, stored, strict=False)
-        same = takewhile(lambda two: two[0] == two[1], both)
-        raise EntryRefused("labels.other_messages", message=len(list(same)) + 1)
+    if not labelled.turns or labelled.texts == stored:
+        return labelled
+    both = zip(labelled.texts, stored, strict=False)
+    same = len(list(takewhile(lambda two: same_text(*two), both)))
+    if same < max(len(labelled.texts), len(stored)):
+        raise EntryRefused("labels.other_messages", message=same + 1)
+    answers = tuple(
+        replace(answer, payload=moved(answer.payload, labelled.texts, stored))
+        for answer in labelled.answers
+    )
+    decisions = tuple(
+        replace(decided, labels=moved(decided.labels, labelled.texts, stored))
+        for decided in labelled.decisions
+    )
+    return replace(labelled, answers=answers, decisions=decisions)
 
 
 def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:

@@ -160,6 +160,10 @@ class Staged:
         for batch in batches(rows, size):
             yield [(number, Entry(*row)) for number, *row in batch]
 
+    def text(self, number: int) -> str:
+        (text,) = self._db.execute("SELECT text FROM entry WHERE number = ?", [number]).fetchone()
+        return str(text)
+
     # --- what is decided ------------------------------------------------------------------------
 
     def forget_decisions(self) -> None:
