@@ -67,8 +67,7 @@ class LabelTable:
             }
             for annotator, items in self.labels.items()
         }
-        bar = {"statistic": self.gate, "threshold": self.threshold}
-        return agreement(ratings, level=self.level, **bar)
+        return agreement(ratings, level=self.level, statistic=self.gate, threshold=self.threshold)
 
 
 def read(content: bytes, statistic: Level | None = None) -> LabelTable:
@@ -88,8 +87,8 @@ def read(content: bytes, statistic: Level | None = None) -> LabelTable:
     reading = _Reading(decimal_comma=delimiter != ",")
     for line, row in rows:
         if len(row) != len(header):
-            sizes = {"cells": len(row), "columns": len(header), "delimiter": delimiter}
-            raise FileFault("label_table.width", line=line, **sizes)
+            sizes = {"cells": len(row), "columns": len(header)}
+            raise FileFault("label_table.width", line=line, delimiter=delimiter, **sizes)
         reading.take(line, {what: row[place] for what, place in places.items()})
         for name, said in how.items():
             said.add(plain(row[places[name]]).casefold())
@@ -275,9 +274,9 @@ def _read_how(table: LabelTable, how: Mapping[str, set[str]]) -> None:
         if len(said) != 1 or (name == "statistic" and not said <= {*LEVELS}):
             values = sorted(said)[:SHOWN]
             raise FileFault("label_table.statistic", column=name, values=values, known=list(LEVELS))
-    values = {name: next(iter(said)) for name, said in how.items()}
-    table.level = cast(Level, values.get("statistic", table.level))
-    if values.get("gate") == "mean":
+    one = {name: next(iter(said)) for name, said in how.items()}
+    table.level = cast(Level, one.get("statistic", table.level))
+    if one.get("gate") == "mean":
         table.gate = "mean"
-    if NUMBER.fullmatch(values.get("threshold", "")):
-        table.threshold = float(values["threshold"])
+    if NUMBER.fullmatch(one.get("threshold", "")):
+        table.threshold = float(one["threshold"])
