@@ -346,11 +346,13 @@ def test_scoring_again_gives_the_same(news, write):
 
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):
     """Only what some case returned is asked of those that failed."""
-    lines = [{"case_id": "Chat_1:QA-001", "output": {"evidence": [4, 8]}}]
+    output = {"evidence": [4, 8], "answer": "In Rome"}
 
-    run = measure(write(*lines), gold=str(chat()))
+    run = measure(write({"case_id": "Chat_1:QA-001", "output": output}), gold=str(chat()))
 
     rows = {row.metric: row for row in results.aggregates_of(run)}
+    assert rows["answer_token_f1"].n_failed > 0
+    assert rows["faithfulness"].mean is None
     assert rows["evidence_recall"].n_failed == 1
     assert rows["mrr"].mean is None
     assert rows["recall_at_10"].mean is None
