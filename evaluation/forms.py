@@ -257,7 +257,7 @@ class LaunchForm(PipelineForm):
             "name": run.name,
             "repetitions": run.repetitions,
             "seed": run.seed,
-            "evaluate_answers": run.spec.has_answers,
+            "evaluate_answers": run.spec.asks_for_answers,
             **{
                 setting_name(PROMPTS, kind): text
                 for kind, text in answers.judge_prompts_of(run).items()

@@ -10,10 +10,13 @@ from labeling.words import Text
 
 MODELS: dict[str, Text] = {
     "model.no_answer_in_time": _("The model's server gave no answer within {limit} s."),
-    "model.not_a_chat_completion": _("The server's answer is not a chat completion: {said}"),
+    "model.not_a_chat_completion": _(
+        "The server's answer is not a chat completion: {said}. If all its answers are like that, "
+        "look at LLM_BASE_URL (of a judge: JUDGE_BASE_URL): most servers' addresses end in /v1."
+    ),
     "model.other_shape": _(
         "The server's answer is not a chat completion. {setting}_BASE_URL must be the address of a "
-        "server of the OpenAI protocol."
+        "server of the OpenAI protocol: most end in /v1."
     ),
     "model.reply_too_large": _(
         "The model's reply is larger than {limit} MB, so it was not read to its end. Raise "
@@ -24,8 +27,19 @@ MODELS: dict[str, Text] = {
         "the right address, set {setting}_BASE_URL to it, then resume."
     ),
     "model.unreachable": _("The model's server cannot be reached: {said}"),
+    "model.unreachable_at": _("The model's server at {address} cannot be reached: {said}"),
+    "model.web_page": _(
+        "The server at {address} gives a web page and not a model's reply. Correct "
+        "{setting}_BASE_URL: most servers' addresses end in /v1."
+    ),
+    "model.parameter_refused": _(
+        "The model's server refuses “{parameter}” ({status}): {said}. Change {setting}."
+    ),
     "model.no_quota": _("The provider's account may spend no more: {said}"),
     "model.too_many_requests": _("The model's server takes no more requests: {said}"),
+    "model.too_many_requests_until": _(
+        "The model's server takes no more requests until {until}: {said}"
+    ),
     "model.too_many_requests_now": _("The model's server takes no more requests at the moment."),
     "model.wrong_key": _(
         "The model's server does not accept the key: {said}. Correct {setting}_API_KEY."
@@ -52,7 +66,10 @@ MODELS: dict[str, Text] = {
     "reply.too_deep": _("The reply is nested too deeply."),
     "reply.long_number": _("The reply holds a number of thousands of digits."),
     "reply.no_json": _("The reply holds no JSON that can be read."),
-    "reply.only_reasoning": _("The reply holds nothing but reasoning."),
+    "reply.only_reasoning": _(
+        "The reply holds nothing but reasoning, in thinking tags or without an answer after them. "
+        "Where it was cut off, raise LLM_MAX_TOKENS."
+    ),
     "reply.broken_off": _("The reply breaks off before its end."),
     "reply.no_number": _("The reply holds {name}, which is not a JSON number."),
     "reply.wrong_fields": _(
@@ -147,6 +164,24 @@ REPORTS: dict[str, Text] = {
     "report.judge_certified": _("{metric} was judged by a language model that has a certificate."),
     "report.judge_not_certified": _(
         "{metric} was judged by a language model without a certificate ({why}): it decides nothing."
+    ),
+    "remark.clamped": ngettext_lazy(
+        "{metric}: {n} number of the judge lies outside 0 to 10 and counts as 0 or 10 ({of} "
+        "cases).",
+        "{metric}: {n} numbers of the judge lie outside 0 to 10 and count as 0 or 10 ({of} cases).",
+        "n",
+    ),
+    "remark.judge_failed": ngettext_lazy(
+        "{metric}: {n} reply of the judge cannot be used and counts for nothing ({of} cases).",
+        "{metric}: {n} replies of the judge cannot be used and count for nothing ({of} cases).",
+        "n",
+    ),
+    "remark.written": ngettext_lazy(
+        "{n} answer was written by a language model from what the pipeline returned, because the "
+        "pipeline gave none; answers of the pipeline itself: {own}.",
+        "{n} answers were written by a language model from what the pipeline returned, because the "
+        "pipeline gave none; answers of the pipeline itself: {own}.",
+        "n",
     ),
     "report.local_changes": _("The code had local changes that are in no commit."),
 }
@@ -348,6 +383,15 @@ WORK: dict[str, Text] = {
     ),
     "run.other_model": _("It uses the model “{wanted}”, and “{here}” is set up for the worker."),
     "run.model_missing": _("It uses the model “{wanted}”, and none is set up for the worker."),
+    "run.judge_off_scale": _(
+        "The judge seems to use another scale: {n:d} of its first {first:d} numbers lie outside 0 "
+        "to 10. Cancel the judging and judge again by a prompt that asks for 0 to 10, or resume: "
+        "then such numbers count as 0 or 10, and how many did is beside the figure."
+    ),
+    "judging.unusable": _(
+        "No judgement can be used, so earlier scores stay as they are: {n:d} of {total:d} failed "
+        "in this way: {why}"
+    ),
     "run.other_judge": _(
         "The answers are to be judged by “{wanted}” with {asked}, and the settings of the "
         "worker say {here}: that would be another judge. Set them back, or cancel and judge "
@@ -499,6 +543,10 @@ JUDGES: dict[str, Text] = {
     ),
     "certificate.kappa_may_be_low": _(
         "κ may be as low as {low}, and {least} is needed: draw another sample"
+    ),
+    "certificate.other_system": _(
+        "judge not certified for this pipeline: people rated answers of {certified}, none of "
+        "{pipeline}"
     ),
     "certificate.other_model": _(
         "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask "

@@ -38,6 +38,7 @@ class LanguageServer(http_server.Server):
         self.retry_after = "0.2"
         self.key = KEY
         self.takes_format = True
+        self.unknown: set[str] = set()  # parameters that it refuses
         self.counts_tokens = True
         self.usage: Any = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
         self.elsewhere = ""  # where it redirects to
@@ -86,6 +87,9 @@ class Handler(http_server.Handler):
             return self._error(401, said, "invalid_api_key")
         if "response_format" in body and not server.takes_format:
             return self._error(400, "Unknown parameter: response_format", "unknown_parameter")
+        for name in server.unknown & body.keys():
+            said = f"Unsupported parameter: '{name}' is not supported with this model."
+            return self._error(400, said, "unsupported_parameter")
         behaviour = server.next()
         if callable(behaviour):
             return self._reply(body, behaviour(body))
@@ -142,6 +146,12 @@ class Handler(http_server.Handler):
 
     def _page(self, body: Body) -> None:
         self.answer(200, b"<html>Please sign in</html>", Content_Type="text/html")
+
+    def _odd_words(self, body: Body) -> None:
+        self._error(400, "This text is about the temperature of an oven", "bad_text")
+
+    def _page_not_found(self, body: Body) -> None:
+        self.answer(404, b"<!DOCTYPE html><p>Nothing here</p>", Content_Type="text/html")
 
     def _hanging(self, body: Body) -> None:
         self.server.closing.wait(60)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.run import execution
+from evaluation.services.work import slots
 from evaluation.services.work.attendance import OPEN
 from labeling.words import in_english
 
@@ -38,6 +39,32 @@ def work_until_done(run_id: int, show: Callable[[], None]) -> None:
         if reload(run_id).status not in OPEN:
             return
         time.sleep(WAIT_SECONDS)
+
+
+@contextmanager
+def kept(run_ids: Collection[int]) -> Iterator[None]:
+    """No worker takes these runs away while the block works on them or gets to them."""
+    done = Event()
+    slots.keep_for_command(run_ids)
+    thread = Thread(target=_keep, args=(run_ids, done), name="keep", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        slots.leave_to_workers(run_ids)
+
+
+def _keep(run_ids: Collection[int], done: Event) -> None:
+    try:
+        while not done.wait(slots.COMMAND_SECONDS / 4):
+            try:
+                slots.keep_for_command(run_ids)
+            except DatabaseError:  # busy or away for a moment: it is said three more times
+                connections.close_all()
+    finally:
+        connections.close_all()
 
 
 @contextmanager

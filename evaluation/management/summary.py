@@ -65,7 +65,8 @@ def notes(run: Run) -> list[str]:
         for row in results.aggregates_of(run)
         if row.detail.get("nothing")
     ]
-    return [*_look(run), *nothing]
+    said = [in_english(fact) for fact in results.remarks(results.aggregates_of(run))]
+    return [*_look(run), *nothing, *said]
 
 
 def _look(run: Run) -> list[str]:

@@ -196,6 +196,8 @@ def _stemmer() -> Any:
 
 def _document(reply: str) -> dict[str, Any]:
     text = answer_part(reply).strip()
+    if not text and reply.strip():
+        raise Unreadable("reply.only_reasoning")
     fenced = FENCE.fullmatch(text)
     try:
         document = json.loads(

@@ -185,6 +185,9 @@ class Run(models.Model):
     woken_at = models.DateTimeField(
         null=True, help_text="Since when workers may take it; empty: a command works on it"
     )
+    command_until = models.DateTimeField(
+        null=True, help_text="Until then it is left to the command that works on it"
+    )
     turn_at = models.DateTimeField(null=True, help_text="When a worker last took it up")
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)

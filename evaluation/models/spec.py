@@ -58,7 +58,8 @@ class PredictionsSpec(_Part):
 class AnswersSpec(_Part):
     """The prompt that answers are asked for by, and the judge of the launch.
 
-    ``elsewhere``: they came with a file of predictions, so there is no prompt.
+    ``elsewhere``: they came with a file of predictions or are the pipeline's own, and nobody asked
+    for others, so there is no prompt.
     """
 
     prompt: str = ""
@@ -140,6 +141,11 @@ class RunSpec(_Part):
     @property
     def has_answers(self) -> bool:
         return self.answers is not None
+
+    @property
+    def asks_for_answers(self) -> bool:
+        """Whether answers are written where the pipeline gives none."""
+        return self.answers is not None and not self.answers.elsewhere
 
     @property
     def model_id(self) -> str:

@@ -31,6 +31,9 @@ class RunSpending(models.Model):
         default=0, help_text="Replies whose count of tokens cannot be true, and was estimated"
     )
     doubt = models.CharField(max_length=100, blank=True, help_text="What one of these counts said")
+    estimated = models.IntegerField(
+        default=0, help_text="Pieces of work of which some tokens are our estimate"
+    )
     served_by = models.JSONField(
         default=list, help_text="The models that replied, as the server named them"
     )

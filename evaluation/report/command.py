@@ -44,7 +44,7 @@ def to_repeat(run: Run) -> str:
     if spec.size:
         words += ["--size", str(spec.size)]
     words += ["--seed", str(run.seed)]
-    if spec.answers is not None and not spec.answers.elsewhere:
+    if spec.asks_for_answers:
         words.append("--evaluate-answers")
         for kind in sorted(answers.judge_prompts_of(run)):
             words += ["--judge-prompt", f"{kind}={_prompt_file(kind)}"]

@@ -7,6 +7,7 @@ and callers may take the errors of this module as final.
 from __future__ import annotations
 
 import json
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,11 +34,16 @@ from pipelines.llm import (
 from pipelines.parsing import Unparsable, parse_json, schema_problem
 from pipelines.types import JsonSchema
 
+logger = logging.getLogger(__name__)
+
 TRIES = 3
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A longer wait is reported instead: the run pauses rather than keep a worker busy."""
 LONGEST_NAME = 200  # of a model's name, as the server reports it
+
+NEWER, OLDER = "max_completion_tokens", "max_tokens"
+"""What servers call the limit of a reply."""
 
 FORMAT_NAME = "reply"
 INSTRUCTION = (
@@ -77,6 +83,7 @@ class OpenAIModel:
         self.limit = AdaptiveLimit(endpoint.max_concurrency)
         self._sleep = sleep
         self._takes_format = True
+        self._limit_name = NEWER
 
     @property
     def id(self) -> str:
@@ -98,6 +105,10 @@ class OpenAIModel:
         except ModelError as error:
             error.usage = bill.usage
             raise
+
+    def prepare(self) -> None:
+        """Load what asks the server, so that no reply seems to have taken that long."""
+        _ = self._chat
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -151,6 +162,8 @@ class OpenAIModel:
                 bill.add_unread(messages)
                 raise
             except failures.RETRIED as error:
+                if error.code == failures.OUT_OF_TIME:
+                    bill.add_unanswered(messages)
                 wait = self._wait(error, attempt)
                 if wait is None:
                     raise
@@ -188,16 +201,27 @@ class OpenAIModel:
         limit = self.endpoint.timeout_seconds
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            message = background.run(self._chat.ainvoke(turns, **options), seconds=limit)
+            asked = self._chat.ainvoke(turns, **self._longest(), **options)
+            message = background.run(asked, seconds=limit)
         except Exception as error:  # from three libraries: failures.typed sorts them
             unfinished = _unfinished(error, self.endpoint)
             if unfinished is not None:
                 return unfinished
             if options and failures.takes_no_format(error):
                 raise FormatRefused from None
+            if self._limit_name == NEWER and failures.does_not_know(error, NEWER):
+                self._limit_name = OLDER
+                logger.info("%s does not know %s: %s is sent.", self.id, NEWER, OLDER)
+                return self._request(messages, options)
             # without its cause, which quotes the request: tracebacks are logged
             raise failures.typed(error, self.endpoint) from None
         return _answer_of(message, self.endpoint)
+
+    def _longest(self) -> Mapping[str, object]:
+        most = self.endpoint.max_tokens
+        if self._limit_name == NEWER:
+            return {NEWER: most}
+        return {"extra_body": {OLDER: most}}  # past the library, which would rename it
 
     @cached_property
     def _chat(self) -> Any:
@@ -229,9 +253,9 @@ class OpenAIModel:
             base_url=endpoint.base_url,
             api_key=SecretStr(endpoint.api_key or "none"),
             temperature=endpoint.temperature,
-            max_completion_tokens=endpoint.max_tokens,
             timeout=endpoint.timeout_seconds,
             max_retries=0,
+            http_socket_options=(),  # or the library warns that its unused client knows no proxy
             cache=False,
             use_responses_api=False,
             http_async_client=client,
@@ -264,6 +288,11 @@ class Bill:
         """A reply that was longer than what is read: all that it was allowed to be."""
         written = sum(len(message.content) for message in messages)
         self._add(Usage(tokens_in(written), self._endpoint.max_tokens, estimated=True))
+
+    def add_unanswered(self, messages: Sequence[ChatMessage]) -> None:
+        """The server has read the prompt, and may bill it, though no reply came in time."""
+        written = sum(len(message.content) for message in messages)
+        self._add(Usage(tokens_in(written), 0, estimated=True))
 
     def _add(self, usage: Usage) -> None:
         self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -28,7 +29,21 @@ REFUSALS = {"content_filter", "content_policy_violation"}
 TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_PHRASES = ("context length", "context size", "context window")
 BUSY = {408, 409, 425}
+LONGEST_UNNAMED_SECONDS = 60.0
+LONGEST_NAMED_SECONDS = 366 * 24 * 3600.0
+OUT_OF_TIME = "model.no_answer_in_time"
 LONGEST = 300  # characters quoted from a server's message
+SETTINGS = {
+    "max_completion_tokens": "LLM_MAX_TOKENS",
+    "max_tokens": "LLM_MAX_TOKENS",
+    "temperature": "LLM_TEMPERATURE",
+}
+"""What decides on a parameter that a server may refuse."""
+UNKNOWN = re.compile(
+    "un(?:supported|known|recogni[sz]ed|expected)|not (?:supported|permitted|allowed|known)|extra",
+    re.IGNORECASE,
+)
+PAGE = re.compile(r"\s*<(!doctype|html|head|\?xml)", re.IGNORECASE)
 
 
 def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
@@ -43,11 +58,12 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
         return _of_status(error, endpoint)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         limit = endpoint.timeout_seconds
-        return Unavailable("model.no_answer_in_time", limit=limit)
+        return Unavailable(OUT_OF_TIME, limit=limit)
     if isinstance(error, openai.APIResponseValidationError):
         return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
     if isinstance(error, openai.APIConnectionError | OSError):
-        return Unavailable("model.unreachable", said=_cause(error, key))
+        said, address = _cause(error, key), redacted(endpoint.address, [key])
+        return Unavailable("model.unreachable_at", address=address, said=said)
     if isinstance(error, RecursionError):
         return InvalidReply("reply.too_deep")
     if type(error) is ValueError and "digits" in str(error):  # Python's advice to programmers
@@ -75,22 +91,55 @@ def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
     if code in OUT_OF_MONEY or status == 402:
         return NoQuota("model.no_quota", said=text)
     if status == 429:
-        return RateLimited(
-            "model.too_many_requests",
-            said=text,
-            retry_after=retry_after(error.response.headers),
-        )
+        return _of_rush(text, retry_after(error.response.headers))
     if status in (401, 403):
         return WrongKey("model.wrong_key", said=text, setting=named)
-    if status == 404:
-        return UnknownModel("model.unknown", said=text, setting=named)
+    if status in (404, 405):
+        return _of_nothing(error, text, endpoint)
     if status >= 500 or status in BUSY:
         return Unavailable("model.server_failed", status=status, said=text)
     if code in REFUSALS:
         return Refused("model.server_declined", said=text)
     if code in TOO_LONG or any(words in text.lower() for words in TOO_LONG_PHRASES):
         return PromptTooLong("model.prompt_too_long", said=text)
+    parameter = next((name for name in SETTINGS if names(error, name)), None)
+    if parameter is not None:
+        asked = {"parameter": parameter, "setting": SETTINGS[parameter]}
+        return UnknownModel("model.parameter_refused", status=status, said=text, **asked)
     return ModelError("model.server_refused", status=status, said=text)
+
+
+def _of_nothing(error: Any, text: str, endpoint: Endpoint) -> ModelError:
+    if PAGE.match(error.response.text):
+        address = redacted(endpoint.address, [endpoint.api_key])
+        return UnknownModel("model.web_page", address=address, setting=endpoint.settings)
+    return UnknownModel("model.unknown", said=text, setting=endpoint.settings)
+
+
+def _of_rush(text: str, wait: float | None) -> RateLimited:
+    """Of a long wait the end is named: whoever reads that the run is paused wants to know when."""
+    if wait is None or wait <= LONGEST_UNNAMED_SECONDS:
+        return RateLimited("model.too_many_requests", said=text, retry_after=wait)
+    end = datetime.now(UTC) + timedelta(seconds=min(wait, LONGEST_NAMED_SECONDS))
+    until = f"{end:%Y-%m-%d %H:%M} UTC"
+    return RateLimited("model.too_many_requests_until", said=text, until=until, retry_after=wait)
+
+
+def names(error: BaseException, parameter: str) -> bool:
+    """Whether the server refuses the request because of this parameter."""
+    import openai
+
+    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+        return False
+    body = error.body if isinstance(error.body, dict) else {}
+    named = rf"""['"`]{parameter}['"`]|^\W*{parameter}\b|parameter:? {parameter}\b"""
+    said = rf"{named}|\b{parameter} (?:is|must|should|does|exceeds)\b"
+    return body.get("param") == parameter or bool(re.search(said, _message_of(error, "")))
+
+
+def does_not_know(error: BaseException, parameter: str) -> bool:
+    """Whether it refuses the parameter itself, and not its value."""
+    return names(error, parameter) and bool(UNKNOWN.search(_message_of(error, "")))
 
 
 def takes_no_format(error: BaseException) -> bool:

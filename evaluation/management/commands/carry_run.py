@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.foreground import progress_bar, why_not_measurable, work_until_done
+from evaluation.management.foreground import kept, progress_bar, why_not_measurable, work_until_done
 from evaluation.management.foreground import reload as reload_run
 from evaluation.models import Run
 from evaluation.models.spec import CarriedSpec
@@ -42,7 +42,7 @@ class Command(ActingCommand):
             carried = carrying.carry(run, gold.find(address), reason=reason)
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=2) from error
-        with progress_bar(carried.pk) as show:
+        with kept([carried.pk]), progress_bar(carried.pk) as show:
             work_until_done(carried.pk, show)
         if problem := why_not_measurable(reload_run(carried.pk)):
             raise CommandError(problem, returncode=2)

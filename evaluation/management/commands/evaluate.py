@@ -21,7 +21,7 @@ from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, outputs, planning, results
-from evaluation.services.work import steering
+from evaluation.services.work import slots, steering
 from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
 from labeling.management.acting import ActingCommand
@@ -109,12 +109,13 @@ class Command(ActingCommand):
                 self.stdout.write(f"{asked.name}: {line}")
 
     def _work(self, run_ids: Sequence[int]) -> None:
-        for at, run_id in enumerate(run_ids):
-            try:
-                with foreground.progress_bar(run_id) as show:
-                    foreground.work_until_done(run_id, show)
-            except KeyboardInterrupt:
-                raise _stopped(run_ids[at:]) from None
+        with foreground.kept(run_ids):
+            for at, run_id in enumerate(run_ids):
+                try:
+                    with foreground.progress_bar(run_id) as show:
+                        foreground.work_until_done(run_id, show)
+                except KeyboardInterrupt:
+                    raise _stopped(run_ids[at:]) from None
 
     def _report(self, done: Sequence[Run], folder: Path | None, *, verbose: bool) -> None:
         for run in done:
@@ -422,6 +423,7 @@ def _named(run_id: int) -> Run:
 
 def _retried(run_id: int) -> Run:
     run = _named(run_id)
+    slots.keep_for_command([run.pk])
     steering.retry(run, by=acting.person())
     return run
 
@@ -452,6 +454,7 @@ def _clone(options: dict[str, Any]) -> LaunchRequest:
 def _resumed(run_id: int, options: dict[str, Any]) -> Run:
     budget = (options["budget"], options["budget_tokens"])
     run = _named(run_id)
+    slots.keep_for_command([run.pk])
     if run.scored_at is None and (run.paused or any(limit is not None for limit in budget)):
         steering.resume(run, by=acting.person(), budget_cost=budget[0], budget_tokens=budget[1])
     return run

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from evaluation.management import foreground, prompts, summary
 from evaluation.management.looks import state_results
-from evaluation.models import Run
+from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
@@ -23,7 +23,8 @@ class Command(ActingCommand):
     help = (
         "Judge the answers of a finished run again, in the foreground: no answer is written again, "
         "and what is known of the same judge comes from the cache. The newest judging counts; the "
-        "earlier ones are kept. Exit status: 0 judged, 2 not measurable."
+        "earlier ones are kept, and count on where no judgement of it can be used. Exit status: 0 "
+        "judged, 2 not measurable, or no judgement can be used."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,7 +44,7 @@ class Command(ActingCommand):
             raise prompts.problem(f"There is no run {options['run']}.")
         state_results([run], options["reason"], self.stderr)
         try:
-            judgings.request(
+            judging = judgings.request(
                 run,
                 by=acting.person(),
                 prompts=prompts.read(options["prompt"]),
@@ -54,21 +55,27 @@ class Command(ActingCommand):
         except RuleError as error:
             raise prompts.problem(in_english(error.fact)) from error
         self._work(run)
-        self._report(foreground.reload(run.pk))
+        self._report(foreground.reload(run.pk), judging)
 
     def _work(self, run: Run) -> None:
-        try:
-            with foreground.progress_bar(run.pk) as show:
-                foreground.work_until_done(run.pk, show)
-        except KeyboardInterrupt:
-            steering.pause(run, by=acting.person())
-            message = f"Stopped. Go on with: assay evaluate --resume {run.pk}"
-            raise CommandError(message, returncode=130) from None
+        with foreground.kept([run.pk]):
+            try:
+                with foreground.progress_bar(run.pk) as show:
+                    foreground.work_until_done(run.pk, show)
+            except KeyboardInterrupt:
+                steering.pause(run, by=acting.person())
+                message = f"Stopped. Go on with: assay evaluate --resume {run.pk}"
+                raise CommandError(message, returncode=130) from None
 
-    def _report(self, run: Run) -> None:
+    def _report(self, run: Run, judging: Judging) -> None:
         for table in summary.summary_tables(run):
             self.stdout.write(summary.rendered(table))
+        for line in summary.notes(run):
+            self.stdout.write(line)
         self.stdout.write(summary.usage_line(run))
         problem = foreground.why_not_measurable(run)
         if problem:
             raise prompts.problem(problem)
+        unusable = judgings.why_unusable(judging)
+        if unusable:
+            raise prompts.problem(in_english(unusable))

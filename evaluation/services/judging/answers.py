@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
+from django.db import transaction
+
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.memory import Memory
@@ -82,14 +84,14 @@ def judge_prompts_of(run: Run) -> dict[str, str]:
 
 
 class Elsewhere(TypedDict):
-    """What a run writes down of answers that came with its predictions."""
+    """What a run writes down of answers that came with its predictions or from its pipeline."""
 
     elsewhere: bool
 
 
 def elsewhere(cases: Iterable[CaseRun], layer: str) -> Elsewhere | None:
     """None if no prediction has an answer, or the layer asks nothing that could be answered."""
-    if not isinstance(gold_layer(layer), Memory) or not any(map(_written_elsewhere, cases)):
+    if not isinstance(gold_layer(layer), Memory) or not any(map(own_answer, cases)):
         return None
     return {"elsewhere": True}
 
@@ -99,7 +101,7 @@ def take_over(run: Run, cases: Iterable[CaseRun]) -> None:
     layer = gold_layer(run.spec.layer)
     rows = []
     for case in cases:
-        if text := _written_elsewhere(case):
+        if text := own_answer(case):
             example = adapters.to_example(case, layer)
             ids = chosen(layer.returned_ids(example), example.messages)
             done = {"state": Answer.State.DONE, "finished_at": case.finished_at}
@@ -107,8 +109,22 @@ def take_over(run: Run, cases: Iterable[CaseRun]) -> None:
     Answer.objects.bulk_create(rows, batch_size=500)
 
 
-def _written_elsewhere(case: CaseRun) -> str:
+def own_answer(case: CaseRun) -> str:
+    """The one that the pipeline gave, or the file of predictions; empty: none."""
     return str((case.output or {}).get("answer") or "").strip()
+
+
+@transaction.atomic
+def adopt(run: Run) -> None:
+    """Have the pipeline's own answers measured where nobody asked for answers to be written."""
+    answered = run.cases.filter(state=CaseRun.State.DONE, output__has_key="answer")
+    cases = list(answered.exclude(output__answer=None).select_related("item").order_by("pk"))
+    found = elsewhere(cases, run.spec.layer)
+    if found is None:
+        return
+    take_over(run, cases)
+    run.spec = run.spec.with_values(answers=found)
+    run.save(update_fields=["spec"])
 
 
 def prepare(judging: Judging, cases: Iterable[CaseRun]) -> None:
@@ -167,7 +183,7 @@ def claim(run_id: int, owner: UUID) -> Answer | None:
 
 
 def write(answer: Answer, run: Run, model: ChatModel) -> leases.Columns:
-    """The fields of the finished answer."""
+    """The fields of the finished answer: the pipeline's own; only where it gave none, a new one."""
     spec = run.spec.answers
     assert spec is not None  # the run was launched with answers
     prompt = judge.Prompt(spec.prompt, spec.text)
@@ -175,6 +191,8 @@ def write(answer: Answer, run: Run, model: ChatModel) -> leases.Columns:
     layer = gold_layer(run.release.layer)
     example = adapters.to_example(case, layer)
     ids = chosen(layer.returned_ids(example), example.messages)
+    if own := own_answer(case):
+        return {"text": own, "message_ids": ids}
     reply = model.complete(
         prompt.messages(
             question=layer.question(example.gold), messages=shown(ids, example.messages)

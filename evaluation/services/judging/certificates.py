@@ -359,7 +359,35 @@ def certificate_for(run: Run, metric: str) -> Standing:
         return Standing(None, NEEDS_LEVEL)
     if certificate.probes_version != probes.load().version:
         return Standing(None, OLD_PROBES)
+    earned = systems_of([certificate])[certificate.pk]
+    if system_of(run) not in earned:
+        named = ", ".join(sorted(pipeline for pipeline, _layer in earned))
+        return Standing(
+            None, Fact("certificate.other_system", pipeline=run.pipeline, certified=named)
+        )
     return _of_served(certificate, judging.pk, metric)
+
+
+System = tuple[str, str]
+"""A pipeline and the layer that it was asked for: a certificate decides for no other."""
+
+
+def system_of(run: Run) -> System:
+    return run.pipeline, run.release.layer
+
+
+def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
+    """Those whose answers people rated, by certificate; in one query."""
+    resting = {row.pk: row.comparison.get("samples") or [row.sample_id] for row in rows}
+    wanted = {sample for numbers in resting.values() for sample in numbers}
+    drawn = AnswerSample.objects.filter(pk__in=wanted).values_list(
+        "pk", "panel__run__pipeline", "panel__run__release__layer"
+    )
+    systems = {pk: (pipeline, layer) for pk, pipeline, layer in drawn}
+    return {
+        pk: {systems[sample] for sample in numbers if sample in systems}
+        for pk, numbers in resting.items()
+    }
 
 
 def _what_is_next(run: Run, metric: str, judging: Judging) -> Fact:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from evaluation import probes
 from evaluation.metrics.gate import JUDGED
 from evaluation.models import Aggregate, JudgeCertificate, Judgement
+from evaluation.services.judging import certificates
+from evaluation.services.judging.certificates import System
 
 CERTIFIED, LOOKED, UNKNOWN = "certified", "looked", "unknown"
 """May decide; was compared with people, but has no certificate; nobody has compared it yet."""
@@ -35,6 +37,8 @@ class _Look(NamedTuple):
     passed: bool
     compared: bool
     model: str
+    systems: Collection[System]
+    """Whose answers people rated."""
 
 
 def of_runs(runs: Collection[int]) -> dict[Figure, str]:
@@ -42,51 +46,46 @@ def of_runs(runs: Collection[int]) -> dict[Figure, str]:
     aggregates = Aggregate.objects.filter(run__in=runs, metric__in=JUDGED, detail__has_key="judge")
     field = "detail__judge__"
     rows = aggregates.values_list(
-        "run", "metric", "run__release__project", f"{field}judge_sha256", f"{field}judging"
-    )
+        "run", "metric", "run__release__project", f"{field}judge_sha256", f"{field}judging",
+        "run__pipeline", "run__release__layer",
+    )  # fmt: skip
     judged = {
-        Figure(run, metric): (_Judge(project, metric, sha256), judging)
-        for run, metric, project, sha256, judging in rows
+        Figure(run, metric): (_Judge(project, metric, sha256), judging, (pipeline, layer))
+        for run, metric, project, sha256, judging, pipeline, layer in rows
     }
-    looks = _newest_looks({judge for judge, _judging in judged.values()})
+    looks = _newest_looks({judge for judge, _judging, _system in judged.values()})
     passed = {
-        judging for judge, judging in judged.values() if judge in looks and looks[judge].passed
+        judging for judge, judging, _ in judged.values() if judge in looks and looks[judge].passed
     }
     served = _served(passed)
     return {
-        figure: _mark(looks.get(judge), served.get((judging, judge.kind), set()))
-        for figure, (judge, judging) in judged.items()
+        figure: _mark(looks.get(judge), served.get((judging, judge.kind), set()), system)
+        for figure, (judge, judging, system) in judged.items()
     }
 
 
-def _mark(look: _Look | None, served: set[str]) -> str:
+def _mark(look: _Look | None, served: set[str], system: System) -> str:
     if look is None or not look.compared:
         return UNKNOWN
-    return CERTIFIED if look.passed and served <= {look.model} else LOOKED
+    decides = look.passed and served <= {look.model} and system in look.systems
+    return CERTIFIED if decides else LOOKED
 
 
 def _newest_looks(judges: Collection[_Judge]) -> dict[_Judge, _Look]:
     """One over older probes counts for none, nor one without a sample."""
     if not judges:
         return {}
-    rows = JudgeCertificate.objects.filter(judge_sha256__in={judge.sha256 for judge in judges})
-    fresh = probes.load().version
+    named = JudgeCertificate.objects.filter(judge_sha256__in={judge.sha256 for judge in judges})
+    rows = list(named.defer("probes", "reasons").order_by("pk"))
+    fresh, systems = probes.load().version, certificates.systems_of(rows)
     return {
-        _Judge(project, kind, sha256): _Look(
-            passed and version == fresh and sample is not None, n > 0, model
+        _Judge(row.project_id, row.kind, row.judge_sha256): _Look(
+            row.passed and row.probes_version == fresh and row.sample_id is not None,
+            row.n > 0,
+            row.served_model,
+            systems[row.pk],
         )
-        for project, kind, sha256, passed, version, n, model, sample in rows.order_by(
-            "pk"
-        ).values_list(
-            "project",
-            "kind",
-            "judge_sha256",
-            "passed",
-            "probes_version",
-            "n",
-            "served_model",
-            "sample",
-        )
+        for row in rows
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -21,13 +22,19 @@ from evaluation.services.judging.answers import (
     shown,
 )
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.work import leases, steering
+from evaluation.services.work import leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
 from labeling.services import events
 from pipelines.llm import ChatModel
 
 State = Judgement.State
+CLAIMS = "claims"
+FIRST, AT_ONCE = 10, 3
+"""A judge has another scale if its first three numbers, or half of its first ten, lie outside 0 to
+10; so has the prompt of one kind if half of its first ten do. Fewer may be slips."""
+ASKED_ABOUT = "off_scale"
+"""In the spec of a judging whose run was paused for that: whoever resumes it has seen it."""
 
 
 def request(
@@ -50,6 +57,8 @@ def request(
     budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
     with transaction.atomic():
         steering.reopen(run, **{name: value for name, value in budget.items() if value is not None})
+        if not queue:
+            slots.keep_for_command([run.pk])
         answers = list(Answer.objects.filter(case__run=run).only("pk").order_by("pk"))
         judging = prepare_judging(run, checked, by=by)
         prepare_judgements(judging, answers)
@@ -108,10 +117,48 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
 
 
 def counting(run: Run) -> Judging | None:
-    """The newest that is complete: its figures are those of the run."""
+    """The newest that is complete: its figures are those of the run.
+
+    One without a single score takes no score of an earlier one away.
+    """
     unfinished = Judgement.objects.wanted().filter(judging__run=run).values("judging")
     complete = Judging.objects.filter(run=run, cancelled=False).exclude(pk__in=unfinished)
-    return complete.order_by("-pk").first()
+    scored = Judgement.objects.filter(judging=OuterRef("pk"), score__isnull=False)
+    return complete.order_by(Exists(scored).desc(), "-pk").first()
+
+
+def why_unusable(judging: Judging) -> Fact | None:
+    """Why no judgement of a judging that has ended is a score; None: one is, or none was wanted."""
+    rows = judging.judgements.order_by()
+    if rows.filter(score__isnull=False).exists():
+        return None
+    failed = rows.filter(state=State.FAILED)
+    reasons = Counter(failed.values_list("error", flat=True))
+    if not reasons:
+        return None
+    reason, n = reasons.most_common(1)[0]
+    return Fact("judging.unusable", n=n, total=reasons.total(), why=reason)
+
+
+def note_scale(judging: Judging, last: Judgement) -> None:
+    """Pause the run, once, if the judge seems to score on another scale than the one asked for."""
+    known = judging.spec.get(ASKED_ABOUT)
+    if known or not Judgement.objects.filter(pk=last.pk, clamped=True).exists():
+        return
+    scored = Judgement.objects.filter(judging=judging, score__isnull=False).exclude(kind=CLAIMS)
+    rows = scored.order_by("finished_at", "pk").values_list("clamped", flat=True)
+    numbers, of_kind = list(rows[:FIRST]), list(rows.filter(kind=last.kind)[:FIRST])
+    if sum(of_kind) >= FIRST / 2:
+        numbers = of_kind
+    elif sum(numbers) < FIRST / 2 and sum(numbers[:AT_ONCE]) < AT_ONCE:
+        return
+    with transaction.atomic():
+        stored = Judging.objects.select_for_update(of=("self",)).get(pk=judging.pk)
+        if stored.spec.get(ASKED_ABOUT):
+            return
+        stored.spec[ASKED_ABOUT] = True
+        stored.save(update_fields=["spec"])
+        steering.halt(judging.run, Fact("run.judge_off_scale", n=sum(numbers), first=len(numbers)))
 
 
 def history(run: Run) -> list[Any]:

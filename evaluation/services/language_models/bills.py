@@ -41,10 +41,16 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
         calls=_n(spent.calls), cached=_n(spent.cached)
     )
     waited = number_format(spent.seconds, 1, force_grouping=True)
+    tokens = f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"
+    as_it_is = gettext("{figure} (partly estimated: a server gave no count that can be used)")
+    mark = as_it_is if spent.estimated else "{figure}"
     rows: list[tuple[str, str]] = [
         (gettext("Calls"), calls),
-        (gettext("Tokens"), f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"),
-        (gettext("Cost"), _money(spent.cost)),
+        (gettext("Tokens"), mark.format(figure=tokens)),
+        (
+            gettext("Cost"),
+            mark.format(figure=_money(spent.cost)) if spent.cost else _money(spent.cost),
+        ),
         (gettext("Waited for replies"), f"{waited} s"),
     ]
     if spent.cached:

@@ -67,6 +67,8 @@ class Spent:
     doubted: int = 0
     """Replies whose count of tokens cannot be true: they are counted by our estimate."""
     doubt: str = ""
+    estimated: int = 0
+    """Pieces of work of which some tokens, and so their cost, are our estimate."""
 
     @property
     def tokens(self) -> int:
@@ -84,6 +86,7 @@ class Spent:
             self.seconds + other.seconds,
             self.doubted + other.doubted,
             self.doubt or other.doubt,
+            self.estimated + other.estimated,
         )
 
 
@@ -129,6 +132,7 @@ def spent(run_id: int) -> Spent:
         seconds=row.seconds,
         doubted=int(row.doubted),
         doubt=row.doubt,
+        estimated=row.estimated,
     )
 
 
@@ -164,6 +168,7 @@ def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
     summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
     for name, unknown in (("cost", "unpriced"), ("saved", "unsaved")):
         summed[unknown] = int(summed["calls"] > 0 and usage.get(name, 0) is None)
+    summed["estimated"] = int(bool(usage.get("estimated")))
     return summed
 
 
@@ -185,6 +190,7 @@ def spent_on(work: QuerySet[Any]) -> Spent:
     row = work.filter(usage__has_key="calls").aggregate(
         unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
         unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
+        estimated=Count("pk", filter=asking & Q(usage__estimated=True)),
         **sums,
     )
     return Spent(
@@ -197,6 +203,7 @@ def spent_on(work: QuerySet[Any]) -> Spent:
         saved=None if row["unsaved"] else row["saved"] or 0.0,
         seconds=row["seconds"] or 0.0,
         doubted=int(row["doubted"] or 0),
+        estimated=row["estimated"],
     )
 
 
@@ -258,6 +265,7 @@ def spent_in(usage: Mapping[str, Any]) -> Spent:
         seconds=usage.get("seconds", 0.0),
         doubted=usage.get("doubted", 0),
         doubt=usage.get("doubt", ""),
+        estimated=int(bool(usage.get("estimated"))),
     )
 
 

@@ -96,6 +96,12 @@ def _judge() -> Endpoint:
     )
 
 
+def id_from_settings(*, judging: bool = False) -> str:
+    """Empty: none is set up."""
+    endpoint = endpoint_from_settings(judging=judging)
+    return endpoint.id if endpoint else ""
+
+
 def model_from_settings(
     *, judging: bool = False, before_asking: Callable[[], None] | None = None
 ) -> CachedModel | None:

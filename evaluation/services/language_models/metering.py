@@ -122,7 +122,10 @@ class PaidModel:
     def from_settings(cls, *, check: Callable[[], None], judging: bool = False) -> PaidModel | None:
         """``check`` refuses by ``OverBudget`` what would have to be paid."""
         model = endpoints.model_from_settings(judging=judging, before_asking=check)
-        return cls(model) if model else None
+        if model is None:
+            return None
+        model.prepare()
+        return cls(model)
 
     @property
     def id(self) -> str:

@@ -72,6 +72,9 @@ class CachedModel:
         CachedReply.objects.filter(key__in=self._keys).delete()
         return self._from_cache
 
+    def prepare(self) -> None:
+        self._client.prepare()
+
     @property
     def id(self) -> str:
         return self._client.id

@@ -148,7 +148,7 @@ def _spec(run: Run, release: GoldRelease, fit: _Fit) -> RunSpec:
         left_out=fit.left_out[:MOST_NAMED],
         unanswered=fit.unanswered[:MOST_NAMED],
     )
-    stays = {"answers"} if run.spec.answers and not run.spec.answers.elsewhere else set()
+    stays = {"answers"} if run.spec.asks_for_answers else set()
     kept = {name: value for name, value in run.spec.as_json().items() if name not in stays}
     values = {"gold": gold.model_dump(mode="json"), "carried": carried.model_dump(mode="json")}
     return RunSpec.model_validate({**kept, **values})

@@ -46,7 +46,7 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         "name": run.name,
         "metrics": run.spec.metrics_config or {},
         "thresholds": run.spec.thresholds or {},
-        "evaluate_answers": run.spec.has_answers and asks,
+        "evaluate_answers": run.spec.asks_for_answers and asks,
         "judge_prompts": answers.judge_prompts_of(run),
         "budget_cost": run.budget_cost,
         "budget_tokens": run.budget_tokens,

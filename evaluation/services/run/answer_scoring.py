@@ -61,7 +61,18 @@ class JudgementCounts(TypedDict):
     clamped: int
 
 
-class JudgedDetail(JudgementCounts):
+class AnswerCounts(TypedDict):
+    """How many answers are the pipeline's own, and how many a language model wrote."""
+
+    own: int
+    written: int
+
+
+class AnswersDetail(TypedDict):
+    answers: AnswerCounts
+
+
+class JudgedDetail(JudgementCounts, AnswersDetail):
     """What is stored with a judged figure of a run; ``claims`` with faithfulness alone."""
 
     judge: CountingJudge
@@ -139,8 +150,18 @@ class Judged:
         claims = _claims(judgements.get("claims")) if kind == "faithfulness" else {}
         return Value(judgement.score, detail={"clamped": judgement.clamped, **claims})
 
-    def details(self) -> dict[str, JudgedDetail]:
-        """What is stored with the aggregates: the judge, how often it failed, and the claims."""
+    def details(self) -> dict[str, Mapping[str, Any]]:
+        """What is stored with the aggregates: whose answers they are, and who judged them."""
+        written = {"answers": self._whose()}
+        return {"answer_token_f1": written, **self._of_judge(written["answers"])}
+
+    def _whose(self) -> AnswerCounts:
+        done = [row for row in self.answers.values() if row.state == Answer.State.DONE]
+        own = sum(not row.model for row in done)
+        return {"own": own, "written": len(done) - own}
+
+    def _of_judge(self, whose: AnswerCounts) -> dict[str, JudgedDetail]:
+        """How often the judge failed, and the claims."""
         if self.judging is None:
             return {}
         rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
@@ -154,6 +175,7 @@ class Judged:
                     "sha256": prompts[kind]["sha256"],
                     "judge_sha256": prompts[kind]["judge_sha256"],
                 },
+                "answers": whose,
                 **_counts(rows[kind]),
             }
             for kind in JUDGED
@@ -186,6 +208,7 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
                 "text": answer.text,
                 "message_ids": answer.message_ids,
                 "model": answer.model,
+                "written_by": "model" if answer.model else "pipeline",
                 "error": in_english(answer.error) if answer.error else None,
             },
             "judgements": {},
@@ -202,6 +225,15 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
             **row.detail,
         }
     return by_case
+
+
+def clamped(run: Run) -> dict[int, list[str]]:
+    """The kinds in which the counting judge gave a number outside its scale, by case."""
+    kinds: dict[int, list[str]] = {}
+    rows = Judgement.objects.filter(judging=judgings.counting(run), clamped=True).order_by("pk")
+    for case, kind in rows.values_list("answer__case", "kind"):
+        kinds.setdefault(case, []).append(kind)
+    return kinds
 
 
 def _counts(rows: list[Judgement]) -> JudgementCounts:

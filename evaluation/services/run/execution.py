@@ -185,6 +185,7 @@ def _judge(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn)
                 break
             do = partial(judgings.judge, judgement, context.model)
             carry_out(judgement, context, do, repetition=judgement.answer.case.repetition)
+            judgings.note_scale(judging, judgement)
             if progress:
                 progress()
 

@@ -44,11 +44,13 @@ class GateImpossible(RuleError):
 def settings_of(run: Run) -> tuple[dict[str, float], float]:
     """Thresholds and largest drop: those of the launch, with what was said for this run alone.
 
-    Those of answers hold for runs that have answers.
+    Those of answers hold for runs that have answers, and those of judges where one was asked.
     """
     spec = run.spec
     gate = spec.gate or GateSpec.model_validate(thresholds.describe(run.release))
     without = set() if spec.has_answers else {metric.id for metric in metrics_for("answers")}
+    if not spec.asks_for_answers and not run.judgings.exists():
+        without |= JUDGED
     asked = {name: limit for name, limit in gate.thresholds.items() if name not in without}
     return {**asked, **spec.thresholds}, MAX_DROP if gate.max_drop is None else gate.max_drop
 

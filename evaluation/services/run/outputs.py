@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypedDict
 
 from evaluation.models import Answer, CaseRun, Run
+from evaluation.services.judging.answers import own_answer
 from evaluation.services.run.results import CHUNK, cases_with_scores
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
@@ -33,7 +34,7 @@ def prediction_lines(run: Run, *, repetition: int = 1) -> Iterator[str]:
     """JSON Lines, one for each case whose pipeline did not fail, in the order of the gold.
 
     A failed case has no line: where the file is imported it is missing, and counts as failed
-    again. What was written from the messages is the output's ``answer``.
+    again. What was written from the messages is the output's ``answer`` if the pipeline gave none.
     """
     if not 1 <= repetition <= run.repetitions:
         raise NoSuchRepetition("report.no_such_repetition", most=run.repetitions)
@@ -60,7 +61,7 @@ def _lines(run: Run, repetition: int) -> Iterator[str]:
 def _line(case: CaseRun, answer: str | None) -> PredictionLine:
     scores = list(case.scores.all())
     output: Output = dict(case.output or {})
-    if answer is not None:
+    if answer is not None and not own_answer(case):
         output["answer"] = answer
     return {
         "case_id": case.case_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -38,6 +38,8 @@ OPTIONAL = (
 )
 """Parts of a run's spec that not every run has."""
 
+REMARKS = {"clamped": "clamped", "judge_failures": "judge_failed"}
+"""Counts beside a judged figure, by what is said of them."""
 SHOWN_IDS = 10
 CHUNK = 200  # cases in memory at a time
 
@@ -96,12 +98,22 @@ def case_table(run: Run) -> Iterator[str]:
     layer = gold_layer(run.spec.layer)
     metrics = [metric.id for metric in run.spec.all_metrics() if metric.per_case]
     head = ["case_id", "repetition", "state", "exposure", "error"]
-    yield _line([*head, *metrics, "expected_ids", "returned_ids"])
+    judged = [metric for metric in metrics if metric in JUDGED]
+    flags = ["clamped", "judge_failed"] if judged else []
+    clamped = answer_scoring.clamped(run) if judged else {}
+    yield _line([*head, *metrics, "expected_ids", "returned_ids", *flags])
     for case, example in cases_with_examples(run):
-        values = {score.metric: score.value for score in case.scores.all()}
+        scores = {score.metric: score for score in case.scores.all()}
+        values = {metric: score.value for metric, score in scores.items()}
         row = [case.case_id, case.repetition, case.state, case.exposure, _worded(case.error) or ""]
         ids = [listed(layer.expected_ids(example)), listed(layer.returned_ids(example))]
-        yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+        failed = [
+            metric
+            for metric in judged
+            if metric in scores and scores[metric].reason == answer_scoring.JUDGE_FAILED
+        ]
+        said = [" ".join(clamped.get(case.pk, [])), " ".join(failed)] if flags else []
+        yield _line([*row, *(values.get(metric) for metric in metrics), *ids, *said])
 
 
 def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
@@ -140,6 +152,20 @@ def aggregates_of(run: Run) -> list[Aggregate]:
     by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
     wanted = [(metric.id, metric.version) for metric in run.spec.all_metrics()]
     return [by_metric[key] for key in wanted if key in by_metric]
+
+
+def remarks(rows: Sequence[Aggregate]) -> list[Fact]:
+    """What nobody should read a judged figure without: what of it is clamped, unusable, written."""
+    said = []
+    for row in rows:
+        title, of = Fact(f"metric_title.{row.metric}"), row.n + row.n_undefined
+        for name, code in REMARKS.items():
+            if n := row.detail.get(name):
+                said.append(Fact(f"remark.{code}", metric=title, n=n, of=of))
+    whose = next((row.detail["answers"] for row in rows if "answers" in row.detail), None)
+    if whose and whose["written"]:
+        said.append(Fact("remark.written", n=whose["written"], own=whose["own"]))
+    return said
 
 
 def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRun]:

@@ -26,6 +26,7 @@ from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import ByPerson, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services import rows
+from evaluation.services.judging import answers
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
@@ -74,6 +75,8 @@ class _Cases:
 def score(run_id: int, owner: UUID) -> None:
     """Score every case of a run whose cases are done, and then the run."""
     run = Run.objects.select_related("release").get(pk=run_id)
+    if not run.spec.has_answers:
+        answers.adopt(run)
     scorer = _Scorer(run)
     done = scorer.stored_before()
     for part in scorer.parts(done):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import F, Func, OuterRef, QuerySet, Subquery
 
-from evaluation.models import Answer, CaseRun, Judgement, Run, Work
+from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import leases
 from labeling.services import clock
@@ -32,10 +32,14 @@ OPEN = frozenset(
 
 
 class Silence(NamedTuple):
-    """For how long no worker has reported, and when others may take over; 0: at once."""
+    """For how long no worker has reported, and when others may take over; 0: at once.
+
+    ``asks``: the model without which no worker takes the run up.
+    """
 
     seconds: int
     left: int
+    asks: str = ""
 
 
 def silence(run: Run) -> Silence | None:
@@ -43,6 +47,8 @@ def silence(run: Run) -> Silence | None:
     if run.status not in OPEN:
         return None
     now = clock.now()
+    if run.command_until and run.command_until > now:
+        return None
     end = held_until(with_holds(Run.objects.filter(pk=run.pk)).only("scoring_expires_at").get())
     if end is not None and end > now:
         lease = settings.CASE_LEASE_SECONDS
@@ -54,7 +60,17 @@ def silence(run: Run) -> Silence | None:
     waited = now - since
     if waited <= timedelta(seconds=NOT_TAKEN_SECONDS):
         return None
-    return _in_tens(waited.total_seconds(), 0)
+    return _in_tens(waited.total_seconds(), 0)._replace(asks=_model_of(run))
+
+
+def _model_of(run: Run) -> str:
+    """The one that what is next to do asks; empty: none."""
+    if run.status == Run.Status.SCORING:
+        return ""
+    if run.status != Run.Status.JUDGING:
+        return run.spec.model_id
+    judgings = Judging.objects.filter(run=run, cancelled=False).order_by("-pk")
+    return judgings.values_list("model", flat=True).first() or ""
 
 
 def _in_tens(seconds: float, left: float) -> Silence:

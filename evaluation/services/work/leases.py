@@ -155,13 +155,23 @@ def leased_work() -> Q:
     return _of_run(cases, answers, judgements)
 
 
-def startable_work() -> Q:
-    """Runs with something that can be claimed now."""
-    return _of_run(
-        CaseRun.objects.claimable(),
-        Answer.objects.wanted().claimable().filter(case__state=State.DONE),
-        Judgement.objects.wanted().claimable().filter(answer__state=State.DONE),
-    )
+def startable_work(*, model: str | None = None, judge: str | None = None) -> Q:
+    """Runs with something that can be claimed now; by whom is asked by these models alone."""
+    cases = CaseRun.objects.claimable()
+    answers = Answer.objects.wanted().claimable().filter(case__state=State.DONE)
+    judgements = Judgement.objects.wanted().claimable().filter(answer__state=State.DONE)
+    if model is not None:
+        cases = cases.filter(_asks_only(model, "run__spec__model"))
+        answers = answers.filter(_asks_only(model, "case__run__spec__model"))
+    if judge is not None:
+        judgements = judgements.filter(judging__model=judge)
+    return _of_run(cases, answers, judgements)
+
+
+def _asks_only(model: str, path: str) -> Q:
+    """What asks no model, or this one."""
+    other = Q(**{f"{path}__id__isnull": False}) & ~Q(**{f"{path}__id": model})
+    return ~other
 
 
 def to_score() -> Q:

@@ -8,7 +8,7 @@ free at once, and so are its slots.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from time import monotonic
@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
+from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.services import health
 
@@ -36,7 +37,8 @@ SILENT_SECONDS = 3.5
 """Without a sign of life for so long a worker is taken for dead: it gives one every second."""
 
 COMMAND_SECONDS = 60
-"""A run that a command works on is left to it; after so long without work it was given up."""
+"""A run is left for so long to the command that works on it, which says again and again that it
+does (``keep_for_command``); after so long without it was given up."""
 
 CANDIDATES = 5
 
@@ -52,6 +54,17 @@ def take(worker: str, *, alone: bool = False) -> Slot | None:
         if slot is not None:
             return slot
     return None
+
+
+def keep_for_command(run_ids: Collection[int]) -> None:
+    """Workers leave these runs alone for a while: a command works on them."""
+    until = Now() + timedelta(seconds=COMMAND_SECONDS)
+    Run.objects.filter(pk__in=run_ids).update(command_until=until)
+
+
+def leave_to_workers(run_ids: Collection[int]) -> None:
+    """The command has ended."""
+    Run.objects.filter(pk__in=run_ids).update(command_until=None)
 
 
 def let_go(owner: UUID) -> None:
@@ -102,9 +115,13 @@ def _waiting_for_threads() -> QuerySet[Run]:
     moment = timedelta(seconds=COMMAND_SECONDS)
     not_now = Q(created_at__lt=Now() - moment) | Q(created_at__gt=Now() + moment)
     left_by_command = not_now & ~Q(leases.leased_work())
+    of_command = Q(command_until__gt=Now(), command_until__lte=Now() + moment)
+    asked = {judging: endpoints.id_from_settings(judging=judging) for judging in (False, True)}
+    startable = leases.startable_work(model=asked[False], judge=asked[True])
     return (
         open_runs.filter(Q(woken_at__isnull=False) | left_by_command)
-        .filter(Q(paused=False) & leases.startable_work() | leases.to_score())
+        .exclude(of_command)
+        .filter(Q(paused=False) & startable | leases.to_score())
         .annotate(n_slots=Count("slots"))
         .filter(n_slots__lt=F("concurrency"))
     )

@@ -246,9 +246,11 @@ UNREACHABLE = frozenset(
     {
         "model.no_answer_in_time",
         "model.unreachable",
+        "model.unreachable_at",
         "model.server_failed",
         "model.too_many_requests",
         "model.too_many_requests_now",
+        "model.too_many_requests_until",
     }
 )
 """What ``RateLimited`` and ``Unavailable`` say: the codes of such a failure in its row."""

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -392,3 +393,113 @@ def test_no_prompt_is_sent_to_langsmith_whatever_the_shell_says(
     no_tracing(os.environ)
 
     assert not utils.tracing_is_enabled()
+
+
+def test_the_limit_of_a_reply_goes_by_the_older_name_to_a_server_that_knows_only_that(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.unknown = {"max_completion_tokens"}
+
+    assert ask(model).data == YES
+    assert ask(model).data == YES
+
+    assert [
+        ("max_completion_tokens" in body, "max_tokens" in body) for body in server.requests
+    ] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+    assert server.requests[-1]["max_tokens"] == model.endpoint.max_tokens
+
+
+@pytest.mark.parametrize(
+    ("parameters", "setting"),
+    [
+        ({"temperature"}, "LLM_TEMPERATURE"),
+        ({"max_completion_tokens", "max_tokens"}, "LLM_MAX_TOKENS"),
+    ],
+)
+def test_a_refused_parameter_names_the_setting_that_decides_on_it(
+    model: OpenAIModel, server: LanguageServer, parameters: set[str], setting: str
+) -> None:
+    server.unknown = parameters
+
+    with pytest.raises(UnknownModel) as caught:
+        ask(model)
+
+    assert caught.value.code == "model.parameter_refused"
+    assert caught.value.values["setting"] == setting
+
+
+def test_words_of_a_conversation_are_no_refused_parameter(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.plan("odd_words")
+
+    with pytest.raises(ModelError, match=r"model\.server_refused"):
+        ask(model)
+
+
+def test_a_web_page_that_is_not_found_hints_at_the_address(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.plan("page_not_found")
+
+    with pytest.raises(UnknownModel, match=r"model\.web_page") as caught:
+        ask(model)
+
+    assert caught.value.values == {"address": server.url, "setting": "LLM"}
+
+
+def test_nobody_listening_is_said_with_the_address_and_no_secret(make_model: Any) -> None:
+    with pytest.raises(Unavailable) as caught:
+        ask(make_model(base_url="http://kim:pw-123456@127.0.0.1:9/v1"))
+
+    assert caught.value.values["address"] == "http://127.0.0.1:9/v1"
+    assert "pw-123456" not in str(caught.value)
+
+
+def test_a_long_wait_names_the_moment_at_which_it_ends(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.retry_after = "7200"
+    server.plan("rate_limited")
+
+    with pytest.raises(RateLimited) as caught:
+        ask(model)
+
+    said = caught.value.values["until"].replace(" UTC", "+00:00")
+    left = datetime.fromisoformat(said) - datetime.now(UTC)
+    assert timedelta(minutes=110) < left < timedelta(minutes=121)
+
+
+def test_what_timed_out_costs_its_prompt_by_estimate(
+    make_model: Any, server: LanguageServer
+) -> None:
+    model = make_model(timeout_seconds=0.3)
+    server.default = "hanging"
+
+    with pytest.raises(Unavailable) as caught:
+        ask(model)
+
+    usage = caught.value.usage
+    sent = sum(len(turn["content"]) for turn in server.requests[0]["messages"])
+    assert usage.estimated
+    assert TRIES * sent / 5 < usage.prompt_tokens <= TRIES * (sent / 3 + 1)
+    assert usage.completion_tokens == 0
+    assert usage.cost > 0
+
+
+def test_a_proxy_of_the_environment_is_used_and_no_library_says_a_word(
+    make_model: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.address)
+    monkeypatch.setenv("HTTPS_PROXY", server.address)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    assert ask(make_model(base_url="http://model.invalid/v1")).data == YES
+
+    assert len(server.requests) == 1
+    assert not [record for record in caplog.records if "proxy" in record.getMessage().lower()]
