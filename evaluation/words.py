@@ -183,6 +183,13 @@ REPORTS: dict[str, Text] = {
         "pipeline gave none; answers of the pipeline itself: {own}.",
         "n",
     ),
+    "remark.estimated": ngettext_lazy(
+        "Tokens and cost are partly estimated: for {n} piece of work the server gave no count that "
+        "can be used, or no answer in time.",
+        "Tokens and cost are partly estimated: for {n} pieces of work the server gave no count "
+        "that can be used, or no answer in time.",
+        "n",
+    ),
     "report.local_changes": _("The code had local changes that are in no commit."),
 }
 

@@ -65,7 +65,7 @@ def notes(run: Run) -> list[str]:
         for row in results.aggregates_of(run)
         if row.detail.get("nothing")
     ]
-    said = [in_english(fact) for fact in results.remarks(results.aggregates_of(run))]
+    said = [in_english(fact) for fact in results.remarks(run, results.aggregates_of(run))]
     return [*_look(run), *nothing, *said]
 
 

@@ -165,7 +165,7 @@ def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]
     if synthetic := results.synthetic_cases(run):
         yield Fact("report.synthetic", n=synthetic)
     yield from _of_gold(run)
-    yield from results.remarks(rows)
+    yield from results.remarks(run, rows)
     yield from _judges(run, rows)
     if run.spec.git is not None and run.spec.git.dirty:
         yield Fact("report.local_changes")

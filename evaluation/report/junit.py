@@ -46,10 +46,12 @@ def _properties(run: Run, metric: Metric) -> Iterator[tuple[str, str]]:
     yield "seed", str(run.seed)
     yield "metrics_version", spec.metrics_version
     for row in results.aggregates_of(run):
-        if row.metric == metric.id and row.mean is not None:
+        if row.metric != metric.id:
+            continue
+        for fact in results.remarks(run, [row]):
+            yield "remark", in_english(fact)
+        if row.mean is not None:
             yield metric.id, f"{row.mean:.6f}"
-            for fact in results.remarks([row]):
-                yield "remark", in_english(fact)
 
 
 def _case(case: CaseRun, pipeline: str, metric: Metric, limit: float | None) -> Element:

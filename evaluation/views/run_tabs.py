@@ -151,6 +151,7 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
         "micro": next(micro, None),
         "basis": relevance.get("basis"),
         "nothing": relevance.get("nothing"),
+        "remarks": results.remarks(run, list(aggregates.values())),
     }
 
 

@@ -22,6 +22,7 @@ from evaluation.models import Answer, AnswerRating, AnswerSample, JudgeCertifica
 from evaluation.services.judging import (
     attempts,
     certificates,
+    judge_marks,
     judgings,
     panels,
     probings,
@@ -45,9 +46,9 @@ def start(server: LanguageServer, project: Project, people: dict[str, User], scr
     script(asked.retrieve)
     release = asked.questions(project, chats=CHATS)
 
-    def start() -> Run:
+    def start(pipeline: str = "lexical") -> Run:
         options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
-        return work(launching.launch(release, pipeline="lexical", **options))
+        return work(launching.launch(release, pipeline=pipeline, **options))
 
     return start
 
@@ -509,3 +510,20 @@ def test_the_command_asks_compares_lists_and_says_what_is_missing(
     status, said = certify(project)
     assert status == 2
     assert "LLM_MODEL" in said
+
+
+def test_a_certificate_decides_only_for_the_pipelines_whose_answers_people_rated(
+    run: Run, start: Any, project: Project
+) -> None:
+    probe(project)
+    certificates.attempt_all(AnswerSample.objects.get(), by=None)
+    other = start("random")
+
+    assert certificates.certificate_for(run, KIND).certificate is not None
+    said = "judge not certified for this pipeline: people rated answers of lexical, none of random"
+    standing = certificates.certificate_for(other, KIND)
+    assert (standing.certificate, in_english(standing.why)) == (None, said)
+    assert gate(other) == (False, said)
+    marks = judge_marks.of_runs([run.pk, other.pk])
+    assert marks[judge_marks.Figure(run.pk, KIND)] == judge_marks.CERTIFIED
+    assert marks[judge_marks.Figure(other.pk, KIND)] == judge_marks.LOOKED

@@ -10,13 +10,16 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from evaluation.management import foreground
 from evaluation.models import CaseRun, Run, Slot
 from evaluation.services.run import execution
 from evaluation.services.work import leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import WorkerPulse
 from labeling.services import health
+from tests import llm_server
 from tests.evaluation.conftest import perfect
+from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
 
@@ -206,3 +209,47 @@ def test_the_look_for_work_takes_one_query_whatever_waits(
 
     with django_assert_num_queries(1):
         assert slots.take("two") is None
+
+
+# --- what a command works on, and what asks a model ---
+
+
+def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(
+    queued: Callable[..., Run],
+) -> None:
+    run = queued()
+    long_ago = timezone.now() - timedelta(days=1)
+    Run.objects.filter(pk=run.pk).update(created_at=long_ago, woken_at=long_ago)
+
+    with foreground.kept([run.pk]):
+        assert slots.take("one") is None
+    assert runs_of(slots.take("one")) == [run.pk]
+
+
+def test_a_command_that_died_keeps_its_run_for_a_minute_and_a_clock_in_the_future_no_longer(
+    queued: Callable[..., Run],
+) -> None:
+    run = queued()
+    for apart in (-1, 10 * slots.COMMAND_SECONDS):
+        Slot.objects.all().delete()
+        Run.objects.filter(pk=run.pk).update(
+            command_until=timezone.now() + timedelta(seconds=apart)
+        )
+        assert runs_of(slots.take("one")) == [run.pk]
+
+
+@pytest.mark.usefixtures("asking")
+def test_a_worker_leaves_what_asks_another_model_to_one_that_has_it(
+    queued: Callable[..., Run], server: LanguageServer, settings: Any
+) -> None:
+    asking, plain = queued(pipeline="asking"), queued()
+    Run.objects.filter(pk=asking.pk).update(turn_at=None)
+    settings.LLM_MODEL = "another-1"
+    assert runs_of(slots.take("one"), slots.take("one")) == [plain.pk, plain.pk]
+    settings.LLM_MODEL = ""
+    assert slots.take("one", alone=True) is None
+    asking.refresh_from_db()
+    assert not asking.paused
+
+    settings.LLM_MODEL = llm_server.MODEL
+    assert runs_of(slots.take("two", alone=True)) == [asking.pk]

@@ -42,15 +42,12 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
     )
     waited = number_format(spent.seconds, 1, force_grouping=True)
     tokens = f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"
-    as_it_is = gettext("{figure} (partly estimated: a server gave no count that can be used)")
-    mark = as_it_is if spent.estimated else "{figure}"
+    mark = gettext("{figure} (partly estimated)") if spent.estimated else "{figure}"
+    cost = _money(spent.cost)
     rows: list[tuple[str, str]] = [
         (gettext("Calls"), calls),
         (gettext("Tokens"), mark.format(figure=tokens)),
-        (
-            gettext("Cost"),
-            mark.format(figure=_money(spent.cost)) if spent.cost else _money(spent.cost),
-        ),
+        (gettext("Cost"), mark.format(figure=cost) if spent.cost else cost),
         (gettext("Waited for replies"), f"{waited} s"),
     ]
     if spent.cached:

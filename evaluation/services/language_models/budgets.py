@@ -156,6 +156,7 @@ def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None
     added, taken = amounts(after), amounts(before)
     for name in added:
         setattr(row, name, getattr(row, name) + added[name] - taken[name])
+    row.estimated += bool(after.get("estimated")) - bool(before.get("estimated"))
     row.doubt = row.doubt or str(after.get("doubt", ""))[:100]
     row.served_by = sorted({*row.served_by, *after.get("models", [])})
     row.save()
@@ -168,7 +169,6 @@ def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
     summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
     for name, unknown in (("cost", "unpriced"), ("saved", "unsaved")):
         summed[unknown] = int(summed["calls"] > 0 and usage.get(name, 0) is None)
-    summed["estimated"] = int(bool(usage.get("estimated")))
     return summed
 
 

@@ -154,8 +154,8 @@ def aggregates_of(run: Run) -> list[Aggregate]:
     return [by_metric[key] for key in wanted if key in by_metric]
 
 
-def remarks(rows: Sequence[Aggregate]) -> list[Fact]:
-    """What nobody should read a judged figure without: what of it is clamped, unusable, written."""
+def remarks(run: Run, rows: Sequence[Aggregate]) -> list[Fact]:
+    """What nobody should read figures without: what is clamped, unusable, written, estimated."""
     said = []
     for row in rows:
         title, of = Fact(f"metric_title.{row.metric}"), row.n + row.n_undefined
@@ -165,6 +165,8 @@ def remarks(rows: Sequence[Aggregate]) -> list[Fact]:
     whose = next((row.detail["answers"] for row in rows if "answers" in row.detail), None)
     if whose and whose["written"]:
         said.append(Fact("remark.written", n=whose["written"], own=whose["own"]))
+    if estimated := budgets.spent(run.pk).estimated:
+        said.append(Fact("remark.estimated", n=estimated))
     return said
 
 
