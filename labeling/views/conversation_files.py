@@ -114,7 +114,8 @@ def _preview(
         "roles": [
             (value, title)
             for value, title in ROLES.items()
-            if value != NOT_A_SPEAKER or {"transcript", "vtt", "srt"} & set(shown.formats)
+            if value != NOT_A_SPEAKER
+            or {"transcript", "vtt", "srt", "whatsapp"} & set(shown.formats)
         ],
         "everybody_else": EVERYBODY_ELSE,
         "role_of_others": how.roles.get(EVERYBODY_ELSE, ""),

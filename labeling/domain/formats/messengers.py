@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
-from labeling.domain.formats.speakers import words_of
+from labeling.domain.formats.speakers import CERTAIN_WORDS, words_of
 from labeling.domain.formats.speech import lines_of
 from labeling.domain.formats.talks import (
     NOT_A_SPEAKER,
@@ -36,9 +36,9 @@ MARK = "\u200e"
 _MARKS = "\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 _BLANK = r"[ \t\u00a0\u202f]"
 _BETWEEN = rf"[,،、]?[ \t\u00a0\u202f{_MARKS}]{{1,4}}"
-_SIGN = rf"[{_MARKS}]*[./年月년월-]{_BLANK}?"
+_SIGN = rf"[{_MARKS}]{{0,4}}[./年月년월-]{_BLANK}?"
 _DAY = rf"(?P<a>\d{{1,4}}){_SIGN}(?P<b>\d{{1,2}}){_SIGN}(?P<c>\d{{1,4}})[.日일]?(?:{_BLANK}?г\.)?"
-_WORD = r"[^\d\s:,،\[\]()–-]"
+_WORD = rf"[^\d\s:,،\[\]()–{_MARKS}-]"
 _HALF = rf"{_WORD}{{1,12}}(?:{_BLANK}{_WORD}{{1,6}})?"
 _CLOCK = (
     rf"(?:(?P<before>{_HALF}){_BLANK}*)?(?P<hour>\d{{1,2}})(?:[:.]|{_BLANK}?h{_BLANK}?)"
@@ -46,12 +46,12 @@ _CLOCK = (
 )
 _END = rf"(?(open)[{_MARKS}]*\]{_BLANK}*|(?:{_BLANK}+[-–]{_BLANK}|:{_BLANK}))"
 _STARTS = tuple(
-    re.compile(rf"[{_MARKS}]*(?P<open>\[)?{first}{_BETWEEN}{then}{_END}")
+    re.compile(rf"[{_MARKS}]{{0,8}}(?P<open>\[)?{first}{_BETWEEN}{then}{_END}")
     for first, then in ((_DAY, _CLOCK), (_CLOCK, _DAY))
 )
 _NEARLY = re.compile(
-    r"\W{0,4}\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4}\D{1,15}\d{1,2}\D{1,3}\d{2}[^:]{0,15}?"
-    r"(?:\]|\s[-–]\s)"
+    r"\W{0,4}\d{1,4}[^\d:]{1,3}\d{1,2}[^\d:]{1,3}\d{1,4}\D{1,15}\d{1,2}\D{1,3}\d{2}"
+    r"[^:]{0,15}?(?:\]|\s[-–]\s)"
 )
 _MORNING = words_of(
     """
@@ -72,9 +72,9 @@ NAME_CHARACTERS = 100
 ONLY_EXPORT = "_chat"
 """The name of every file that an iPhone exports."""
 _COLON = re.compile(rf":(?=[\s{_MARKS}]|\Z)")
-_IN_QUOTES = re.compile(r"""(?:^|\s)(?:["“„«「‘]|'(?=\S))[^"”“»」’']*\Z""")
+_IN_QUOTES = re.compile(r"""(?:(?:^|\s)(?:"|'(?=\S))|[“„«「‘])[^"”“»」’']*\Z""")
 _EDITED = re.compile(
-    rf"[{_MARKS}]*<(?:This message was edited|Diese Nachricht wurde bearbeitet)\.?>\Z"
+    rf"[{_MARKS}]{{0,4}}<(?:This message was edited|Diese Nachricht wurde bearbeitet)\.?>\Z"
 )
 _DELETED = re.compile(
     r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht|"
@@ -263,7 +263,7 @@ def _by_program(said: Sequence[_Said], how: HowToRead) -> set[int]:
     for at, each in enumerate(said):
         chosen = how.chosen(each.name) if each.name else NOT_A_SPEAKER
         is_event = len(written[each.name]) == 1 and _is_event(each.name, written)
-        if is_event and chosen in ("", NOT_A_SPEAKER):
+        if is_event and len(each.name.split()) <= CERTAIN_WORDS:
             how.doubt(each.name, each.rest, is_speaker=False)
         if chosen == NOT_A_SPEAKER or (not chosen and (is_event or _is_notice(each, written))):
             found.add(at)

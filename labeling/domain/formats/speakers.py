@@ -7,6 +7,7 @@ lines and the names which come back do; where they leave it open, the preview as
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
@@ -64,7 +65,10 @@ _NO_NAMES = words_of(
     decisions todo action actions conclusion result results reason source link url title
     recorded yes no ok okay also plus http https hinweis anmerkung beispiel wichtig thema
     datum uhrzeit ort teilnehmer teilnehmende dauer zusammenfassung ergebnis fazit grund
-    quelle titel frist ja nein
+    quelle titel frist ja nein problem solution idea goal requirement requirements option
+    step phase item figure chapter section part point price cost costs speed quality feature
+    features status priority remark comment lösung idee ziel anforderung schritt punkt preis
+    kosten priorität
     """
 )
 _BEGIN_SENTENCES = words_of(
@@ -117,22 +121,21 @@ def head_of(line: str) -> Head | None:
     Head(name='Dr. Meyer', time='00:01:02', text='How are you?', form='colon', is_stamped=True)
     >>> head_of("**Ana** (1:02):")
     Head(name='Ana', time='1:02', text='', form='bold colon', is_stamped=True)
-    >>> head_of("Costa, Ana (Guest)  0:03").name, head_of("## Ben").form, head_of("And so on.")
-    ('Costa, Ana (Guest)', 'heading', None)
+    >>> head_of("Costa, Ana (Guest)  0:03").name, head_of("## Ben").form, head_of("Go on.")
+    ('Costa, Ana (Guest)', 'heading 2', None)
     """
     text = line.strip(" \t\u00a0\u200b\u200e\u200f\ufeff")
     if chat := _CHAT.match(text[: 2 * HEAD_CHARACTERS]):
         return _head_of_chat(chat, text)
-    mark = _MARK.match(text)
-    kind = (mark.lastgroup or "") if mark else ""
-    text = text[mark.end() :] if mark else text
+    kind, text = _unmarked(text)
     emphasis = _EMPHASIS.match(text)
-    stamp = STAMP.match(text[emphasis.end() if emphasis else 0 :][:HEAD_CHARACTERS])
+    begins = emphasis.end() if emphasis else 0
     time = ""
-    if stamp:
+    if stamp := STAMP.match(text[begins : begins + HEAD_CHARACTERS]):
         time = time_of(stamp)
-        text = text[(emphasis.end() if emphasis else 0) + stamp.end() :].lstrip(" \t-–—|*_")
-    kind = " ".join(filter(None, (kind, "bold" if emphasis or _EMPHASIS.match(text) else "")))
+        text = text[begins + stamp.end() :].lstrip(" \t-–—|*_")
+    if emphasis or _EMPHASIS.match(text):
+        kind = f"{kind} bold".strip()
     colon = _COLON.search(text[:HEAD_CHARACTERS])
     written = text[: colon.start()] if colon else text
     if len(written) > HEAD_CHARACTERS:
@@ -143,11 +146,28 @@ def head_of(line: str) -> Head | None:
         written = written[: ending.start()]
     is_stamped = bool(stamp or ending)
     if colon:
-        return _made(written, time, _said(text, colon, emphasis), f"{kind} colon", is_stamped)
+        said, is_whole = _said(text, colon, emphasis)
+        if is_whole:  # the line is bold, not the name
+            kind = kind.removesuffix("bold")
+        return _made(written, time, said, f"{kind.strip()} colon", is_stamped)
     if is_stamped:
         form = f"{kind} clock" if ending else f"{kind} clock before"
         return _made(_TO_ALL.sub("", written), time, "", form, is_stamped)
-    if kind in ("heading", "bold", "heading bold") and _is_emphasised(text, kind):
+    return _head_alone(text, kind)
+
+
+def _unmarked(text: str) -> tuple[str, str]:
+    """Whether a line of Markdown is a heading or of a list, and what stands behind the mark."""
+    mark = _MARK.match(text)
+    if mark is None:
+        return "", text
+    level = f"heading {len(mark['heading'])}" if mark["heading"] else ""
+    return level or ("bullet" if mark["bullet"] else ""), text[mark.end() :]
+
+
+def _head_alone(text: str, kind: str) -> Head | None:
+    """A line without a colon and a time: in bold, a heading, or what begins with brackets."""
+    if kind.startswith(("heading", "bold")) and _is_emphasised(text, kind):
         return _made(text, "", "", kind, is_stamped=False)
     if bracket := _IN_BRACKETS.match(text):
         return _made(bracket[1], "", text[bracket.end() :].strip(), "bracket", is_stamped=False)
@@ -163,16 +183,20 @@ def _head_of_chat(chat: re.Match[str], text: str) -> Head | None:
     return _made(chat["name"], time, "" if after else said, "chat", is_stamped=True)
 
 
-def _said(text: str, colon: re.Match[str], emphasis: re.Match[str] | None) -> str:
-    """What follows the colon, without the emphasis that began before the name."""
+def _said(text: str, colon: re.Match[str], emphasis: re.Match[str] | None) -> tuple[str, bool]:
+    """What follows the colon, without the emphasis that began before the name; and whether that
+    lasts to the end of the line.
+    """
     said = text[colon.end() :].strip()
-    if emphasis is None or colon["closed"]:
-        return said
-    mark = emphasis[0]
-    if said.startswith(mark) and mark not in text[: colon.start()].rstrip()[len(mark) :]:
-        return said.removeprefix(mark).strip()
-    is_closed = text[: colon.start()].rstrip().endswith(mark)
-    return said if is_closed or said.count(mark) != 1 else said.removesuffix(mark).strip()
+    name = text[: colon.start()].rstrip()
+    mark = emphasis[0] if emphasis else ""
+    if not mark or colon["closed"] or name.endswith(mark):
+        return said, False
+    if said.startswith(mark):
+        return said.removeprefix(mark).strip(), False
+    if said.endswith(mark) and said.count(mark) == 1:
+        return said.removesuffix(mark).strip(), True
+    return said, False
 
 
 def _is_emphasised(text: str, kind: str) -> bool:
@@ -262,9 +286,11 @@ class _Evidence:
             support[form] += 10 * times if is_sure else 1
         self.forms = self._accepted(support)
         main = [at for at, head in heads.items() if head.form in self.forms[:1]]
-        self._sure = [at for at in main if (heads[at].form, heads[at].name) in self._back] or main
+        self._sure = self._coming_back(main) or main
         self.names = {heads[at].name for at in self._sure} | known
-        self._open = all(lines[at].opens for at in self._sure)
+        regular = {heads[at].name for at in self._sure if self._is_certain(heads[at])}
+        self._has_regulars = len(regular) > 1
+        self._open = self._has_regulars and all(lines[at].opens for at in self._sure)
         self._stamped = all(heads[at].is_stamped for at in self._sure)
 
     def _may(self, head: Head) -> bool:
@@ -295,13 +321,20 @@ class _Evidence:
             return len(names) > 1 and len(names) < len(places) and 2 * len(places) > filled
         if "clock" not in form:
             return support >= 10 and len(places) > 1
-        sure = [at for at in places if (form, self._heads[at].name) in self._back]
+        sure = self._coming_back(places)
         if not sure:
             sure = [at for at in places if certainty(self._heads[at].name) > 1]
             if len(sure) < 2 or not all(self._lines[at].opens for at in sure):
                 return False
         followed = sum(self._is_followed(at, form) for at in sure)
         return 10 * followed >= 9 * len(sure) and self._goes_on(sure)
+
+    def _coming_back(self, places: Iterable[int]) -> list[int]:
+        """Of them the names that come back; before a time, rather those that look like names."""
+        heads = self._heads
+        back = [at for at in places if (heads[at].form, heads[at].name) in self._back]
+        certain = [at for at in back if certainty(heads[at].name) > 1]
+        return certain if certain and "clock" in heads[certain[0]].form else back
 
     def _is_followed(self, at: int, form: str) -> bool:
         following = next((n for n in range(at + 1, len(self._lines)) if self._lines[n].text), None)
@@ -319,8 +352,10 @@ class _Evidence:
             return head.form.endswith("colon")
         if head.form not in self.forms or not self._may(head):
             return False
-        if head.name in self.names or (head.form, head.name) in self._back:
+        if head.name in self.names:
             return True
+        if (head.form, head.name) in self._back:
+            return "clock" not in head.form or self._is_like_others(at)
         return certainty(head.name) > 1 - self._is_alone(head) and self._is_like_others(at)
 
     def _is_alone(self, head: Head) -> bool:
@@ -338,14 +373,24 @@ class _Evidence:
             head.form == self.forms[0]
             and (self._lines[at].opens or not self._open)
             and (head.is_stamped or not self._stamped)
+            and self._is_in_time(at)
         )
+
+    def _is_in_time(self, at: int) -> bool:
+        place = bisect(self._sure, at)
+        near = [*self._sure[max(0, place - 1) : place], at, *self._sure[place : place + 1]]
+        times = [seconds_of(self._heads[one].time) for one in near if self._heads[one].time]
+        return times == sorted(times)
 
     def is_doubtful(self, at: int) -> bool:
         """Whether a person should look at it: a name that is said once, a word that comes back."""
         head = self._heads[at]
-        if head.name in self._known or (head.name in self.names and self.says(at)):
-            return bool(self._back) and not self._is_certain(head)
-        return head.form.endswith(("colon", "clock")) and not self._is_certain(head)
+        if head.form == "chat" or head.name in self._known:
+            return False
+        if head.name in self.names and self.says(at):
+            return self._has_regulars and not self._is_certain(head)
+        may_be = "clock" in head.form and certainty(head.name) > 1
+        return (may_be or head.form.endswith("colon")) and not self._is_certain(head)
 
     def _is_certain(self, head: Head) -> bool:
         is_role = head.name.casefold().rstrip("0123456789 ") in ROLES

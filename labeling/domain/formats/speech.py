@@ -17,7 +17,15 @@ from typing import BinaryIO, NamedTuple
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
-from labeling.domain.formats.speakers import STAMP, Head, Line, seconds_of, time_of, who_speaks
+from labeling.domain.formats.speakers import (
+    STAMP,
+    Head,
+    Line,
+    certainty,
+    seconds_of,
+    time_of,
+    who_speaks,
+)
 from labeling.domain.formats.talks import MAX_BYTES, HowToRead, SaidTurn, Talk, name_of, stem_of
 
 SPEAKER = "speaker"
@@ -115,7 +123,7 @@ def _times_alone(lines: Sequence[Line], heads: Mapping[int, Head]) -> dict[int, 
 
 _PART = r"\d{1,3}(?::\d{1,2}){1,2}(?:[.,]\d{1,6})?"
 _TIMES = re.compile(
-    rf"\s*({_PART})\s*(?:-->|,(?=\d{{1,2}}:\d\d:\d\d\.\d{{3}}\Z))\s*({_PART})(?=\s|\Z)"
+    rf"\s{{0,20}}({_PART})\s{{0,20}}(?:-->|,(?=\d{{1,2}}:\d\d:\d\d\.\d{{3}}\Z))\s{{0,20}}({_PART})(?=\s|\Z)"
 )
 _SETTING = re.compile(r"[A-Za-z]\w{0,20}:\S+")
 _SRT_TAG = re.compile(r"</?(?:[bius]|font(?:\s[^<>]{0,200})?)>|\{\\[^{}]{0,80}\}", re.IGNORECASE)
@@ -200,6 +208,7 @@ def _of_cues(lines: Sequence[str], name: str, how: HowToRead, *, is_vtt: bool) -
     if not any(cue.said for cue in cues):
         raise FileFault("file.no_cues")
     _show_once(cues, turns)
+    _take_names_above(cues)
     has_changes = any(_CHANGE.match(said.text) for cue in cues for said in cue.said)
     parts = [part for cue in cues for part in _parts(cue, has_changes=has_changes)]
     spoken = [Line(part.line, "" if part.who else part.text, part.opens) for part in parts]
@@ -324,6 +333,18 @@ def _show_once(cues: Sequence[_Cue], turns: _Turns) -> None:
                 left.append(said._replace(text=rest))
             words = max(0, words - len(spoken))
         cue.said[:] = left
+
+
+def _take_names_above(cues: Sequence[_Cue]) -> None:
+    """Where every cue has who speaks on a line above what is said, as Teams writes it."""
+    filled = [cue for cue in cues if cue.said]
+    first = [name_of(cue.said[0].text) for cue in filled]
+    if any(len(cue.said) < 2 or cue.said[0].who for cue in filled):
+        return
+    names = set(first)
+    if 2 * len(names) <= len(first) + 1 and all(certainty(name) > 1 for name in names):
+        for cue, name in zip(filled, first, strict=True):
+            cue.said[:] = [said._replace(who=name) for said in cue.said[1:]]
 
 
 def _shown_again(before: _Cue, cue: _Cue) -> int:

@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,7 +27,7 @@ from labeling.services import acting, near_duplicates
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
-SHOWN_LEFT_OUT = 20
+SHOWN_LEFT_OUT, SHOWN_DOUBTS = 20, 10
 FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 
@@ -60,8 +61,9 @@ class Command(ActingCommand):
             "--roles",
             default="",
             metavar="NAME=ROLE,…",
-            help="Who is the user and who the analyst: “Ana=analyst,*=user”. A role of “-” leaves "
-            "the messages out, “text” says that the name is none.",
+            help="Who is the user and who the analyst: “Ana=analyst,*=user”; a name may have a "
+            "comma, “Costa, Ana=analyst”. A role of “-” leaves the messages out, “text” says "
+            "that the name is none, any other role that it is one.",
         )
         parser.add_argument(
             "--encoding",
@@ -115,7 +117,17 @@ class Command(ActingCommand):
             except FileFault as fault:
                 raise CommandError(in_english(fault.fact)) from None
             arguments |= {"format": options["format"], "how": how}
-            return chats.Outcome(conversations.import_files(**arguments))
+            report = conversations.import_files(**arguments)
+            self._ask(how)
+            return chats.Outcome(report)
+
+    def _ask(self, how: HowToRead) -> None:
+        """For names that the files leave unclear."""
+        for name, doubt in islice(how.doubts.items(), SHOWN_DOUBTS):
+            taken = "a speaker" if doubt.is_speaker else "text"
+            self.stdout.write(f"Read as {taken}, please check: {name}, in “{doubt.line[:80]}”")
+        if how.doubts:
+            self.stdout.write("Say it otherwise by --roles NAME=ROLE or NAME=text.")
 
     def _say(
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import BinaryIO
 
 from labeling.domain.exchange.importing import Problem, Record, Turn
 from labeling.domain.formats import conversations, tables
-from labeling.domain.formats.talks import HowToRead, role_by_name
+from labeling.domain.formats.talks import NOT_A_SPEAKER, HowToRead, role_by_name
 
 SHOWN_CONVERSATIONS, SHOWN_MESSAGES = 3, 6
-SHOWN_NAMES = 12
+SHOWN_NAMES, SHOWN_DOUBTS, SHOWN_CHARACTERS = 12, 30, 120
 NOT_UTF8 = {"file.line_no_utf8", "file.line_not_utf8", "file.line_not_utf8_at"} | {
     "file.not_utf8",
     "file.not_utf8_at",
@@ -38,11 +38,15 @@ class ShownConversation:
 
 @dataclass(frozen=True, slots=True)
 class NamedSpeaker:
-    """Somebody by the name in the files, how much they say, and the role they get."""
+    """Somebody by the name in the files, how much they say, and the role they get.
+
+    ``line`` is where the name stands first, if it may be none, or may be one that was not taken.
+    """
 
     name: str
     messages: int
     role: str
+    line: str = ""
 
 
 @dataclass(slots=True)
@@ -60,11 +64,15 @@ class Preview:
     columns: dict[str, str] = field(default_factory=dict)
     is_other_text: bool = False
 
+    @property
+    def asks(self) -> bool:
+        return any(speaker.line for speaker in self.speakers)
+
 
 def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRead) -> Preview:
     """What files hold, as far as it is shown; what is wrong in them, the import says."""
     preview, names = Preview(), Counter[str]()
-    counting = replace(how, names=names)
+    counting = replace(how, names=names, doubts={})
     roles: dict[str, str] = {}
     for file, stream in files:
         stream, known = conversations.opened(stream, format=format, name=file, how=how)
@@ -82,9 +90,20 @@ def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRea
             roles |= {turn.speaker or turn.role: turn.role for turn in record.turns}
             if len(preview.conversations) < SHOWN_CONVERSATIONS:
                 preview.conversations.append(ShownConversation(file, record))
-    preview.n_speakers = len(names)
+    preview.n_speakers = len({*names, *counting.doubts})
+    sure = [pair for pair in names.most_common() if pair[0] not in counting.doubts]
+    asked = [(name, names[name] or doubt.times) for name, doubt in counting.doubts.items()]
     preview.speakers = [
-        NamedSpeaker(name, number, how.roles.get(name) or roles.get(name) or role_by_name(name))
-        for name, number in names.most_common(SHOWN_NAMES)
+        NamedSpeaker(name, number, _role(name, names, roles, how), _line(counting, name))
+        for name, number in [*asked[:SHOWN_DOUBTS], *sure[:SHOWN_NAMES]]
     ]
     return preview
+
+
+def _role(name: str, names: Mapping[str, int], roles: Mapping[str, str], how: HowToRead) -> str:
+    guessed = roles.get(name) or role_by_name(name)
+    return how.chosen(name) or (guessed if name in names else NOT_A_SPEAKER)
+
+
+def _line(how: HowToRead, name: str) -> str:
+    return how.doubts[name].line[:SHOWN_CHARACTERS] if name in how.doubts else ""

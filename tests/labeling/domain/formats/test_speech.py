@@ -1,0 +1,699 @@
+"""Transcripts, subtitles and chats of phones: no word is lost, and none gets into another mouth."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labeling.domain.errors import FileFault
+from labeling.domain.exchange.importing import Problem, Record
+from labeling.domain.formats import messengers, speakers, speech, talks
+from labeling.domain.formats.conversations import guess_format, read
+from labeling.domain.formats.talks import HowToRead
+from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
+
+pytestmark = pytest.mark.no_database
+
+
+def read_one(text: str, name: str, **roles: str) -> tuple[Record, HowToRead]:
+    how = HowToRead(roles=roles)
+    [entry] = list(read(BytesIO(text.encode()), format="auto", name=name, how=how))
+    assert not isinstance(entry, Problem), entry
+    return entry[1], how
+
+
+def said(text: str, name: str, **roles: str) -> list[tuple[str, str]]:
+    record, _ = read_one(text, name, **roles)
+    return [(turn.speaker or turn.role, " ".join(turn.content.split())) for turn in record.turns]
+
+
+def left_out(text: str, name: str) -> list[tuple[int, str, str]]:
+    record, _ = read_one(text, name)
+    return [(left.line, left.reason.code.split(".")[1], left.text) for left in record.left_out]
+
+
+def problem(text: str, name: str) -> Problem:
+    [entry] = list(read(BytesIO(text.encode()), format="auto", name=name))
+    assert isinstance(entry, Problem)
+    return entry
+
+
+def srt(*cues: str) -> str:
+    times = (f"00:00:{n:02},000 --> 00:00:{n + 1:02},000" for n in range(1, len(cues) + 1))
+    return "\n".join(
+        f"{n}\n{time}\n{cue}\n" for n, (time, cue) in enumerate(zip(times, cues, strict=True), 1)
+    )
+
+
+def vtt(*cues: str) -> str:
+    return "WEBVTT\n\n" + re.sub(r"(:\d\d),", r"\1.", srt(*cues))
+
+
+# --- who speaks -----------------------------------------------------------------------------------
+
+TALK = [("Ana", "Hello"), ("Ben", "Yes"), ("Ana", "ok")]
+
+OTHER_FORMS = {
+    "Otter": "Ana  0:03  \nHello\n\nBen  0:05  \nYes\n\nAna  1:02:03\nok",
+    "Teams, without blank lines": "Ana   0:03\nHello\nBen   0:05\nYes\nAna   0:09\nok",
+    "Teams, by times": "0:0:3.450 --> 0:0:5.000\nAna\nHello\n\n"
+    "0:0:6.0 --> 0:0:7.0\nBen\nYes\n\n0:0:8.0 --> 0:0:9.0\nAna\nok\n",
+    "Zoom's chat": "10:01:22\t From  Ana : Hello\n10:01:30 From Ben to Everyone:\n\tYes\n"
+    "10:02:00\t From Ana to Ben(Direct Message):\tok\n",
+    "Zoom's chat, with days": "2026-03-12 10:01:22 From Ana to Everyone:\n\tHello\n"
+    "2026-03-12 10:01:30 From Ben to Everyone:\n\tYes\n"
+    "2026-03-12 10:01:40 From Ana to Everyone:\n\tok\n",
+    "Zoom's chat, copied": "Ana to Everyone 10:01 AM\nHello\nBen to Everyone 10:02 AM\nYes\n"
+    "Ana to Everyone 10:03 AM\nok\n",
+    "Zoom's chat, copied before": "From Ana to Everyone:  10:01 AM\nHello\n"
+    "From Ben to Everyone:  10:02 AM\nYes\nFrom Ana to Everyone:  10:03 AM\nok\n",
+    "Google Meet": "00:00:00\n\nAna: Hello\nBen: Yes\n\n00:05:00\n\nAna: ok",
+    "Telegram": "Ana, [12.03.2026 09:15]\nHello\n\nBen, [12.03.2026 09:16]\nYes\n\n"
+    "Ana, [12.03.2026 09:17]\nok",
+    "Fathom": "0:03 - Ana\n  Hello\n0:05 - Ben\n  Yes\n0:09 - Ana\n  ok",
+    "Whisper": "[00:00.000 --> 00:03.000]  Ana: Hello\n[00:03.000 --> 00:05.000]  Ben: Yes\n"
+    "[00:05.000 --> 00:06.000]  Ana: ok",
+    "bold, colon within": "**Ana:** Hello\n\n**Ben:** Yes\n\n**Ana:** ok",
+    "bold, colon behind": "**Ana**: Hello\n\n__Ben__: Yes\n\n*Ana*: ok",
+    "bold lines": "**Ana: Hello**\n\nBen: Yes\n\n**Ana: ok**",
+    "headings": "# Interview\n\n### Ana\n\nHello\n\n### Ben\n\nYes\n\n### Ana\n\nok",
+    "a list": "- Ana: Hello\n- Ben: Yes\n- Ana: ok",
+    "a bold list": "- **Ana:** Hello\n- **Ben:** Yes\n- **Ana:** ok",
+    "brackets": "[Ana] Hello\n[Ben] Yes\n[Ana] ok",
+    "brackets and colons": "[Ana]: Hello\n[Ben]: Yes\n[Ana]: ok",
+    "odd blanks and marks": "\ufeffAna: Hello\n\u200eBen\u200b: Yes\n\u202aAna\u00a0\u202c: ok",
+    "line separators": "Ana: Hello\u2028Ben: Yes\x0bAna: ok",
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_every_form_of_a_transcript_is_the_same_conversation(form):
+    assert said(OTHER_FORMS[form], "talk.md") == TALK
+
+
+NAMES = [
+    "Costa, Ana",
+    "Ana Costa (External)",
+    "Ben (Guest)",
+    "Dr. med. J. van der Berg-Müller (Org, Dept.)",
+    "ana",
+    "ana maria costa",
+    "Ana Maria de la Costa y Vega Ramos",
+    "Speaker 2",
+    "منى علي",
+    "김민수",
+    "O’Brien, Pat",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("form", ["{}: {}", "**{}:** {}", "[00:0{n}] {}: {}", "{}  0:0{n}\n{}\n"])
+def test_names_are_whole_and_nobody_speaks_for_another(name, form):
+    pairs = [(name, "One"), ("Zoé", "Two"), (name, "Three: x"), ("Zoé", "Four")]
+    text = "\n".join(form.format(*pair, n=n) for n, pair in enumerate(pairs, 1))
+
+    assert said(text, "talk.txt") == pairs
+
+
+@pytest.mark.parametrize("reader", [srt, vtt])
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_subtitles_are_whole(reader, name):
+    pairs = [(name, "One"), ("Zoé", "Two"), (name, "Three: x"), ("Zoé", "Four")]
+
+    text = reader(*(f"{who}: {what}" for who, what in pairs))
+
+    assert said(text, f"talk.{reader.__name__}") == pairs
+
+
+def test_one_person_is_one_however_the_name_is_blanked_and_composed():
+    written = ["Zoé Li", "Zoe\u0301 Li", "Zoé\u00a0Li", "\u200eZoé  Li\u200b", "\u2068Zoé Li\u2069"]
+    texts = [("\n".join(f"{name}: Hi" for name in written), "t.txt")]
+    texts.append(("speaker,text\n" + "\n".join(f"{name},Hi" for name in written), "t.csv"))
+    texts.append((vtt(*(f"<v {name}>Hi</v>" for name in written), "<v Ben>Yo"), "t.vtt"))
+
+    for text, name in texts:
+        assert {who for who, _ in said(text, name)} - {"Ben"} == {"Zoé Li"}
+
+
+NOT_NAMES = [
+    "The demo starts at 10:30",
+    "Open it at 10:15",
+    "I said: no",
+    "We need three things: a, b and c",
+    "Deadline: Friday",
+    "Note: all of it",
+    "- Speed: fast",
+    "1. Budget: 500",
+    "Well, Ben: listen",
+    "For example: a",
+    "See https://example.org: it says so",
+    "10:30",
+    "5:30 works: yes",
+]
+
+
+@pytest.mark.parametrize("line", NOT_NAMES)
+@pytest.mark.parametrize(
+    "form", ["{}: {}\n", "{}: {}\n\n", "**{}:** {}\n\n", "[00:0{n}] {}: {}\n", "{}  0:0{n}\n{}\n\n"]
+)
+def test_a_line_of_what_somebody_says_is_no_speaker(line, form):
+    pairs = [("Ana", "One"), ("Ben", f"Two\n{line}\nand more"), ("Ana", "Three"), ("Ben", "Four")]
+    text = "".join(form.format(*pair, n=n) for n, pair in enumerate(pairs, 1))
+
+    expected = [(who, " ".join(what.split())) for who, what in pairs]
+    assert said(text, "talk.txt") == expected
+
+
+def test_a_list_in_a_turn_of_markdown_is_no_speaker():
+    text = "**Sara:** What?\n\n**Ben:** This:\n\n- Speed: fast\n- Size: big\n\n**Sara:** Noted."
+
+    assert said(text, "i.md") == [
+        ("Sara", "What?"),
+        ("Ben", "This: - Speed: fast - Size: big"),
+        ("Sara", "Noted."),
+    ]
+
+
+def test_what_stands_before_anybody_speaks_is_listed():
+    text = "Date: 31 January\nBerlin\n\nAna: Hi\nBen: Yo\nAna: x"
+
+    assert left_out(text, "t.txt") == [
+        (1, "before_anybody", "Date: 31 January"),
+        (2, "before_anybody", "Berlin"),
+    ]
+
+
+def test_who_is_unclear_is_asked_for_and_can_be_said_in_both_ways():
+    text = "Ana: Hi\nCara: hm\nBen: Yo\nAna: So\nNote: this\nBen: x"
+
+    record, how = read_one(text, "t.txt")
+    assert [turn.speaker for turn in record.turns] == ["Ana", "Cara", "Ben", "Ana", "Ben"]
+    assert {name: (doubt.times, doubt.is_speaker) for name, doubt in how.doubts.items()} == {
+        "Cara": (1, True),
+        "Note": (1, False),
+    }
+    assert how.doubts["Cara"].line == "Cara: hm"
+
+    mended, asked = read_one(text, "t.txt", Cara="text", Note="analyst")
+    assert [turn.content for turn in mended.turns] == ["Hi\nCara: hm", "Yo", "So", "this", "x"]
+    assert list(asked.doubts) == ["Cara"]  # so that the choice can be seen and changed
+
+
+@pytest.mark.parametrize(
+    ("written", "roles"),
+    [
+        ('"Costa, Ana"=analyst,*=user', {"Costa, Ana": "analyst", "*": "user"}),
+        ("Costa, Ana=analyst, Ben=user", {"Costa, Ana": "analyst", "Ben": "user"}),
+        ("Ben=user,Li, Bo (Org, Dept.)=analyst", {"Ben": "user", "Li, Bo (Org, Dept.)": "analyst"}),
+        ("Ana\u00a0Costa=text", {"Ana Costa": "text"}),
+        ("a=b=user", {"a=b": "user"}),
+    ],
+)
+def test_roles_take_names_with_commas(written, roles):
+    assert HowToRead.written(roles=written).roles == roles
+
+
+@pytest.mark.parametrize("written", ["Ana", "Ana=", "=user", "Ana=user,Ben", "x" * 200_000])
+def test_roles_that_are_no_pairs_are_refused(written):
+    with pytest.raises(FileFault, match="no_pair"):
+        HowToRead.written(roles=written)
+
+
+# --- subtitles ------------------------------------------------------------------------------------
+
+
+def test_only_tags_of_subrip_are_markup_there():
+    text = srt(
+        'A: <i>x</i> <FONT color="#fff">y</font> {\\an8}z',
+        "B: a <10 and >5 <v Ana> <c> i<j>k <html>",
+        "A: if a --> b then",
+    )
+
+    assert said(text, "t.srt") == [
+        ("A", "x y z"),
+        ("B", "a <10 and >5 <v Ana> <c> i<j>k <html>"),
+        ("A", "if a --> b then"),
+    ]
+
+
+def test_only_tags_of_webvtt_are_markup_there():
+    text = vtt(
+        "<v.loud Ana>a <00:01.500><c.red>b</c> <i>c</i> <ruby>d<rt>e</rt></ruby> <lang en>f</lang>",
+        "<v Ben>a <10 b> <think> <font x> &lt;b&gt; &amp; AT&T &copy",
+        "<v Ana>x</v>",
+    )
+
+    assert said(text, "t.vtt") == [
+        ("Ana", "a b c de f"),
+        ("Ben", "a <10 b> <think> <font x> <b> & AT&T &copy"),
+        ("Ana", "x"),
+    ]
+
+
+def test_a_cue_goes_on_after_blank_lines_and_ends_at_the_next_number():
+    padded = (
+        "WEBVTT\n\n00:01.000 --> 00:02.000\n \nAna: Hello\n\u00a0\nmore\n\n"
+        "00:02.000 --> 00:03.000\n\nBen: Yes\n"
+    )
+    compact = (
+        "1\n0:0:1.450 --> 0:0:2.5 X1:1 Y1:2\nA: What?\n2\n00:02 --> 00:03  \nB: It is\n42\n3\n"
+        "00:00:03.000 --> 00:00:04,0\nA: 7\n9\n"
+    )
+    unnumbered = (
+        "00:01,000 --> 00:02,000\nA: What?\n42\n\n00:02,000 --> 00:03,000\nB: 43\n44\n"
+        "00:03,000 --> 00:04,000\nA: x\n"
+    )
+
+    assert said(padded, "t.vtt") == [("Ana", "Hello more"), ("Ben", "Yes")]
+    assert said(compact, "t.srt") == [("A", "What?"), ("B", "It is 42"), ("A", "7 9")]
+    assert said(unnumbered, "t.srt") == [("A", "What? 42"), ("B", "43 44"), ("A", "x")]
+
+
+def test_notes_styles_and_names_of_cues_are_listed():
+    text = """WEBVTT - A talk
+Kind: captions
+
+NOTE one
+two
+
+STYLE
+::cue {color: red}
+
+intro
+00:01.000 --> 00:02.000 align:start position:0%
+Ana: Hello
+
+NOTE three
+
+3f2a/12-0
+00:02.000 --> 00:03.000 Stray words
+Ben: Yes
+"""
+    assert said(text, "t.vtt") == [("Ana", "Hello Stray words"), ("Ben", "Yes")]
+    assert [(line, code) for line, code, _ in left_out(text, "t.vtt")] == [
+        (1, "before_anybody"),
+        (2, "before_anybody"),
+        *((line, "note") for line in (4, 5, 7, 8)),
+        (10, "cue_name"),
+        (14, "note"),
+    ]
+
+
+def test_arrows_change_the_speaker_with_or_without_a_name():
+    named = srt(">> ANA: Hello.", ">> Hi. >> Bye", "and more", ">>> BEN: News")
+    nameless = vtt("&gt;&gt; Hello there", "my friend. &gt;&gt; Hi", "you", ">> a >> b")
+
+    assert said(named, "t.srt") == [
+        ("ANA", "Hello."),
+        ("speaker", "Hi."),
+        ("speaker", "Bye and more"),
+        ("BEN", "News"),
+    ]
+    assert [text for _, text in said(nameless, "t.vtt")] == [
+        "Hello there my friend.",
+        "Hi you",
+        "a",
+        "b",
+    ]
+    assert [text for _, text in said(srt("1 >> 0", "x"), "t.srt")] == ["1 >> 0", "x"]
+
+
+def test_captions_that_roll_keep_each_line_once():
+    rolling = vtt(
+        "hello<00:01.500><c> world</c>", "hello world\nnext", "next\nthird", "third\nlast"
+    )
+    growing = srt("hello", "hello my", "hello my friend", "so what")
+
+    assert [text for _, text in said(rolling, "t.vtt")] == ["hello world", "next", "third", "last"]
+    assert [text for _, text in said(growing, "t.srt")] == ["hello", "my", "friend", "so what"]
+    assert left_out(growing, "t.srt") == [(7, "repeated", "hello"), (11, "repeated", "hello my")]
+    assert said(srt("A: No.", "B: No.", "A: No.", "B: No."), "t.srt") == [
+        (who, "No.") for who in "ABAB"
+    ]
+
+
+def test_subtitles_are_known_by_their_times_whatever_the_file_is_called():
+    text = (
+        "0:00:01.000,0:00:04.000\nAna: Hello\n\n0:00:04.000,0:00:06.000\nBen: 10:30,11:30 or so\n"
+    )
+
+    assert guess_format("a.txt", text.encode()) == guess_format("a.sbv", b"x") == "srt"
+    assert said(text, "a.sbv") == [("Ana", "Hello"), ("Ben", "10:30,11:30 or so")]
+
+
+# --- WhatsApp -------------------------------------------------------------------------------------
+
+PHONES = {
+    "dots": "{d}/03/24 21.15 - ",
+    "12 hours, narrow": "3/{d}/24, 9:15\u202fPM - ",
+    "Spanish": "{d}/3/24, 9:15 p.\u00a0m. - ",
+    "older, with a colon": "3/{d}/24, 9:15:22 PM: ",
+    "older, 24 hours": "{d}.03.24 21:15:22: ",
+    "Korean": "2024. 3. {d}. 오후 9:15 - ",
+    "Korean, iPhone": "[2024. 3. {d}. 오후 9:15:22] ",
+    "Chinese": "2024/3/{d} 下午9:15 - ",
+    "Chinese, iPhone": "\u200e[2024/3/{d} 下午9:15:22] ",
+    "Japanese": "[2024/03/{d} 午後9:15:22] ",
+    "Arabic": "{d}\u200f/٣\u200f/٢٠٢٤، ٩:١٥ م - ",
+    "Solar Hijri, in Persian": "۱۴۰۲/۱۲/{p}،\u200f ۲۱:۱۵ - ",
+    "Thai": "{d}/3/2567 21:15 - ",
+    "ISO": "2024-03-{d} 21:15 - ",
+    "short year first": "24/03/{d}, 21:15 - ",
+    "short, German": "{d}.3.24, 21:15 - ",
+    "Finnish": "{d}.3.2024 klo 21.15 - ",
+    "French, Canada": "2024-03-{d} 21 h 15 - ",
+    "time first": "21:15, {d}/03/2024 - ",
+    "Hungarian": "2024. 03. {d}. 21:15 - ",
+    "Malay": "{d}/03/2024, 9:15 PTG - ",
+}
+
+
+@pytest.mark.parametrize("phone", PHONES)
+def test_chats_of_any_phone_are_read_with_their_times(phone):
+    days = [PHONES[phone].format(d=day, p=day + 10) for day in (13, 14, 15)]
+    text = "\r\n".join(
+        [f"{days[0]}Ana: Hi: there", f"{days[1]}Bo Li: Yes", "more", f"{days[2]}Ana: x"]
+    )
+
+    record, _ = read_one(text, "chat.txt")
+
+    assert [(turn.speaker, turn.content) for turn in record.turns] == [
+        ("Ana", "Hi: there"),
+        ("Bo Li", "Yes\nmore"),
+        ("Ana", "x"),
+    ]
+    moments = [turn.time.strftime("%Y-%m-%d %H:%M") for turn in record.turns if turn.time]
+    assert moments == [f"2024-03-{day} 21:15" for day in (13, 14, 15)]
+
+
+EVENTS = [
+    'Omar created group "Plan: phase 1"',
+    "Omar created group Plan: phase 1",
+    "Omar changed the subject to “Plan: 1”",
+    "Omar hat die Gruppe „Plan: 1“ erstellt",
+    "Omar 创建了群组“计划: 1”",
+    "You changed the group description: all",
+    "Messages and calls are end-to-end encrypted. Learn more: here",
+    "Nele left",
+]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_what_whatsapp_says_is_no_person(event):
+    lines = [
+        event,
+        "Nele: I need: an export.",
+        "Omar: As CSV?",
+        "Nele: \u200eYes.",
+        "Omar: \u200fنعم",
+    ]
+    text = "\n".join(f"12/03/2024, 09:15 - {line}" for line in lines)
+
+    assert said(text, "chat.txt") == [
+        ("Nele", "I need: an export."),
+        ("Omar", "As CSV?"),
+        ("Nele", "Yes."),
+        ("Omar", "\u200fنعم"),
+    ]
+    assert left_out(text, "chat.txt") == [(1, "by_program", event)]
+
+
+def test_what_a_group_says_and_what_is_no_text_is_listed():
+    text = "\n".join(
+        f"[12/03/24, 09:15:2{n}] {line}"
+        for n, line in enumerate(
+            [
+                "Plan: \u200eOmar created this group",
+                "Omar: \u200eHello",
+                "Omar: Hi",
+                "Nele: \u200eimage omitted",
+                "Omar: \u200eThis message was deleted.",
+                "Nele: x \u200e<This message was edited>",
+                "Nele: see\n12/03/24, 09:15 - Omar: quoted",
+            ]
+        )
+    )
+
+    assert said(text, "_chat.txt") == [
+        ("Omar", "Hello"),
+        ("Omar", "Hi"),
+        ("Nele", "[image]"),
+        ("Nele", "x"),
+        ("Nele", "see 12/03/24, 09:15 - Omar: quoted"),
+    ]
+    assert [(line, text.strip("\u200e")) for line, _, text in left_out(text, "_chat.txt")] == [
+        (1, "Plan: \u200eOmar created this group"),
+        (4, "image omitted"),
+        (5, "This message was deleted."),
+        (6, "<This message was edited>"),
+    ]
+
+
+@pytest.mark.parametrize("time", ["12/03/24, 9:15 xyzzy - ", "12|03|24 9~15 - "])
+def test_a_chat_that_is_nearly_one_of_whatsapp_is_named_with_its_line(time):
+    found = problem(f"{time}Ana: Hi\n{time}Bo: Yes\n", "chat.txt")
+
+    assert (found.line, found.reason.code) == (1, "file.nearly_whatsapp")
+
+
+# --- every word, in the right mouth ---------------------------------------------------------------
+
+WORDS = (
+    "order tax 42 10:30 <10 >5 a&b größe nächste café 北京 نعم x: y→z e-mail 3,5 #7 “so” (ok) it's"
+)
+PEOPLE = ["Ana Costa", "Costa, Ben", "Zoé", "Dr. Li (Guest)", "منى"]
+phrases = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=6).map(
+    lambda words: "so " + " ".join(words)
+)
+texts = st.lists(phrases, min_size=1, max_size=3)
+talk = st.lists(st.tuples(st.sampled_from(PEOPLE), texts), min_size=1, max_size=6).map(
+    lambda pairs: [(who, ["so yes"]) for who in PEOPLE] * 2 + pairs
+)
+"""Everybody speaks at least twice: who does so once may be asked for."""
+ends = st.sampled_from(["\n", "\r\n", "\r"])
+marks = st.sampled_from(["", "\ufeff"])
+forms = st.sampled_from(["NFC", "NFD"])
+
+
+def words_of(text: str) -> Counter[str]:
+    return Counter(unicodedata.normalize("NFC", text).replace("\ufeff", "").split())
+
+
+def joined(pairs: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, str]]:
+    """By who speaks in a row, with all words."""
+    grouped = groupby(pairs, key=lambda pair: pair[0])
+    return [(who, " ".join(" ".join(what) for _, what in some)) for who, some in grouped]
+
+
+def assert_whole(text: str, name: str, pairs: Sequence[tuple[str, Sequence[str]]]) -> Record:
+    record, how = read_one(text, name)
+    got = [(turn.speaker, [turn.content]) for turn in record.turns]
+    spoken = [(who, words_of(what)) for who, what in joined(got)]
+    assert spoken == [(who, words_of(what)) for who, what in joined(pairs)]
+    assert not how.doubts
+    return record
+
+
+@settings(deadline=None)
+@given(talk, ends, marks, forms, st.sampled_from(["{}: {}", "**{}:** {}", "[00:01] {}: {}"]))
+def test_transcripts_hold_every_word_of_whom_it_is(pairs, end, mark, form, line):
+    lines = [
+        line.format(who, what[0] + "".join(f"\n{more}" for more in what[1:])) for who, what in pairs
+    ]
+    text = mark + unicodedata.normalize(form, "\n".join(lines)).replace("\n", end)
+
+    assert_whole(text, "t.txt", pairs)
+
+
+@settings(deadline=None)
+@given(talk, ends, marks, forms)
+def test_heads_above_their_text_hold_every_word_of_whom_it_is(pairs, end, mark, form):
+    heads = [f"{who}  0:{n:02}\n" + "\n".join(what) for n, (who, what) in enumerate(pairs)]
+    text = mark + unicodedata.normalize(form, "\n\n".join(heads)).replace("\n", end)
+
+    assert_whole(text, "t.txt", pairs)
+
+
+gaps = st.sampled_from(["\n\n", "\n", "\n \n\n"])
+
+
+@settings(deadline=None)
+@given(talk, ends, marks, forms, gaps, st.sampled_from(["\n", "\n\n", "\n \n"]), st.booleans())
+def test_subrip_holds_every_word_of_whom_it_is(pairs, end, mark, form, gap, blank, tagged):
+    said = [f"{who}: " + blank.join(what) for who, what in pairs]
+    said = [f"<i>{cue}</i>" if tagged else cue for cue in said]
+    cues = [f"{n}\n00:00:{n:02},0 --> 0:0:{n + 1}.000\n{cue}" for n, cue in enumerate(said, 1)]
+    text = mark + unicodedata.normalize(form, gap.join(cues)).replace("\n", end)
+
+    record = assert_whole(text, "t.srt", pairs)
+    assert not record.left_out
+
+
+@settings(deadline=None)
+@given(talk, ends, marks, forms, st.booleans(), st.booleans(), st.booleans())
+def test_webvtt_holds_every_word_of_whom_it_is(pairs, end, mark, form, voiced, padded, noted):
+    cues = []
+    for n, (who, what) in enumerate(pairs, 1):
+        spoken = "\n".join(what).replace("&", "&amp;").replace("<", "&lt;")
+        cue = f"<v {who}>{spoken}</v>" if voiced else f"{who}: {spoken}"
+        note = f"NOTE words of a note {n}\n\n" if noted else ""
+        blank = "\n \n" if padded else "\n"
+        cues.append(f"{note}{n}\n00:{n:02}.000 --> 00:{n + 1:02}.000 align:start{blank}{cue}\n")
+    text = mark + unicodedata.normalize(form, "WEBVTT\n\n" + "\n".join(cues)).replace("\n", end)
+
+    record = assert_whole(text, "t.vtt", pairs)
+    listed = sum((words_of(left.text) for left in record.left_out), Counter())
+    assert listed["note"] == (len(pairs) if noted else 0)
+
+
+@settings(deadline=None)
+@given(talk, ends, marks, forms, st.sampled_from(sorted(PHONES)))
+def test_chats_of_phones_hold_every_word_of_whom_it_is(pairs, end, mark, form, phone):
+    lines = []
+    for who, what in pairs:
+        lines.append(PHONES[phone].format(d=13, p=23) + f"{who}: " + "\n".join(what))
+        lines.append(PHONES[phone].format(d=13, p=23) + f"{who} left")
+    text = mark + unicodedata.normalize(form, "\n".join(lines)).replace("\n", end)
+
+    record = assert_whole(text, "chat.txt", pairs)
+    assert len(record.left_out) == len(pairs)
+
+
+pieces = st.lists(
+    st.sampled_from(
+        [
+            "WEBVTT\n\n",
+            "00:01.000 --> 00:02.000\n",
+            "00:01,5 --> 0:0:3",
+            "\n",
+            " ",
+            "Ana: ",
+            "Ben: ",
+            "NOTE x",
+            "STYLE",
+            "1\n",
+            "42\n",
+            "<v Ana>",
+            "</v>",
+            "<i>",
+            "<",
+            ">>",
+            "- ",
+            "**",
+            "### ",
+            "[",
+            "]",
+            "10:30",
+            "12/03/24, 09:15 - ",
+            "\u200e",
+            "\u00a0",
+            "hello",
+            "world.",
+            ":",
+            '"',
+            "10:01:22 From ",
+            " to Everyone:",
+            "(Guest)",
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(pieces, st.sampled_from(["transcript", "vtt", "srt", "whatsapp"]))
+def test_no_word_of_any_text_is_lost_in_silence(text, format):
+    how = HowToRead(names=Counter())
+    for entry in read(BytesIO(text.encode()), format=format, name="t", how=how):
+        if isinstance(entry, Problem):
+            continue
+        record = entry[1]
+        held = " ".join(turn.content for turn in record.turns)
+        held += " ".join(left.text for left in record.left_out)
+        for word in ("hello", "world."):
+            names = sum(turn.speaker.count(word) for turn in record.turns)
+            names += sum(str(left.reason).count(word) for left in record.left_out)
+            assert held.count(word) + names >= text.count(word)
+
+
+PATTERNS = [
+    (f"{module.__name__}.{name}", pattern)
+    for module in (speakers, speech, messengers, talks)
+    for name, value in sorted(vars(module).items())
+    for pattern in (value if isinstance(value, tuple) else (value,))
+    if isinstance(pattern, re.Pattern) and isinstance(pattern.pattern, str)
+]
+UNITS = [
+    "a",
+    " ",
+    "1",
+    ":",
+    "\n",
+    "*",
+    "[",
+    "(",
+    "<v ",
+    "<",
+    ">>",
+    "-",
+    "a ",
+    "1:",
+    "10:30 ",
+    "#",
+    "From a ",
+    " to a",
+    '"',
+    "\u200e",
+    "\u00a0",
+    "&",
+    "{\\",
+    "1/",
+    "12/03/24, 09:15 ",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=[name for name, _ in PATTERNS])
+def test_no_pattern_takes_four_times_as_long_for_twice_the_text(pattern):
+    for unit in UNITS:
+
+        def search(size: int, unit: str = unit) -> object:
+            return pattern[1].sub("", unit * size)
+
+        assert_four_times_the_text_takes_no_eight_times_as_long(search, 5_000)
+
+
+@pytest.mark.parametrize("format", ["transcript", "vtt", "srt", "whatsapp"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "Ana: Hi\n",
+        "Ana  0:03\nHi\n",
+        "a b\n",
+        "<v Ana>x",
+        ">> a ",
+        "**Ana** ",
+        "00:01.000 --> 00:02.000\nx\n",
+        "12/03/24, 09:15 - Ana: x\n",
+        "Ana a{n}: x\n",
+        "12/03/24, 09:15 - Ana a{n}: x\n",
+        "\u200e",
+        ":",
+        "- a\n",
+    ],
+)
+def test_time_grows_with_the_file(format, unit):
+    start = "WEBVTT\n\n" if format == "vtt" else ""
+
+    def read_all(times: int) -> object:
+        text = start + "".join(unit.replace("{n}", str(n)) for n in range(times))
+        return list(read(BytesIO(text.encode()), format=format, name="t", how=HowToRead()))
+
+    assert_four_times_the_text_takes_no_eight_times_as_long(read_all, 500)
