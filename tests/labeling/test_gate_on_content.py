@@ -351,3 +351,20 @@ class TestPerhapsTheSame:
         (label,) = review.context["page"]["clusters"]
         assert [other["annotator"] for other in label["others"]] == ["ben", "cleo"]
         assert "title" in label["apart"]
+
+
+def test_the_right_words_on_the_wrong_messages_do_not_pass(project):
+    """Both mark messages 0 and 1 and write the same two labels, each on the other's message."""
+    opened = factories.open_calibration(project, 10)
+    for assignment in opened.assignments.select_related("annotator"):
+        places = [0, 1] if assignment.annotator.username == "ana" else [1, 0]
+        labels = [
+            factories.requirement(at, title=title, action=action, sources=[places[at - 1]])
+            for at, (title, action) in enumerate(list(TEXTS.values())[:2], start=1)
+        ]
+        factories.answer_with(assignment, {"requirements": labels})
+    opened.refresh_from_db()
+
+    assert opened.agreement["value"] == 1.0
+    assert opened.agreement["content"]["value"] == 0.0
+    assert opened.state == Round.State.FAILED

@@ -153,10 +153,15 @@ def counted(
     synonyms: Synonyms,
     threshold: float,
 ) -> Counted:
-    """The records of two people in one conversation, matched one to one."""
+    """The records of two people in one conversation, matched one to one.
+
+    Those count that share a message, if they cite any: the right words on other messages are
+    about something else.
+    """
     pairs = RequirementPairs(left, right, ruler=ruler, synonyms=synonyms)
     matches, fields = pairs.matches(threshold), _field_rows(pairs, threshold)
-    return Counted(PairCounts(len(matches), len(left), len(right), fields), matches)
+    same = sum(source_overlap(left[match.left], right[match.right]) > 0 for match in matches)
+    return Counted(PairCounts(same, len(left), len(right), fields), matches)
 
 
 def summed_records(

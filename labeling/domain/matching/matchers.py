@@ -123,7 +123,7 @@ def match_parts(kind: str, left: Sequence[Any], right: Sequence[Any], rules: Rul
     if kind == "lines":
         similarities = _alike(left, right, rules)
         return assign_unordered(left, right, similarities, similarities > SAME_CRITERION)
-    likeness = {"phases": _phase_overlap, "arguments": _argument_overlap}.get(kind, _is_equal)
+    likeness = _LIKENESS.get(kind, _is_equal)
     table = np.array([[likeness(a, b) for b in right] for a in left], dtype=np.float64)
     similarities = table.reshape(len(left), len(right)).round(6)
     return assign_unordered(left, right, similarities, similarities > 0)
@@ -238,3 +238,9 @@ def _phase_overlap(a: Record, b: Record) -> float:
 
 def _argument_overlap(a: Record, b: Record) -> float:
     return span_overlap(a.get("span"), b.get("span")) if a.get("role") == b.get("role") else 0.0
+
+
+_LIKENESS: dict[str, Callable[[Any, Any], float]] = {
+    "phases": _phase_overlap,
+    "arguments": _argument_overlap,
+}

@@ -45,7 +45,7 @@ from labeling.services.agreement import answers
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.projects import synonyms_of
 
-VERSION = 1
+VERSION = 2
 """Raise it when the same answers may add something else: everything is then measured again."""
 
 CHUNK = 500

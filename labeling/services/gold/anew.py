@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.gold_changes import changed
 from labeling.domain.gold.statement import SettledAnew, parsed
 from labeling.models import AnnotationRevision, GoldItem, GoldRelease, Review
@@ -56,7 +57,7 @@ def _row(item: GoldItem, now: Mapping[str, Any] | Fact) -> Iterator[SettledAnew]
             yield {"item": item.item_id, "before": item.how, "after": None, "fields": fields}
         return
     how = now["provenance"]["how"]
-    change = changed(item.item_id, item.content, {**item.content, **now})  # type: ignore[typeddict-item]
+    change = changed(item.item_id, item.content, cast(GoldContent, {**item.content, **now}))
     fields = sorted(
         {field.name for label in change.labels for field in label.fields} if change else ()
     )
