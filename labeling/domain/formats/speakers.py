@@ -286,7 +286,7 @@ class _Evidence:
             support[form] += 10 * times if is_sure else 1
         self.forms = self._accepted(support)
         main = [at for at, head in heads.items() if head.form in self.forms[:1]]
-        self._sure = self._coming_back(main) or main
+        self._sure = self._coming_back(main) or self._said_once(main)
         self.names = {heads[at].name for at in self._sure} | known
         regular = {heads[at].name for at in self._sure if self._is_certain(heads[at])}
         self._has_regulars = len(regular) > 1
@@ -336,6 +336,14 @@ class _Evidence:
         certain = [at for at in back if certainty(heads[at].name) > 1]
         return certain if certain and "clock" in heads[certain[0]].form else back
 
+    def _said_once(self, places: Sequence[int]) -> list[int]:
+        """Where no name comes back: those that look like names, if they are not a few of many."""
+        opening = sum(line.opens for line in self._lines if line.text)
+        looks = [at for at in places if certainty(self._heads[at].name) > 1]
+        roles = [at for at in looks if self._is_certain(self._heads[at])]
+        found = looks or places
+        return roles or (list(found) if 4 * len(found) >= opening else [])
+
     def _is_followed(self, at: int, form: str) -> bool:
         following = next((n for n in range(at + 1, len(self._lines)) if self._lines[n].text), None)
         return following is not None and getattr(self._heads.get(following), "form", "") != form
@@ -350,7 +358,7 @@ class _Evidence:
         head = self._heads[at]
         if head.name in self._known:
             return head.form.endswith("colon")
-        if head.form not in self.forms or not self._may(head):
+        if head.form not in self.forms or not self._may(head) or not self._sure:
             return False
         if head.name in self.names:
             return True

@@ -214,7 +214,8 @@ def _of_cues(lines: Sequence[str], name: str, how: HowToRead, *, is_vtt: bool) -
     spoken = [Line(part.line, "" if part.who else part.text, part.opens) for part in parts]
     voices = {part.who for part in parts} - {""}
     heads = who_speaks(spoken, how, forms=("colon", "bold colon"), known=voices)
-    is_named = bool(voices or heads)
+    opening = sum(part.opens for part in parts)
+    is_named = 10 * (len(heads) + sum(bool(part.who) for part in parts)) >= opening
     for at, part in enumerate(parts):
         head = heads.get(at)
         who, text = (head.name, head.text) if head else (part.who, part.text)

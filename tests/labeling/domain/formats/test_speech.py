@@ -340,6 +340,19 @@ def test_captions_that_roll_keep_each_line_once():
     ]
 
 
+@pytest.mark.parametrize("word", ["Remember", "REPORTER"])
+def test_a_name_in_few_cues_of_many_speaks_for_nobody_else(word):
+    cues = [
+        f"{word}: it rains" if (n in (4, 9) and word.isupper()) or n == 4 else f"so {n}"
+        for n in range(40)
+    ]
+
+    messages = said(srt(*cues), "t.srt")
+
+    assert len(messages) == 40
+    assert {who for who, text in messages if text.startswith("so")} == {"speaker"}
+
+
 def test_subtitles_are_known_by_their_times_whatever_the_file_is_called():
     text = (
         "0:00:01.000,0:00:04.000\nAna: Hello\n\n0:00:04.000,0:00:06.000\nBen: 10:30,11:30 or so\n"
