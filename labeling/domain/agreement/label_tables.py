@@ -92,6 +92,8 @@ def read(content: bytes, statistic: Level | None = None) -> LabelTable:
         reading.take(line, {what: row[place] for what, place in places.items()})
         for name, said in how.items():
             said.add(plain(row[places[name]]).casefold())
+    if not reading.lines:
+        raise FileFault("label_table.no_labels")
     table = reading.table
     _read_how(table, how)
     rest = [name for place, name in enumerate(header) if name and place not in places.values()]
@@ -235,8 +237,6 @@ class _Reading:
 
     def notes(self, *, is_said: bool, level: Level) -> Iterator[Fact]:
         """What a reader of the figures must know; refuses labels whose order nobody can know."""
-        if not self.lines:
-            raise FileFault("label_table.no_labels")
         missing = [f"“{text}”" for text in self.spellings.pop(None, {})]
         if missing:
             total = self.table.missing
