@@ -81,6 +81,14 @@ def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) 
     expect_painted(workspace.page, "hits", 0)
 
 
+@pytest.mark.parametrize("written", ["tráck\u00a0ORDÉR", "trac\u0301k order"])
+def test_search_finds_letters_however_they_are_written(workspace: Workspace, written: str) -> None:
+    workspace.open().press("/").type(written)
+
+    expect(workspace.page.locator("#search-count")).to_have_text("1 of 4")
+    expect_painted(workspace.page, "hits", 4)
+
+
 def test_search_says_that_nothing_was_found(workspace: Workspace) -> None:
     workspace.open().press("/").type("<b>").press("Enter")
 
