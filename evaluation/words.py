@@ -450,8 +450,18 @@ OUTPUTS: dict[str, Text] = {
 
 JUDGES: dict[str, Text] = {
     "gate.no_shared_case": _("no case has a value in both runs"),
-    "gate.no_interval": _(
+    "gate.no_interval": _(  # of results that were kept before one conversation decided nothing
         "the drop is too large, and with fewer than two conversations chance cannot be ruled out"
+    ),
+    "gate.at_floor": _(
+        "dropped to what a pipeline reaches that returns nothing, or to the worst value"
+    ),
+    "gate.undecided": _(
+        "larger than the limit and undecided for new conversations: in strict mode that fails"
+    ),
+    "gate.one_conversation": _(
+        "One conversation never decides whether something became worse: run both on at least two,"
+        " or check without a baseline."
     ),
     "gate.may_be_chance": _(
         "larger than the limit on these conversations; for new ones chance cannot be ruled out"
@@ -625,9 +635,13 @@ REFUSALS: dict[str, Text] = {
     "comparison.undecided": _("undecided"),
     "comparison.not_measurable": _("not measurable"),
     "comparison.exploratory": _("exploratory"),
+    "comparison.identical": _("every output is the same"),
     "compare.nothing": _("Name at least one run to compare with the baseline."),
     "compare.too_many": _("At most {most} runs are compared at once, the baseline included."),
     "compare.twice": _("A run is named twice: choose different runs."),
+    "compare.no_shared_case": _(
+        "Run {pk:d} and run {pk2:d} have no case in common: compare runs on the same split."
+    ),
     "compare.not_scored": _("Run {pk:d} has no scores yet: wait until it is finished."),
     "compare.score_again": _(
         "Run {pk:d} was scored before micro averages were stored with their weights: score it "
@@ -847,13 +861,23 @@ CONCLUSIONS: dict[str, Text] = {
         "figure."
     ),
     "conclusion.basis": _(
-        "{metric} {difference:+.3f} [{low:+.3f}, {high:+.3f}], {p}, {role}, {conversations}"
+        "{metric} {difference:+.3f} [{low:+.3f}, {high:+.3f}] ({level:.3g} % interval), {p}, "
+        "{role}, {conversations}"
     ),
     "conclusion.basis_without_interval": _(
         "{metric} {difference:+.3f}, no interval, {role}, {conversations}"
     ),
     "conclusion.primary": _("primary metric"),
-    "conclusion.main": _("tested behind the primary metric"),
+    "conclusion.main": _("main metric"),
+    "conclusion.badge": "{metric}: {verdict}",
+    "conclusion.identical": _(
+        "Every output of run {run:d} is the same as that of run {baseline:d}, in {cases} cases: "
+        "there is nothing to test."
+    ),
+    "conclusion.unseen": _(
+        "The interval holds nothing that matters, but a failure in one of {conversations} "
+        "conversations may not have been seen: {needed} are needed to rule that out."
+    ),
     "conclusion.corrected": _("{role}, {runs} runs corrected together"),
     "conclusion.conversations": ngettext_lazy("{n} conversation", "{n} conversations", "n"),
     "conclusion.p": _("p = {value:.3f}"),

@@ -40,6 +40,7 @@ class MetricComparisonOut(serializers.Serializer[Any]):
     ci_high = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(allow_null=True)
     p_value_corrected = serializers.FloatField(allow_null=True)
+    level = serializers.FloatField(help_text="Of the interval, which is that of the corrected test")
     std_error = serializers.FloatField(allow_null=True)
     df = serializers.FloatField(allow_null=True)
     margin = serializers.FloatField(allow_null=True, help_text="Smallest difference of interest")

@@ -24,6 +24,9 @@ class GateIn(serializers.Serializer[Any]):
         allow_null=True,
         help_text="In place of the project's own share of cases with a value",
     )
+    strict = serializers.BooleanField(
+        default=False, help_text="A drop beyond its limit fails also where it is undecided"
+    )
 
 
 class CheckOut(serializers.Serializer[Any]):
@@ -35,6 +38,12 @@ class CheckOut(serializers.Serializer[Any]):
     direction = serializers.CharField()
     change = serializers.CharField(allow_null=True, help_text="Of a drift: gain, drop or same")
     verdict = serializers.CharField(required=False, allow_null=True)
+    chance = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="Of a threshold: how probable it is that the true figure passes",
+    )
+    strict = serializers.BooleanField(required=False, allow_null=True)
     reason = serializers.CharField(help_text="Why it did not pass")
     code = serializers.CharField(required=False)
     ci_low = serializers.FloatField(allow_null=True)
@@ -44,6 +53,7 @@ class CheckOut(serializers.Serializer[Any]):
 class GateOut(serializers.Serializer[Any]):
     run = serializers.IntegerField()
     baseline = serializers.IntegerField(allow_null=True)
+    strict = serializers.BooleanField(help_text="Whether an undecided drop beyond its limit fails")
     passed = serializers.BooleanField()
     failed = serializers.ListField(child=serializers.CharField(), help_text="The metrics")
     checks = CheckOut(many=True)
@@ -81,6 +91,7 @@ class RunGateView(ApiView):
             run,
             baseline=None if number is None else _run(request, number),
             min_coverage=asked["min_coverage"],
+            strict=asked["strict"],
             by=request.user,
         )
         return Response(gates.as_json(result), status=status.HTTP_201_CREATED)

@@ -25,7 +25,7 @@ from labeling.domain.uncertainty import (
     on_these_conversations,
 )
 
-Verdict = Literal["better", "worse", "no_difference", "undecided", "not_measurable"]
+Verdict = Literal["better", "worse", "no_difference", "undecided", "not_measurable", "identical"]
 
 ALPHA = 0.05
 MARGIN = 0.03
@@ -99,7 +99,7 @@ def compare(
     metric
         Says how the figure is made, its range, and which way is better.
     level
-        Of the interval and of ``detectable``: 0.95 unless several runs are compared together.
+        Of the interval and of ``detectable``: 0.95 unless it is tested with others.
 
     Raises
     ------
@@ -146,16 +146,18 @@ def verdict(
     Parameters
     ----------
     p_value
-        That of the comparison, corrected for what else is tested (:func:`in_order`).
+        That of the comparison, corrected for what else is tested (:func:`holm`).
     margin
         The smallest difference of interest, as a share of the metric's range.
 
     Returns
     -------
     Verdict
-        ``better`` and ``worse`` where the test and the interval exclude 0; ``no_difference``
-        where the interval lies within ± margin around 0; ``undecided`` otherwise, also with fewer
-        than two conversations; ``not_measurable`` where a run has no figure.
+        ``better`` and ``worse`` where test and interval exclude 0; ``no_difference`` where the
+        interval lies within ± margin around 0 and a rare large change would have been seen
+        (:func:`may_be_unseen`); ``undecided`` otherwise, also with fewer than two conversations;
+        ``not_measurable`` where a run has no figure. The caller alone knows of ``identical``: that
+        every output is the same.
     """
     if comparison.difference is None:
         return "not_measurable"
@@ -164,10 +166,33 @@ def verdict(
         return "undecided"
     if p_value < ALPHA and (low > 0 or high < 0):
         return "better" if (low > 0) == (metric.direction == "higher") else "worse"
-    reach = margin_of(metric, margin)
-    if reach is not None and -reach <= low <= 0 <= high <= reach:
+    if lies_within(comparison, metric, margin) and not may_be_unseen(comparison, margin):
         return "no_difference"
     return "undecided"
+
+
+def lies_within(comparison: Comparison, metric: Metric, margin: float = MARGIN) -> bool:
+    """Whether the interval holds 0 and nothing that is of interest."""
+    low, high, reach = comparison.ci_low, comparison.ci_high, margin_of(metric, margin)
+    if low is None or high is None or reach is None:
+        return False
+    return -reach <= low <= 0 <= high <= reach
+
+
+def may_be_unseen(comparison: Comparison, margin: float = MARGIN) -> bool:
+    """Whether a rare change of the whole range may have been missed in so few conversations."""
+    return comparison.conversations < conversations_seen_by(margin)
+
+
+def conversations_seen_by(margin: float) -> int:
+    """From how many on Wilson's upper bound of 0 in N, times the range, is no more of interest.
+
+    Examples
+    --------
+    >>> conversations_seen_by(0.03)
+    125
+    """
+    return math.ceil(NORMAL_QUANTILE**2 * (1 / margin - 1))
 
 
 def margin_of(metric: Metric, margin: float = MARGIN) -> float | None:
@@ -195,56 +220,39 @@ def within_range(effect: float, metric: Metric) -> float | None:
     return effect if effect <= span and math.isfinite(effect) else None
 
 
-def level_for(runs: int) -> float:
-    """Of the intervals where this many runs are compared with one baseline, and so corrected.
+def level_for(tests: int) -> float:
+    """Of the interval that goes with the strictest of this many tests that Holm makes together.
 
     Examples
     --------
     >>> level_for(1), level_for(5)
     (0.95, 0.99)
     """
-    return 1 - ALPHA / max(1, runs)
+    return 1 - ALPHA / max(1, tests)
 
 
-def in_order(
-    primary: Sequence[float | None], others: Sequence[Sequence[float | None]]
-) -> tuple[list[float | None], list[list[float | None]]]:
-    """p values corrected for the order in which the metrics are tested.
+def levels_of(p_values: Sequence[float | None]) -> list[float]:
+    """Of the interval that goes with each test when Holm makes them together.
 
-    Parameters
-    ----------
-    primary
-        That of the primary metric, one for each run compared with the baseline: corrected
-        together by Holm, which with one run changes nothing.
-    others
-        For each of these runs the p values of the other main metrics. They are tested only
-        behind the primary one: corrected together by Holm, and never smaller than the primary
-        metric's own.
-
-    Returns
-    -------
-    tuple
-        The corrected p values, shaped as they came; undefined ones stay so and do not count.
-
-    References
-    ----------
-    P. H. Westfall, A. Krishen, "Optimally weighted, fixed sequence and gatekeeper multiple
-    testing procedures", Journal of Statistical Planning and Inference 99, 2001.
+    It excludes 0 exactly where the corrected p value is below ``ALPHA``: of each test, what the
+    others leave over.
 
     Examples
     --------
-    >>> in_order([0.01], [[0.02, 0.03]])
-    ([0.01], [[0.04, 0.04]])
-    >>> in_order([0.2], [[0.001, None]])
-    ([0.2], [[0.2, None]])
+    >>> [round(level, 3) for level in levels_of([0.01, 0.2, 0.03])]
+    [0.983, 0.975, 0.975]
     """
-    first = holm(primary)
-    corrected = iter(holm([value for row in others for value in row]))
-    behind = [
-        [_behind(gate, next(corrected)) for _ in row]
-        for gate, row in zip(first, others, strict=True)
+    return [
+        level_for(
+            sum(value is not None for value in p_values)
+            - _rejected([*p_values[:own], 1.0, *p_values[own + 1 :]])
+        )
+        for own in range(len(p_values))
     ]
-    return first, behind
+
+
+def _rejected(p_values: Sequence[float | None]) -> int:
+    return sum(value is not None and value < ALPHA for value in holm(p_values))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -319,12 +327,6 @@ def detectable_with(
         return math.inf
     freedom = max(1.0, df * (wanted - 1) / max(1, conversations - 1))
     return detectable(std_error * math.sqrt(conversations / wanted), freedom, level=level)
-
-
-def _behind(gate: float | None, p_value: float | None) -> float | None:
-    if gate is None or p_value is None:
-        return None
-    return max(gate, p_value)
 
 
 def _figure(metric: Metric, shares: Sequence[Share | None]) -> float | None:

@@ -28,7 +28,8 @@ JUDGED = frozenset({"faithfulness", "relevance", "completeness", "correctness"})
 TOLERANCE = 1e-9
 
 NO_SHARED_CASE = Fact("gate.no_shared_case")
-NO_INTERVAL = Fact("gate.no_interval")
+AT_FLOOR = Fact("gate.at_floor")
+UNDECIDED = Fact("gate.undecided")
 MAY_BE_CHANCE = Fact("gate.may_be_chance")
 NO_CERTIFICATE = Fact("certificate.none")
 
@@ -54,6 +55,8 @@ class StoredCheck(TypedDict):
     ci_high: float | None
     verdict: NotRequired[str | None]
     """Of a drift; checks from before verdicts were kept have none."""
+    chance: NotRequired[float | None]
+    strict: NotRequired[bool | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,10 @@ class Check:
     ci_low: float | None = None
     ci_high: float | None = None
     verdict: Verdict | None = None
+    chance: float | None = None
+    """Of a threshold: how probable it is that the true figure passes."""
+    strict: bool | None = None
+    """Of a drift: whether an undecided one beyond the limit fails."""
 
     def as_json(self) -> StoredCheck:
         return cast(StoredCheck, asdict(self))
@@ -130,16 +137,34 @@ def check_coverage(metric: Metric, defined: int, total: int, floor: float) -> Ch
     return Check(metric.id, "coverage", passed, share, floor, "higher", reason=reason)
 
 
-def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_drop: float) -> Check:
+def check_drift(
+    metric: Metric,
+    comparison: Comparison,
+    verdict: Verdict,
+    max_drop: float,
+    *,
+    strict: bool = False,
+    floor: float | None = None,
+) -> Check:
     """Fails if the verdict is *worse*, and by more than ``max_drop``.
 
-    Without a verdict for lack of conversations a larger drop fails too: nothing speaks for it.
+    A larger drop to the worst value there is, or to the ``floor`` of who returns nothing, fails
+    whatever a test says. If ``strict``, so does one that is undecided.
     """
     sign = -1 if metric.direction == "higher" else 1
     drop = None if comparison.difference is None else _times(sign, comparison.difference)
     low, high = _turned(comparison, sign)
-    failed = _why_drifted(drop, verdict, max_drop, has_interval=low is not None)
     over = drop is not None and drop > max_drop + TOLERANCE
+    failed = None
+    if drop is None:
+        failed = Fact("gate.undefined", reason=NO_SHARED_CASE)
+    elif over and verdict == "worse":
+        digits = decimals_apart(drop, max_drop, 3)
+        failed = Fact("gate.drifted", drop=drop, limit=max_drop, digits=digits)
+    elif over and any(_fell_to(end, comparison, sign) for end in (metric.worst, floor)):
+        failed = AT_FLOOR
+    elif over and strict:
+        failed = UNDECIDED
     return Check(
         metric=metric.id,
         kind="drift",
@@ -151,7 +176,15 @@ def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_dr
         ci_low=low,
         ci_high=high,
         verdict=verdict,
+        strict=strict,
     )
+
+
+def _fell_to(floor: float | None, comparison: Comparison, sign: int) -> bool:
+    before, after = comparison.before, comparison.after
+    if floor is None or before is None or after is None:
+        return False
+    return sign * (before - floor) < -TOLERANCE and sign * (after - floor) >= -TOLERANCE
 
 
 def change_of(check: StoredCheck) -> Change | None:
@@ -179,18 +212,3 @@ def _turned(comparison: Comparison, sign: int) -> tuple[float | None, float | No
 
 def _times(sign: int, value: float) -> float:
     return sign * value + 0.0  # −0 becomes 0
-
-
-def _why_drifted(
-    drop: float | None, verdict: Verdict, max_drop: float, *, has_interval: bool
-) -> Fact | None:
-    if drop is None:
-        return Fact("gate.undefined", reason=NO_SHARED_CASE)
-    if drop <= max_drop + TOLERANCE:
-        return None
-    if not has_interval:
-        return NO_INTERVAL
-    if verdict == "worse":
-        digits = decimals_apart(drop, max_drop, 3)
-        return Fact("gate.drifted", drop=drop, limit=max_drop, digits=digits)
-    return None

@@ -225,8 +225,8 @@ def _verdict(report: Report) -> VerdictJson:
     choice = chosen_baselines.choice_of(compared.before)
     return {
         "baseline": compared.before.pk,
-        "verdict": compared.primary.verdict,
-        "sentence": conclusions.sentence(compared.primary, compared),
+        "verdict": compared.verdict,
+        "sentence": conclusions.whole_sentence(compared),
         "chosen": choice.as_json([report.run]) if choice else None,
     }
 

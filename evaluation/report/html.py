@@ -18,7 +18,7 @@ from evaluation.report.content import Report
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import chosen_baselines, gates, planning, results
 from evaluation.services.run.comparisons import Compared
-from evaluation.services.run.conclusions import conclusion, exposed
+from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views import present
 from evaluation.views.compared_case import Field, OwnUnit
@@ -28,8 +28,6 @@ from labeling.words import words, words_of
 
 LONGEST_TEXT = 1200
 """Characters of one message or label; the page of the case has the rest."""
-
-VERDICTS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
 
 
 class CaseScore(NamedTuple):
@@ -62,9 +60,7 @@ class ShownCase(NamedTuple):
 
 class ShownVerdict(NamedTuple):
     baseline: Run
-    verdict: str
-    badge: str
-    sentences: list[str]
+    told: list[present.Told]
     warnings: list[str]
     rows: list[ComparedRow]
 
@@ -189,14 +185,11 @@ def _wide(place: float) -> float:
 
 
 def _verdict(compared: Compared) -> ShownVerdict:
-    """The primary metric in words; the other main ones as rows."""
-    primary = compared.primary
+    """The primary metric in words, and what became worse; the main ones as rows."""
     tested = [row for row in compared.rows if row.role != "exploratory"]
     return ShownVerdict(
         baseline=compared.before,
-        verdict=_named(primary.verdict),
-        badge=VERDICTS.get(primary.verdict, ""),
-        sentences=[words(fact) for fact in conclusion(primary, compared)],
+        told=present.told(compared),
         warnings=[words(fact) for fact in exposed([compared.before, compared.after])],
         rows=[
             ComparedRow(
@@ -206,7 +199,7 @@ def _verdict(compared: Compared) -> ShownVerdict:
                 difference=present.signed(row.comparison.difference),
                 interval=present.signed_interval(row.comparison.ci_low, row.comparison.ci_high),
                 verdict=_named(row.verdict),
-                badge=VERDICTS.get(row.verdict, ""),
+                badge=present.COLOURS.get(row.verdict, ""),
             )
             for row in tested
         ],

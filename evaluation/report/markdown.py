@@ -13,7 +13,7 @@ from evaluation.models import Aggregate
 from evaluation.report.content import Report
 from evaluation.services.run import gates, planning
 from evaluation.services.run.compared_cases import compared_cases
-from evaluation.services.run.conclusions import conclusion
+from evaluation.services.run.conclusions import badge, conclusion
 from evaluation.views import present
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -77,10 +77,11 @@ def _verdict(report: Report) -> Iterator[str]:
     if report.compared is None:
         yield f"**No verdict.** {_said(report.no_verdict)}"
         return
-    primary = report.compared.primary
-    named = in_english(Fact(f"comparison.{primary.verdict}"))
-    sentences = " ".join(_said(fact) for fact in conclusion(primary, report.compared))
-    yield f"{MARKS.get(primary.verdict, '⚪')} **{named}.** {sentences}"
+    yield "\n".join(
+        f"{MARKS.get(row.verdict, '⚪')} **{_said(badge(row))}.** "
+        + " ".join(_said(fact) for fact in conclusion(row, report.compared))
+        for row in report.compared.telling
+    )
 
 
 def _figures(report: Report) -> Iterator[str]:

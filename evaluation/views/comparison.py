@@ -41,7 +41,7 @@ from evaluation.services.run.comparisons import (
     compare_with,
     why_not,
 )
-from evaluation.services.run.conclusions import conclusion, exposed
+from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.gold_changes import (
     GoldSplit,
     SplitDifference,
@@ -66,7 +66,6 @@ from labeling.words import words
 
 CHOICES = 50
 PAGE_SIZE = 50
-COLOURS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
 OUTCOME_TITLES: dict[Outcome, str] = {
     "regression": _("Regressions"),
     "improvement": _("Improvements"),
@@ -123,9 +122,7 @@ class RunConclusion(NamedTuple):
     """What is said of one run."""
 
     compared: Compared
-    verdict: str
-    badge: str
-    sentences: list[str]
+    told: list[present.Told]
     total: int
     changed: list[tuple[str, str, str]]
     """Each setting that differs, with both values as a configuration file has them."""
@@ -410,12 +407,9 @@ def _by_metric(
 
 
 def _conclusion(compared: Compared) -> RunConclusion:
-    primary = compared.primary
     return RunConclusion(
         compared=compared,
-        verdict=words(Fact(f"comparison.{primary.verdict}")),
-        badge=COLOURS.get(primary.verdict, ""),
-        sentences=[words(fact) for fact in conclusion(primary, compared)],
+        told=present.told(compared),
         total=compared.shared + compared.only_before + compared.only_after,
         changed=[
             (name, value_text(old), value_text(new))
@@ -453,7 +447,7 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
         n_undefined=result.n_undefined,
         conversations=result.conversations,
         verdict=words(Fact(f"comparison.{row.verdict}")),
-        badge=COLOURS.get(row.verdict, ""),
+        badge=present.COLOURS.get(row.verdict, ""),
         mark=mark,
     )
 

@@ -69,7 +69,8 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         if request.POST.get("baseline") and baseline is None:
             raise gates.GateImpossible("gate.unknown_baseline")
-        result = gates.ask(run, baseline=baseline, by=request.user)
+        strict = "strict" in request.POST
+        result = gates.ask(run, baseline=baseline, strict=strict, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:

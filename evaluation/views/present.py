@@ -18,6 +18,8 @@ from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Score
+from evaluation.services.run.comparisons import Compared
+from evaluation.services.run.conclusions import badge, conclusion
 from evaluation.services.run.repetitions import Reduced, Repetitions
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
@@ -740,3 +742,26 @@ def _y(share: float) -> float:
 
 def _points(pairs: list[tuple[float, float]]) -> str:
     return " ".join(f"{_x(x)},{_y(y)}" for x, y in pairs)
+
+
+COLOURS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
+
+
+class Told(NamedTuple):
+    """A verdict by one metric."""
+
+    badge: str
+    colour: str
+    sentences: list[str]
+
+
+def told(compared: Compared) -> list[Told]:
+    """What the primary metric says, and every other main one that became worse."""
+    return [
+        Told(
+            words(badge(row)),
+            COLOURS.get(row.verdict, ""),
+            [words(fact) for fact in conclusion(row, compared)],
+        )
+        for row in compared.telling
+    ]

@@ -19,8 +19,7 @@ from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import carrying
 from evaluation.services.run import exposures, results
 from evaluation.services.run.baselines import baseline_of
-from evaluation.services.run.comparisons import compare_primary
-from evaluation.services.run.conclusions import conclusion
+from evaluation.services.run.comparisons import compare_runs
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import steering
 from evaluation.views import present, run_tabs
@@ -97,12 +96,11 @@ def run_verdict(request: HttpRequest, pk: int) -> HttpResponse:
     looks.require_comparison(request.user, [baseline.run, run])
     context: dict[str, Any] = {"run": run, "baseline": baseline}
     try:
-        compared = compare_primary(baseline.run, run)
+        compared = compare_runs(baseline.run, run, tested_only=True)
     except RuleError as error:
-        context["said"] = [words(error.fact)]
+        context["problem"] = words(error.fact)
     else:
-        context["said"] = [words(fact) for fact in conclusion(compared.primary, compared)]
-        context["verdict"] = compared.primary.verdict
+        context["told"] = present.told(compared)
     return render(request, "evaluation/_verdict.html", context)
 
 

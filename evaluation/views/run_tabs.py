@@ -227,6 +227,7 @@ def _gate(run: Run) -> dict[str, Any]:
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
         "last": last,
+        "strict": last is not None and gates.is_strict(last),
         "outdated": None if last else newest,
         "checks": [_check(check) for check in last.checks] if last else [],
         "failed": len(gates.failed(last)) if last else 0,

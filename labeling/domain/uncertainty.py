@@ -39,8 +39,6 @@ PRIOR_CONVERSATIONS = 3.0
 """How many conversations that assumption weighs as much as."""
 
 SMALLEST_VARIANCE = 1e-18
-TIE = 1e-12
-"""What a conversation adds to two figures differs by more, or is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +137,7 @@ def difference(
         figure is undefined. Where no conversation differs from another, there is no spread to
         take a t from: interval and p value then say how large a share of new cases could differ
         by the whole span and not have been seen (Wilson, effective number of cases), and
-        conversations that agree by chance are counted as signs. Where only a few conversations
-        differ, an interval around 0 is at least a share of that wide: a single small change in
-        eighteen equal conversations says no more of new ones than none at all.
+        conversations that agree by chance are counted as signs.
     """
     shares = [table[:, 1].sum() for table in (before, after)]
     if min(shares) <= 0:
@@ -168,9 +164,6 @@ def difference(
     std_error = math.sqrt(variance)
     p_value = t_p_value(value / std_error, df)
     reach = t_quantile(df, level) * std_error
-    unseen = _unseen(before[used] / shares[0], after[used] / shares[1], weights, span, level)
-    if abs(value) <= reach < unseen:
-        return Estimate(value, value - unseen, value + unseen, None, None, count, p_value)
     return Estimate(value, value - reach, value + reach, std_error, df, count, p_value)
 
 
@@ -268,13 +261,6 @@ def _without_spread(
     if by_signs >= 1 - level:
         reach = max(reach, abs(value))
     return Estimate(value, value - reach, value + reach, None, None, conversations, p_value)
-
-
-def _unseen(before: Array, after: Array, weights: Array, span: float, level: float) -> float:
-    """How far the figure may move by changes that the few conversations that differ don't show."""
-    differing = int((np.abs(after - before).max(axis=1) > TIE).sum())
-    share = wilson(0.0, effective_cases(weights), _normal_quantile(level))[1]
-    return span * share * PRIOR_CONVERSATIONS / (PRIOR_CONVERSATIONS + differing)
 
 
 def on_these_conversations(values: Sequence[Array], *, level: float = LEVEL) -> Estimate | None:

@@ -177,8 +177,9 @@ def test_of_one_conversation_only_this_one_is_spoken_of(
     script: Any, finished: Any, make_release: Any, signed_in: Any
 ) -> None:
     release = make_release(1, name="alone")
-    script(before)
+    script(perfect)
     baseline = finished(release=release)
+    script(mixed)
 
     text = text_of(signed_in("noor").get(address(baseline, finished(release=release))))
 
@@ -201,8 +202,9 @@ def test_several_runs_are_corrected_together_and_the_sentence_says_so(
         reverse("api-compare"), {"baseline": baseline.pk, "run": [run.pk, third.pk]}
     )
 
-    wider = together[0].primary.comparison
-    assert (wider.ci_high or 0) > (alone.ci_high or 0)
+    wider = together[0].primary
+    assert (single.level, wider.level) == (1 - 0.05 / 3, 1 - 0.05 / 6)
+    assert (wider.comparison.p_value, alone.p_value) == (alone.p_value, alone.p_value)
     assert (together[0].primary.conversations_needed or 0) > (single.conversations_needed or 0)
     assert "primary metric, 2 runs corrected together, 5 conversations." in text
     assert [each["run"] for each in api.json()["runs"]] == [run.pk, third.pk]

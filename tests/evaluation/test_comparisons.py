@@ -16,12 +16,12 @@ from django.utils import timezone
 from django.utils.html import escape
 from scipy.stats import ttest_1samp
 
-from evaluation.models import Run
-from evaluation.services.run import candidates, conclusions, experiments, lists
+from evaluation.models import CaseRun, Run
+from evaluation.services.run import candidates, conclusions, experiments, lists, primary_metrics
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect
+from tests.evaluation.conftest import perfect, requirement
 from tests.evaluation.test_run_history import measured
 from tests.refusals import refused
 
@@ -52,7 +52,8 @@ def row(found: Any, metric: str) -> Any:
 def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of_them(
     pair: tuple[Run, Run], launch: Any
 ) -> None:
-    """Five of six cases gained: t = 5 with 5 degrees of freedom, p = 0.0041."""
+    """Five of six cases gained: t = 5 with 5 degrees of freedom, p = 0.0041, for each of three
+    main metrics alike."""
     release = pair[0].release
 
     def others(count: int, pipeline: str = "requirements-local") -> None:
@@ -69,7 +70,7 @@ def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of
 
     sentence, selection = said()
     assert "counted" not in sentence
-    assert selection == {"runs": 1, "p_value": pytest.approx(p_value)}
+    assert selection == {"runs": 1, "p_value": pytest.approx(3 * p_value)}
 
     others(10)
     sentence, selection = said()
@@ -118,9 +119,77 @@ def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Ru
     result = compare_runs(*pair)
     f1, recall = result.primary, row(result, "requirement_recall")
 
-    assert (f1.metric.id, f1.corrected_p) == ("requirement_f1", f1.comparison.p_value)
-    assert recall.corrected_p == 2 * recall.comparison.p_value  # two behind it, all alike here
+    assert (f1.metric.id, f1.corrected_p) == ("requirement_f1", 3 * f1.comparison.p_value)
+    assert recall.corrected_p == 3 * recall.comparison.p_value  # all alike here
+    assert f1.level == pytest.approx(1 - 0.05 / 1)  # the other two are rejected
     assert (f1.verdict, recall.verdict) == ("better", "better")
+
+
+def test_an_identical_rerun_is_said_to_be_identical_without_a_test(
+    pair: tuple[Run, Run], finished: Any, signed_in: Any, capsys: Any
+) -> None:
+    again = finished(release=pair[1].release)
+    result = compare_runs(pair[1], again)
+    page = (
+        signed_in("noor")
+        .get(reverse("run-compare") + f"?before={pair[1].pk}&after={again.pk}")
+        .content.decode()
+    )
+    call_command("compare", str(pair[1].pk), str(again.pk))
+    said = f"Every output of run {again.pk} is the same as that of run {pair[1].pk}, in 6 cases"
+
+    assert {each.verdict for each in result.rows} == {"identical", "exploratory"}
+    assert [each.comparison.ci_low for each in result.rows] == [None] * len(result.rows)
+    assert "undecided" not in page
+    assert said in page
+    assert said in capsys.readouterr().out
+
+
+def test_runs_that_score_alike_and_answer_otherwise_are_not_identical(
+    pair: tuple[Run, Run], finished: Any, script: Any
+) -> None:
+    def surer(case: Case) -> Output:
+        rows = [{**each, "rationale": "Said twice."} for each in perfect(case)["requirements"]]
+        return {"requirements": rows, "model": None}
+
+    script(surer)
+    again = finished(release=pair[1].release)
+
+    assert compare_runs(pair[1], again).verdict == "undecided"
+
+
+def test_runs_without_a_shared_case_are_refused_with_that_reason(pair: tuple[Run, Run]) -> None:
+    CaseRun.objects.filter(run=pair[1]).update(part="another")
+
+    with refused(NotComparable, match="have no case in common"):
+        compare_runs(*pair)
+
+
+def test_a_certain_regression_of_another_main_metric_leads(
+    script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    """Recall rises as far as precision falls: F1 is the same, and still precision is worse."""
+    release = make_release(12, name="traded")
+    extra = requirement(9, title="Dance", action="Dance")
+    script(perfect)
+    before = finished(release=release)
+    script(lambda case: {"requirements": [*perfect(case)["requirements"], extra], "model": None})
+    after = finished(release=release)
+    primary_metrics.declare(release.project, "extraction", "requirement_recall", 0.03, by=None)
+
+    result = compare_runs(before, after)
+    page = (
+        signed_in("noor")
+        .get(reverse("run-compare") + f"?before={before.pk}&after={after.pk}")
+        .content.decode()
+    )
+    document = conclusions.document(before, [result])["runs"][0]
+
+    assert (result.primary.verdict, result.verdict) == ("undecided", "worse")
+    assert ">Requirement recall: undecided<" in page
+    assert ">Requirement precision: worse<" in page
+    assert document["verdict"] == "worse"
+    assert "is worse than" in document["sentence"]
 
 
 def test_what_is_no_main_metric_is_not_tested(pair: tuple[Run, Run]) -> None:
@@ -191,11 +260,12 @@ def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
 
     look(*pair)
     page, few = look(*pair)
+    script(only_the_first)
+    before = finished(release=make_release(12, name="larger"))
     script(perfect)
-    release = make_release(12, name="larger")
-    _, many = look(finished(release=release), finished(release=release))
+    _, many = look(before, finished(release=before.release))
 
-    assert ">better<" in page
+    assert ">Requirement F1: better<" in page
     assert "+0.833" in page
     assert few == many
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from io import StringIO
 from typing import Any
 
@@ -17,9 +17,10 @@ from django.utils.translation import override
 from evaluation.management import summary
 from evaluation.metrics.comparison import Comparison, verdict
 from evaluation.metrics.gate import (
+    AT_FLOOR,
     MAY_BE_CHANCE,
-    NO_INTERVAL,
     NO_SHARED_CASE,
+    UNDECIDED,
     Check,
     check_drift,
     check_threshold,
@@ -102,7 +103,7 @@ DRIFTED = Fact("gate.drifted", drop=0.10, limit=0.03, digits=3)
         (RECALL, compared(0.10, 0.05, 0.15), None),  # better
         (RATE, compared(0.10, 0.05, 0.15), DRIFTED),
         (RATE, compared(-0.10, -0.15, -0.05), None),
-        (RECALL, compared(-0.10, None, None), NO_INTERVAL),
+        (RECALL, compared(-0.10, None, None), MAY_BE_CHANCE),  # of one conversation
         (RECALL, compared(None, None, None), Fact("gate.undefined", reason=NO_SHARED_CASE)),
     ],
 )
@@ -110,6 +111,38 @@ def test_drift(metric: Any, comparison: Comparison, reason: Fact | None) -> None
     check = drift_of(metric, comparison)
     assert check.reason == reason
     assert check.passed is (reason in (None, MAY_BE_CHANCE))
+
+
+def fell(before: float, after: float) -> Comparison:
+    undecided = compared(after - before, after - before - 0.2, after - before + 0.2)
+    return replace(undecided, before=before, after=after)
+
+
+@pytest.mark.parametrize(
+    ("metric", "comparison", "floor", "reason"),
+    [
+        (RECALL, fell(0.163, 0.0), None, AT_FLOOR),
+        (RECALL, fell(0.163, 0.01), None, MAY_BE_CHANCE),
+        (RECALL, fell(0.03, 0.0), None, None),  # within the limit
+        (RECALL, fell(0.7, 0.2), 0.2, AT_FLOOR),  # as much as who returns nothing
+        (RECALL, fell(0.19, 0.1), 0.2, MAY_BE_CHANCE),  # was below that before
+        (RATE, fell(0.9, 1.0), None, AT_FLOOR),
+        (RATE, fell(0.2, 0.3), 0.0, MAY_BE_CHANCE),
+    ],
+)
+def test_a_drop_to_the_floor_fails_without_statistics(
+    metric: Any, comparison: Comparison, floor: float | None, reason: Fact | None
+) -> None:
+    check = check_drift(metric, comparison, "undecided", 0.03, floor=floor)
+    assert (check.reason, check.passed) == (reason, reason is not AT_FLOOR)
+
+
+def test_in_strict_mode_an_undecided_drop_beyond_its_limit_fails() -> None:
+    undecided, small = compared(-0.10, -0.21, 0.01), compared(-0.03, -0.2, 0.1)
+
+    assert check_drift(RECALL, undecided, "undecided", 0.03).passed
+    assert check_drift(RECALL, undecided, "undecided", 0.03, strict=True).reason == UNDECIDED
+    assert check_drift(RECALL, small, "undecided", 0.03, strict=True).passed
 
 
 # --- on runs ---

@@ -84,7 +84,7 @@ def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -
         for comparison in compared:
             for table in _tables(comparison):
                 console.print(table)
-            said = conclusions.sentence(comparison.primary, comparison)
+            said = conclusions.whole_sentence(comparison)
             console.print(said, highlight=False, markup=False, soft_wrap=True)
             for name, (old, new) in comparison.changed.items():
                 change = f"{name}: {value_text(old)} → {value_text(new)}"

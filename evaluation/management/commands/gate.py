@@ -21,6 +21,10 @@ from labeling.management.looks import add_reason
 from labeling.words import in_english
 
 FAILED, IMPOSSIBLE = 1, 2
+STRICT = {
+    False: "Strict mode is off: a drop beyond its limit that is undecided passes (see --strict).",
+    True: "Strict mode is on: a drop beyond its limit that is undecided fails.",
+}
 WORDS = {"gain": "gain", "drop": "drop", "same": "no change"}
 
 
@@ -43,6 +47,11 @@ class Command(ActingCommand):
             help="fails if fewer cases have a value of the primary metric, for example 0.95; in "
             "place of the project's own",
         )
+        parser.add_argument(
+            "--strict",
+            action="store_true",
+            help="a drop beyond its limit fails also where it is undecided",
+        )
         parser.add_argument("--format", choices=["text", "json"], default="text")
         add_reason(parser)
 
@@ -51,7 +60,12 @@ class Command(ActingCommand):
         baseline = _run(earlier) if earlier else None
         state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
         try:
-            result = gates.ask(run, baseline=baseline, min_coverage=options["min_coverage"])
+            result = gates.ask(
+                run,
+                baseline=baseline,
+                min_coverage=options["min_coverage"],
+                strict=options["strict"],
+            )
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=IMPOSSIBLE) from error
         if options["format"] == "json":
@@ -92,6 +106,8 @@ def _rendered(result: GateResult) -> str:
     console = Console(width=110, no_color=True)
     with console.capture() as captured:
         console.print(table)
+        if result.baseline_id:
+            console.print(STRICT[gates.is_strict(result)], highlight=False)
     return captured.get()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from evaluation.layers import gold_layer
@@ -13,8 +14,9 @@ from evaluation.metrics.comparison import (
     best_of,
     compare,
     conversations_needed,
-    in_order,
+    holm,
     level_for,
+    levels_of,
     margin_of,
     verdict,
 )
@@ -43,7 +45,14 @@ MOST_RUNS = 6
 """The baseline included: more runs than these make every interval too wide to say anything."""
 
 Role = Literal["primary", "main", "exploratory"]
-"""The primary metric is tested, the other main ones behind it; the rest explain, no more."""
+"""The primary metric and the other main ones are tested together; the rest explain, no more."""
+
+
+OF_TESTS = (
+    *("ci_low", "ci_high", "p_value", "std_error", "df", "detectable"),
+    *("here_low", "here_high", "here_p_value"),
+)
+"""What a comparison says beyond the figures of its cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +61,35 @@ class MetricComparison:
     comparison: Comparison
     role: Role
     corrected_p: float | None
-    """Corrected for what is tested before it and with it; None for what is not tested."""
+    """Corrected for what is tested with it; None for what is not tested."""
     margin: float
     """The smallest difference of interest, as a share of the metric's range."""
     level: float = LEVEL
-    """Of the interval: higher where several runs are compared together."""
+    """Of the interval, which excludes 0 exactly where the corrected test does."""
+    identical: bool = False
+    """Every output of both runs is the same, so there is nothing to test."""
 
     @property
     def verdict(self) -> Verdict | Literal["exploratory"]:
         if self.role == "exploratory":
             return "exploratory"
+        if self.identical:
+            return "identical"
         p_value, margin = self.corrected_p, self.margin
         return verdict(self.comparison, self.metric, p_value=p_value, margin=margin)
+
+    def of_identical(self) -> MetricComparison:
+        """The same without what a test would say."""
+        nothing = dict.fromkeys(OF_TESTS)
+        comparison = replace(self.comparison, **nothing)  # type: ignore[arg-type]
+        return replace(self, comparison=comparison, corrected_p=None, identical=True)
 
     def as_json(self) -> dict[str, Any]:
         return self.comparison.as_json() | {
             "direction": self.metric.direction,
             "role": self.role,
             "p_value_corrected": self.corrected_p,
+            "level": self.level,
             "margin": margin_of(self.metric, self.margin),
             "verdict": self.verdict,
             "conversations_needed": self.conversations_needed,
@@ -126,6 +146,16 @@ class Compared:
         return self.rows[0]
 
     @property
+    def telling(self) -> list[MetricComparison]:
+        """The primary metric, and every other main one that became worse for certain."""
+        return [self.primary, *(row for row in self.rows[1:] if row.verdict == "worse")]
+
+    @property
+    def verdict(self) -> Verdict | Literal["exploratory"]:
+        """Of the whole comparison: a certain regression of any main metric is worse."""
+        return self.telling[-1].verdict
+
+    @property
     def selected_p(self) -> float | None:
         """The p value of the primary metric if this run was chosen because it came out best."""
         own, corrected = self.primary.comparison.p_value, self.primary.corrected_p
@@ -137,17 +167,19 @@ class Compared:
         return {**self.declared.as_json(), "declared_after_runs": self.declared_after}
 
 
-def compare_runs(before: Run, after: Run) -> Compared:
+def compare_runs(before: Run, after: Run, *, tested_only: bool = False) -> Compared:
     """Every metric with a value per case, over the cases that both runs were asked."""
-    [compared] = compare_with(before, [after])
+    [compared] = compare_with(before, [after], tested_only=tested_only)
     return compared
 
 
-def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
+def compare_with(
+    baseline: Run, runs: Sequence[Run], *, tested_only: bool = False
+) -> list[Compared]:
     """Each of up to five runs against the baseline, corrected together.
 
     Only the main metrics of the layer are tested: they were named before anybody saw a figure.
-    Which of them decides is what the project declares now.
+    Which of them leads is what the project declares now.
     """
     if not runs:
         raise NotComparable("compare.nothing")
@@ -158,28 +190,21 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
     for run in runs:
         _check(baseline, run)
     primary = primary_of(baseline.release.project, baseline.spec.layer)
-    level = level_for(len(runs))
-    measured = [_measured(baseline, run, primary, level) for run in runs]
-    first, behind = in_order(
-        [of_run[0][1].p_value for of_run in measured],
+    pairs = [_pairs_by_metric(baseline, run, primary, tested_only=tested_only) for run in runs]
+    p_values = [
         [
-            [result.p_value for metric, result in of_run[1:] if _is_main(run, metric)]
-            for run, of_run in zip(runs, measured, strict=True)
-        ],
-    )
-    return [
-        _compared(baseline, run, primary, of_run, [p_value, *others], together=len(runs))
-        for run, of_run, p_value, others in zip(runs, measured, first, behind, strict=True)
+            compare_pairs(of_metric, metric).p_value
+            for metric, of_metric in of_run.items()
+            if _is_tested(run, metric, primary)
+        ]
+        for run, of_run in zip(runs, pairs, strict=True)
     ]
-
-
-def compare_primary(baseline: Run, run: Run) -> Compared:
-    """The primary metric alone, with the verdict that ``compare_runs`` gives of it."""
-    _check(baseline, run)
-    primary = primary_of(baseline.release.project, baseline.spec.layer)
-    result = compare_metric(baseline, run, primary.metric).comparison
-    measured = [(primary.metric, result)]
-    return _compared(baseline, run, primary, measured, [result.p_value], together=1)
+    every = [value for of_run in p_values for value in of_run]
+    tests = iter(zip(holm(every), levels_of(every), strict=True))
+    return [
+        _compared(baseline, run, primary, of_run, [*islice(tests, len(own))], together=len(runs))
+        for run, of_run, own in zip(runs, pairs, p_values, strict=True)
+    ]
 
 
 class Paired(NamedTuple):
@@ -208,9 +233,9 @@ def pairs_of(before: Run, after: Run, metric: Metric, *, split: str = "") -> dic
     }
 
 
-def compare_pairs(pairs: Sequence[Pair], metric: Metric) -> Comparison:
+def compare_pairs(pairs: Sequence[Pair], metric: Metric, *, level: float = LEVEL) -> Comparison:
     befores, afters, conversations = zip(*pairs, strict=True) if pairs else ((), (), ())
-    return compare(befores, afters, clusters=conversations, metric=metric)
+    return compare(befores, afters, clusters=conversations, metric=metric, level=level)
 
 
 def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") -> Paired:
@@ -235,24 +260,22 @@ def _compared(
     baseline: Run,
     run: Run,
     primary: Primary,
-    measured: Sequence[tuple[Metric, Comparison]],
-    corrected: Sequence[float | None],
+    pairs: Mapping[Metric, Sequence[Pair]],
+    tests: Sequence[tuple[float | None, float]],
     *,
     together: int,
 ) -> Compared:
-    """``corrected`` holds the p values of the main metrics, which come first."""
-    rows = [
-        MetricComparison(
-            metric,
-            comparison,
-            role="primary" if place == 0 else "main" if place < len(corrected) else "exploratory",
-            corrected_p=corrected[place] if place < len(corrected) else None,
-            margin=primary.margin,
-            level=level_for(together),
-        )
-        for place, (metric, comparison) in enumerate(measured)
-    ]
+    """``tests`` holds corrected p value and level of the main metrics, which come first."""
+    rows = []
+    for place, (metric, of_metric) in enumerate(pairs.items()):
+        is_tested = place < len(tests)
+        corrected, level = tests[place] if is_tested else (None, level_for(together))
+        role: Role = "primary" if place == 0 else "main" if is_tested else "exploratory"
+        result = compare_pairs(of_metric, metric, level=level)
+        rows.append(MetricComparison(metric, result, role, corrected, primary.margin, level))
     old, new = _cases(baseline), _cases(run)
+    if not any(row.comparison.wins or row.comparison.losses for row in rows):
+        rows = [row.of_identical() for row in rows] if _same_outputs(baseline, run) else rows
     return Compared(
         before=baseline,
         after=run,
@@ -269,27 +292,39 @@ def _compared(
     )
 
 
-def _measured(
-    before: Run, after: Run, primary: Primary, level: float
-) -> list[tuple[Metric, Comparison]]:
-    """Every metric that both runs have, in the order of their roles."""
-    metrics = _by_role(before, after, primary.metric.id)
+def _same_outputs(before: Run, after: Run) -> bool:
+    """On the cases of both, whatever it took to make them."""
+    old, new = _outputs(before), _outputs(after)
+    return all(old[key] == new[key] for key in old.keys() & new.keys())
+
+
+def _outputs(run: Run) -> dict[tuple[int, str, int], Any]:
+    rows = CaseRun.objects.filter(run=run).order_by()
+    fields = ("item", "part", "repetition", "state", "output", "answer__text")
+    return {
+        (item, part, repetition): (state, {**(output or {}), "model": None}, answer)
+        for item, part, repetition, state, output, answer in rows.values_list(*fields).iterator()
+    }
+
+
+def _pairs_by_metric(
+    before: Run, after: Run, primary: Primary, *, tested_only: bool
+) -> dict[Metric, list[Pair]]:
+    """Of every metric that both runs have, in the order of their roles."""
+    metrics = [
+        metric
+        for metric in _by_role(before, after, primary.metric.id)
+        if not tested_only or _is_tested(after, metric, primary)
+    ]
     old, new = shares_by_metric(before, metrics), shares_by_metric(after, metrics)
     owners = _cases(after)
     shared = [key for key in _cases(before) if key in owners]
-    return [
-        (
-            metric,
-            compare(
-                [old[metric.id].get(key) for key in shared],
-                [new[metric.id].get(key) for key in shared],
-                clusters=[owners[key] for key in shared],
-                metric=metric,
-                level=level,
-            ),
-        )
+    return {
+        metric: [
+            Pair(old[metric.id].get(key), new[metric.id].get(key), owners[key]) for key in shared
+        ]
         for metric in metrics
-    ]
+    }
 
 
 def why_not(baseline: Run, run: Run) -> Fact | None:
@@ -331,6 +366,10 @@ def _is_main(run: Run, metric: Metric) -> bool:
     return metric.id in gold_layer(run.spec.layer).headline
 
 
+def _is_tested(run: Run, metric: Metric, primary: Primary) -> bool:
+    return metric.id == primary.metric.id or _is_main(run, metric)
+
+
 def _judges_differ(before: Run, after: Run) -> list[str]:
     """The metrics whose figures are those of another judge in each run."""
     old, new = _judges(before), _judges(after)
@@ -359,6 +398,8 @@ def _check(before: Run, after: Run) -> None:
     problem = _measured_otherwise(before, after)
     if problem:
         raise NotComparable(problem)
+    if not _cases(before).keys() & _cases(after).keys():
+        raise NotComparable("compare.no_shared_case", pk=before.pk, pk2=after.pk)
 
 
 def _without_weights(run: Run) -> bool:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.metrics.comparison import ALPHA, Comparison, margin_of
+from evaluation.metrics.comparison import (
+    ALPHA,
+    Comparison,
+    conversations_seen_by,
+    lies_within,
+    margin_of,
+)
 from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services.run import exposures
@@ -28,6 +34,8 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     if verdict == "exploratory":
         return []
     runs = {"run": compared.after.pk, "baseline": compared.before.pk}
+    if verdict == "identical":
+        return [Fact("conclusion.identical", **runs, cases=compared.shared)]
     if verdict == "not_measurable":
         return [Fact("conclusion.not_measurable", **runs, metric=_title(row))]
     margin = margin_of(row.metric, row.margin)
@@ -47,6 +55,14 @@ def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
     elif result.ci_low is not None:
         said.append(Fact("conclusion.nothing_detectable"))
     return said
+
+
+def badge(row: MetricComparison) -> Fact:
+    """The verdict, and by which metric; that all outputs are the same holds for every metric."""
+    verdict = Fact(f"comparison.{row.verdict}")
+    if row.verdict == "identical":
+        return verdict
+    return Fact("conclusion.badge", metric=_title(row), verdict=verdict)
 
 
 def exposed(runs: Sequence[Run]) -> list[Fact]:
@@ -92,8 +108,8 @@ def _compared(compared: Compared, sliced: Metric | None) -> dict[str, Any]:
         "judges_differ": compared.judges_differ,
         "selection": {"runs": compared.tried, "p_value": compared.selected_p},
         "primary": compared.primary_json(),
-        "verdict": compared.primary.verdict,
-        "sentence": sentence(compared.primary, compared),
+        "verdict": compared.verdict,
+        "sentence": whole_sentence(compared),
         "metrics": {
             row.metric.id: row.as_json() | {"sentence": sentence(row, compared)}
             for row in compared.rows
@@ -105,6 +121,11 @@ def _compared(compared: Compared, sliced: Metric | None) -> dict[str, Any]:
 def sentence(row: MetricComparison, compared: Compared) -> str:
     """Files, commands and the API keep English."""
     return " ".join(in_english(fact) for fact in conclusion(row, compared))
+
+
+def whole_sentence(compared: Compared) -> str:
+    """What the primary metric says, and every other main one that became worse."""
+    return " ".join(sentence(row, compared) for row in compared.telling)
 
 
 def p_value(value: float) -> Fact:
@@ -126,7 +147,7 @@ def _basis(row: MetricComparison, together: int) -> Fact:
         rests["role"] = Fact("conclusion.corrected", role=rests["role"], runs=together)
     if result.ci_low is None or row.corrected_p is None:
         return Fact("conclusion.basis_without_interval", **rests)
-    interval = {"low": result.ci_low, "high": result.ci_high}
+    interval = {"low": result.ci_low, "high": result.ci_high, "level": 100 * row.level}
     return Fact("conclusion.basis", **rests, **interval, p=p_value(row.corrected_p))
 
 
@@ -144,6 +165,9 @@ def _open(row: MetricComparison, run: Run) -> list[Fact]:
     result = row.comparison
     if result.conversations < 2:
         return [*_here(row, run), Fact("conclusion.one_conversation")]
+    if lies_within(result, row.metric, row.margin):
+        needed = conversations_seen_by(row.margin)
+        return [Fact("conclusion.unseen", conversations=result.conversations, needed=needed)]
     needed = row.conversations_needed
     enough = needed is not None and needed > result.conversations
     code = "conclusion.needed" if enough else "conclusion.not_decided"

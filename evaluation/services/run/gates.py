@@ -65,11 +65,13 @@ def ask(
     *,
     baseline: Run | None = None,
     min_coverage: float | None = None,
+    strict: bool = False,
     by: Any = None,
 ) -> GateResult:
     """Look at everything and keep the answer. Needs ``with_progress()`` of both runs.
 
-    ``min_coverage`` is in place of the floor that the run was launched with.
+    ``min_coverage`` is in place of the floor that the run was launched with; if ``strict``, a drop
+    beyond its limit that is undecided fails.
     """
     thresholds.check_floor(min_coverage)
     _check(run, baseline)
@@ -79,9 +81,11 @@ def ask(
     if floor is not None:
         checks.append(_coverage(run, floor))
     if baseline is not None:
-        checks += _drifts(run, baseline, max_drop)
+        checks += _drifts(run, baseline, max_drop, strict=strict)
     if not checks:
         raise GateImpossible("gate.nothing_to_check", details={"run": run.pk})
+    if all(check.passed for check in checks) and _is_open(checks):
+        raise GateImpossible("gate.one_conversation", details={"run": run.pk})
     return _store(run, baseline, checks, by)
 
 
@@ -123,11 +127,17 @@ def failed(result: GateResult) -> list[StoredCheck]:
     return [check for check in result.checks if not check["passed"]]
 
 
+def is_strict(result: GateResult) -> bool:
+    """Whether an undecided drop beyond its limit failed; not in results from before that."""
+    return any(check.get("strict") for check in result.checks)
+
+
 class GateRow(TypedDict):
     """A result of the gate, as files, commands and the API have it."""
 
     run: int
     baseline: int | None
+    strict: bool
     passed: bool
     failed: list[str]
     checks: list[Mapping[str, Any]]
@@ -138,6 +148,7 @@ def as_json(result: GateResult) -> GateRow:
     return {
         "run": result.run_id,
         "baseline": result.baseline_id,
+        "strict": is_strict(result),
         "passed": result.passed,
         "failed": sorted({check["metric"] for check in failed(result)}),
         "checks": [_check_as_json(check) for check in result.checks],
@@ -192,13 +203,29 @@ def _coverage(run: Run, floor: float) -> Check:
     return check_coverage(metric, defined, sum(row.n + row.n_undefined for row in rows), floor)
 
 
-def _drifts(run: Run, baseline: Run, max_drop: float) -> list[Check]:
+def _drifts(run: Run, baseline: Run, max_drop: float, *, strict: bool) -> list[Check]:
     """The metrics that a comparison tests, by its verdicts."""
+    floors = {row.metric: row.yardsticks.get("floors", {}) for row in results.aggregates_of(run)}
     return [
-        check_drift(row.metric, row.comparison, row.verdict, max_drop)
-        for row in comparisons.compare_runs(baseline, run).rows
-        if row.verdict != "exploratory" and row.metric.id not in JUDGED
+        check_drift(
+            row.metric,
+            row.comparison,
+            row.verdict,
+            max_drop,
+            strict=strict,
+            floor=(floors.get(row.metric.id, {}).get("nothing") or {}).get("mean"),
+        )
+        for row in comparisons.compare_runs(baseline, run, tested_only=True).rows
+        if row.metric.id not in JUDGED
     ]
+
+
+def _is_open(checks: list[Check]) -> bool:
+    """Whether no drift could be decided: one conversation never decides one."""
+    drifts = [check for check in checks if check.kind == "drift"]
+    return bool(drifts) and all(
+        check.ci_low is None and check.verdict != "identical" for check in drifts
+    )
 
 
 def _why_unfinished(run: Run) -> Fact:

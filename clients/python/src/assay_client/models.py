@@ -818,6 +818,7 @@ class Check(Model):
 class Gate(Model):
     run: int
     baseline: int | None
+    strict: bool
     passed: bool
     failed: list[str]
     checks: list[Check]

@@ -113,10 +113,17 @@ class Run(models.Model):
         return self._runs.compare(self.id, [other.id for other in others])
 
     def gate(
-        self, *, baseline: Run | None = None, min_coverage: float | None = None
+        self,
+        *,
+        baseline: Run | None = None,
+        min_coverage: float | None = None,
+        strict: bool = False,
     ) -> models.Gate:
-        """Check the thresholds of the project, and with ``baseline`` what became worse since."""
-        body = said(baseline=baseline and baseline.id, min_coverage=min_coverage)
+        """Check the thresholds of the project, and with ``baseline`` what became worse since.
+
+        With ``strict`` a drop beyond its limit fails also where it is undecided.
+        """
+        body = said(baseline=baseline and baseline.id, min_coverage=min_coverage, strict=strict)
         return models.Gate.model_validate(self._post("gate", body))
 
     def last_gate(self) -> models.Gate | None:
