@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evaluation.metrics.comparison import compare, in_order, level_for, verdict
+from evaluation.metrics.calibration import calibration, chance_levels
+from evaluation.metrics.comparison import compare, holm, level_for, verdict
 from evaluation.metrics.gate import check_drift
 from evaluation.metrics.judges import Requirements, disagreements, judge_agreement
 from evaluation.metrics.metric import Metric, Share, Value
@@ -146,7 +147,8 @@ def alarms(sets: int) -> None:
     """
     counts = (3, 4, 5, 7, 10, 18, 30, 200)
     tables = {
-        "How often two runs of the same pipeline get a verdict *better* or *worse*, %": 0,
+        "How often two runs of the same pipeline get a verdict *better* or *worse* by any of three "
+        "main metrics, %": 0,
         "How often the gate finds a drift between them in any of three main metrics, %": 1,
     }
     cells = {
@@ -202,11 +204,11 @@ def gains(
             after = scores(random, own + shift, weights)
             level = level_for(runs)
             compared.append(compare(base, after, clusters=clusters, metric=F1, level=level))
-        corrected, _ = in_order([row.p_value for row in compared], [[] for _ in compared])
+        corrected = holm([row.p_value for row in compared])
         hits += verdict(compared[0], F1, p_value=corrected[0]) == "better"
         plan = spread_of_pair(compared[0], conversations)
         assert plan is not None
-        effects.append(plan.effect_with(conversations, runs=runs))
+        effects.append(plan.effect_with(conversations, tests=runs))
     return hits / sets, float(np.mean(effects))
 
 
@@ -219,7 +221,7 @@ def scores(random: np.random.Generator, means: Array, weights: NDArray[np.int64]
 def called(
     sets: int, conversations: int, mean: float, icc: float, *, balanced: bool
 ) -> tuple[float, float]:
-    """How often equally good runs differ by the primary metric's verdict, and by the gate's."""
+    """How often equally good runs differ by the verdict of any main metric, and by the gate's."""
     random = np.random.default_rng([conversations, int(mean * 100), int(icc * 10), balanced])
     verdicts = drifts = 0
     for _ in range(sets):
@@ -231,12 +233,12 @@ def called(
             (metric, compare(before[metric], after[metric], clusters=clusters, metric=metric))
             for metric in MAIN
         ]
-        [primary], [behind] = in_order([rows[0][1].p_value], [[row.p_value for _, row in rows[1:]]])
+        corrected = holm([row.p_value for _, row in rows])
         said = [
             (metric, row, verdict(row, metric, p_value=p_value))
-            for (metric, row), p_value in zip(rows, [primary, *behind], strict=True)
+            for (metric, row), p_value in zip(rows, corrected, strict=True)
         ]
-        verdicts += said[0][2] in ("better", "worse")
+        verdicts += any(what in ("better", "worse") for _, _, what in said)
         drifts += not all(check_drift(metric, row, what, 0.0).passed for metric, row, what in said)
     return verdicts / sets, drifts / sets
 
@@ -249,6 +251,72 @@ def outcomes(random: np.random.Generator, own: Array) -> dict[Metric, list[Share
         metric: [Share(value, 1.0) for value in row.tolist()]
         for metric, row in zip(MAIN, values, strict=True)
     }
+
+
+def nothing_missed(sets: int) -> None:
+    """A pipeline that fails wholly in a share of new conversations, and elsewhere is off by .01."""
+    counts = (18, 60, 124, 125, 200)
+    print("\n## How often that is called *no difference larger than .03*, %\n")
+    head("fails in", *counts)
+    for share in (0.0, 0.05, 0.1):
+        row = []
+        for count in counts:
+            random = np.random.default_rng([count, int(100 * share)])
+            hits = 0
+            for _ in range(sets):
+                before = random.normal(0.8, 0.1, count)
+                noise = random.normal(0, 0.01, count)
+                after = np.where(random.random(count) < share, 0.0, before + noise)
+                tables = [[Share(value, 1.0) for value in of.tolist()] for of in (before, after)]
+                result = compare(*tables, clusters=range(count), metric=F1)
+                hits += verdict(result, F1, p_value=result.p_value) == "no_difference"
+            row.append(marked(hits / sets, (0.0, 0.05) if share else (0.0, 1.0)))
+        line(share, *row)
+
+
+def regressions(sets: int) -> None:
+    """Precision falls in every conversation by that much, recall and F1 stay: 24 conversations."""
+    print("\n## How often the gate fails on a regression of another main metric, %\n")
+    head("precision falls by", "fails")
+    for fall in (0.05, 0.1, 0.2, 0.3):
+        random, hits = np.random.default_rng(int(100 * fall)), 0
+        for _ in range(sets):
+            own = random.normal(0.7, 0.05, (3, 24))
+            before = own + random.normal(0, 0.1, own.shape)
+            after = own + random.normal(0, 0.1, own.shape) - np.array([[0.0], [0.0], [fall]])
+            rows = [
+                compare(
+                    *([Share(value, 1.0) for value in of.tolist()] for of in pair),
+                    clusters=range(24),
+                    metric=metric,
+                )
+                for metric, *pair in zip(MAIN, before, after, strict=True)
+            ]
+            corrected = holm([row.p_value for row in rows])
+            said = [verdict(*of, p_value=p) for *of, p in zip(rows, MAIN, corrected, strict=True)]
+            checks = zip(MAIN, rows, said, strict=True)
+            hits += not all(check_drift(*each, 0.03).passed for each in checks)
+        line(fall, marked(hits / sets, (0.0, 1.0)))
+
+
+def calibrated(sets: int) -> None:
+    """ECE and MCE that calibrated pipelines show, and the chance level that is printed."""
+    print("\n## ECE and MCE of calibrated pipelines, and their chance levels\n")
+    head("predictions", "bins", "ECE", "chance", "MCE", "chance")
+    for count in (30, 100, 400):
+        for equal in ("width", "mass"):
+            random = np.random.default_rng(count)
+            seen, levels = [], []
+            for _ in range(max(1, sets // 10)):
+                stated = random.beta(4, 2, count)
+                correct = (random.random(count) < stated).astype(int)
+                result = calibration(stated.tolist(), correct.tolist(), equal=equal)
+                points = list(zip(stated.tolist(), correct.tolist(), strict=True))
+                level = chance_levels([points], failed=[False], equal=equal)
+                seen.append((result.ece, result.mce))
+                levels.append((level["ece"], level["mce"]))
+            means = np.stack([np.mean(seen, axis=0), np.mean(levels, axis=0)], axis=1)
+            line(count, equal, *(f"{value:.3f}" for value in means.ravel()))
 
 
 def judges(sets: int) -> None:
@@ -333,6 +401,9 @@ TABLES: dict[str, Callable[[int], None]] = {
     "kappa": kappa_coverage,
     "alarms": alarms,
     "power": power,
+    "missed": nothing_missed,
+    "regressions": regressions,
+    "calibration": calibrated,
     "judges": judges,
     "skill": skill_coverage,
 }

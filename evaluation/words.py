@@ -668,6 +668,16 @@ REFUSALS: dict[str, Text] = {
         "By the spread of the floor “{floor}” on {release}, because no run on it is scored yet, as "
         "if another run had nothing in common with it: a rough figure. Two runs tell."
     ),
+    "plan.by_floor_beside_runs": _(
+        "By the spread of the floor “{floor}” on {release}, because no run on it has figures of "
+        "two conversations that a plan may rest on, as if another run had nothing in common with "
+        "it: a rough figure. Two runs tell."
+    ),
+    "plan.by_widest_pair": _(
+        "By how run {run:d} and run {run2:d} on {release} differed from conversation to "
+        "conversation: of {pairs} pairs of runs the one that differed most, {times:.1f} times as "
+        "much as the most alike."
+    ),
     "plan.by_pair": _(
         "By how run {run:d} and run {run2:d} on {release} differed from conversation to "
         "conversation."

@@ -9,7 +9,13 @@ from evaluation.layers import checks
 from evaluation.layers.base import AggregateDetails, Context, Example, GoldLayer, Scored
 from evaluation.layers.breakdown import Breakdown, recall_by, standard
 from evaluation.metrics import items
-from evaluation.metrics.calibration import BinRow, Equal, calibration, summarize_calibration
+from evaluation.metrics.calibration import (
+    BinRow,
+    Equal,
+    calibration,
+    chance_levels,
+    summarize_calibration,
+)
 from evaluation.metrics.inference import RelevanceDetail
 from evaluation.metrics.items import CurveRow, ExtractionDetail
 from evaluation.metrics.registry import Value
@@ -37,8 +43,7 @@ class ExtractionAggregate(TypedDict):
 
 class FigureRow(TypedDict):
     value: float | None
-    ci_low: float | None
-    ci_high: float | None
+    chance: float | None
 
 
 class EqualMass(TypedDict):
@@ -50,7 +55,9 @@ class EqualMass(TypedDict):
 
 
 class Reliability(TypedDict):
-    """What a run stores next to ``ece``; ``bins`` are of equal width."""
+    """What a run stores next to ``ece``; ``bins`` and ``chance`` are of equal width."""
+
+    chance: dict[str, float | None]
 
     bins: list[BinRow]
     predictions: int
@@ -163,19 +170,18 @@ def reliability(scored: Sequence[Scored], metric: str, context: Context) -> Reli
     width = calibration(*_columns(points))
     mass = calibration(*_columns(points), equal="mass")
     figures = pooled_calibration(scored, metric, context, equal="mass")
+    by_case, failed = [points_of(case, metric) for case in scored], [case.failed for case in scored]
+    by_chance = chance_levels(by_case, failed=failed, equal="mass")
     return {
         "bins": width.curve,
         "predictions": width.n,
+        "chance": chance_levels(by_case, failed=failed),
         "equal_mass": {
             "bins": mass.curve,
-            "ece": _figure(figures["ece"]),
-            "mce": _figure(figures["mce"]),
+            "ece": {"value": figures["ece"].mean, "chance": by_chance["ece"]},
+            "mce": {"value": figures["mce"].mean, "chance": by_chance["mce"]},
         },
     }
-
-
-def _figure(summary: Summary) -> FigureRow:
-    return {"value": summary.mean, "ci_low": summary.ci_low, "ci_high": summary.ci_high}
 
 
 def _columns(points: Sequence[Point]) -> tuple[list[float], list[int]]:

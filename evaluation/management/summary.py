@@ -44,7 +44,7 @@ def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
     table.add_column("metric", no_wrap=True)
     by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
     counts = ("n", "undefined", "failed")
-    for name in ("mean", "median", "std", "95 % interval", *by_chance, *counts, *YARDSTICKS):
+    for name in ("figure", "median", "std", "95 % interval", *by_chance, *counts, *YARDSTICKS):
         table.add_column(name, justify="right")
     for row in rows:
         arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
@@ -53,7 +53,8 @@ def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
         chance = [figure(row.chance), figure(row.over_chance)] if by_chance else []
         beside = yardstick_cells(row)
         cells = [*figures, interval(row), *chance, *counted, *beside]
-        table.add_row(f"{row.metric} {arrow}", *cells)
+        averaged = " micro" if METRICS[row.metric].scope == "micro" else ""
+        table.add_row(f"{row.metric} {arrow}{averaged}", *cells)
     return table
 
 
@@ -89,10 +90,13 @@ def yardstick_cells(row: Aggregate) -> list[str]:
     if floors:
         name, floor = next(iter(floors.items()))
         cells[0] = f"{figure(floor['mean'])} ({name})"
+    reached = stored.get("skill")
+    if reached:  # the three on one basis
+        cells[0] = f"{figure(reached['at_floor'])} ({reached['floor']})"
     if beside := stored.get("people"):
         mark = " !" if beside["above"] else ""
         cells[1] = f"{figure(beside['people']['mean'])} (n {beside['people']['n']}){mark}"
-    if reached := stored.get("skill"):
+    if reached:
         ends = f"{100 * reached['ci_low']:.0f} – {100 * reached['ci_high']:.0f}"
         cells[2] = f"{100 * reached['mean']:.0f} % [{ends}]"
     return cells

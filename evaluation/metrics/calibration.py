@@ -24,6 +24,8 @@ Point = tuple[float, int]
 BINS = 10
 NO_PREDICTION = Fact("metric.no_confidence")
 FIGURES = ("ece", "mce", "brier")
+BINNED = FIGURES[:2]
+DRAWS = 500
 Equal = Literal["width", "mass"]
 
 
@@ -172,10 +174,10 @@ def summarize_calibration(
     bins: int = BINS,
     equal: Equal = "width",
 ) -> dict[str, Summary]:
-    """The calibration figures of a run, with intervals.
+    """The calibration figures of a run; the Brier score with its interval.
 
-    The interval is that of the jackknife over conversations; bins of equal mass stay those of the
-    run when a conversation is left out.
+    That is of the jackknife over conversations. ECE and MCE have none: they are above 0 for a
+    perfectly calibrated pipeline, too, so :func:`chance_levels` is what they are read by.
 
     Parameters
     ----------
@@ -238,6 +240,37 @@ def summarize_calibration(
         )
         for name, value, (low, high) in zip(FIGURES, values, intervals, strict=True)
     }
+
+
+def chance_levels(
+    points: Sequence[Sequence[Point]], *, failed: Sequence[bool], equal: Equal = "width"
+) -> dict[str, float | None]:
+    """What ECE and MCE of a perfectly calibrated pipeline with these confidences would be.
+
+    The mean of ``DRAWS`` seeded draws in which each prediction comes true as often as it says;
+    failed cases weigh as they do in the figures. ``None`` without a prediction.
+
+    Examples
+    --------
+    One prediction, .5 sure, misses by .5 whatever comes true.
+
+    >>> chance_levels([[(0.5, 1)]], failed=[False])
+    {'ece': 0.5, 'mce': 0.5}
+    """
+    scored = [() if broke else own for own, broke in zip(points, failed, strict=True)]
+    pooled = np.array([stated for own in scored for stated, _ in own], dtype=np.float64)
+    if not len(pooled):
+        return dict.fromkeys(BINNED)
+    parted = _parted(pooled.tolist(), BINS, equal)
+    place, random = parted.place(pooled), np.random.default_rng(0)
+    sums = np.zeros((DRAWS, 3 * BINS + 3))
+    sums[:, :BINS] = np.bincount(place, minlength=BINS)
+    sums[:, BINS : 2 * BINS] = np.bincount(place, pooled, BINS)
+    for drawn in sums:
+        drawn[2 * BINS : 3 * BINS] = np.bincount(place, random.random(len(pooled)) < pooled, BINS)
+    sums[:, -2:] = (sum(map(bool, scored)), sum(map(bool, failed)))
+    levels = _with_failures(sums, BINS).mean(axis=0)
+    return dict(zip(BINNED, levels.tolist(), strict=False))
 
 
 def _check(confidences: Sequence[float], corrects: Sequence[int]) -> None:
@@ -330,12 +363,10 @@ def _with_intervals(
     totals = by_cluster([row.tolist() for row in rows], owners, columns=len(rows[0]))
     whole = totals.sum(axis=0)
     values = _with_failures(whole, bins).tolist()
-    left_out = _with_failures(whole - totals, bins)  # shape (conversations, figures)
-    estimates = [
-        jackknife(value, column, lower=METRICS[name].lower, upper=METRICS[name].upper)
-        for name, value, column in zip(FIGURES, values, left_out.T, strict=True)
-    ]
-    return values, [(estimate.low, estimate.high) for estimate in estimates]
+    brier = METRICS["brier"]
+    left_out = _with_failures(whole - totals, bins)[:, -1]  # one for each conversation
+    estimate = jackknife(values[-1], left_out, lower=brier.lower, upper=brier.upper)
+    return values, [*[(None, None)] * len(BINNED), (estimate.low, estimate.high)]
 
 
 def _curve(sums: Array, parted: _Bins) -> list[Bin]:

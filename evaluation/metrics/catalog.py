@@ -12,6 +12,7 @@ from evaluation.metrics.retrieval import CUTS
 AT_RANDOM = {
     "messages": "As many different messages of the conversation, drawn at random.",
     "phases": "As many phases, each of as many messages drawn at random.",
+    "calibrated": "What a perfectly calibrated pipeline with the same confidences would show.",
     "ranked": "As many messages of the conversation, ranked at random.",
 }
 """The random answers that chance levels are about."""
@@ -101,6 +102,12 @@ CALIBRATION = _rows(
         "Maximum calibration error",
         "Distance between stated confidence and share correct in the worst bin.",
     ),
+    direction="lower",
+    scope="run",
+    version=2,
+    chance=AT_RANDOM["calibrated"],
+) + _rows(
+    "extraction inference",
     (
         "brier",
         "Brier score",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,13 +118,13 @@ def compare(
     if not len(before) == len(after) == len(clusters):
         raise ValueError(f"compare: {len(before)}, {len(after)} and {len(clusters)} values")
     old_figure, new_figure = _figure(metric, before), _figure(metric, after)
-    changes = _changes(before, after)
+    changes = _changes(before, after, metric.worst)
     gains = changes if metric.direction == "higher" else [-change for change in changes]
     return Comparison(
         n=len(changes),
         n_undefined=len(before) - len(changes),
-        n_before=sum(map(_has_value, before)),
-        n_after=sum(map(_has_value, after)),
+        n_before=sum(share is not None for share in before),
+        n_after=sum(share is not None for share in after),
         before=old_figure,
         after=new_figure,
         **_inference(before, after, clusters, metric, level),
@@ -333,17 +333,19 @@ def _figure(metric: Metric, shares: Sequence[Share | None]) -> float | None:
     return figure(metric, [share for share in shares if share is not None])
 
 
-def _changes(before: Sequence[Share | None], after: Sequence[Share | None]) -> list[float]:
+def _changes(
+    before: Sequence[Share | None], after: Sequence[Share | None], worst: float
+) -> list[float]:
     """after − before of each case that has a value in both runs."""
     return [
-        new.numerator / new.denominator - old.numerator / old.denominator
+        _value(new, worst) - _value(old, worst)
         for old, new in zip(before, after, strict=True)
-        if _has_value(old) and _has_value(new)
+        if old is not None and new is not None
     ]
 
 
-def _has_value(share: Share | None) -> TypeGuard[Share]:
-    return share is not None and share.denominator > 0
+def _value(share: Share, worst: float) -> float:
+    return share.numerator / share.denominator if share.denominator else worst
 
 
 def _inference(

@@ -28,6 +28,9 @@ JUDGED = frozenset({"faithfulness", "relevance", "completeness", "correctness"})
 TOLERANCE = 1e-9
 
 NO_SHARED_CASE = Fact("gate.no_shared_case")
+FORMER = ("gate.no_interval",)
+"""Reasons of stored results that no check gives any more."""
+
 AT_FLOOR = Fact("gate.at_floor")
 UNDECIDED = Fact("gate.undecided")
 MAY_BE_CHANCE = Fact("gate.may_be_chance")
@@ -88,9 +91,17 @@ class Check:
 
 
 def check_threshold(
-    metric: Metric, value: float | None, threshold: float, *, why_undefined: Fact | None = None
+    metric: Metric,
+    value: float | None,
+    threshold: float,
+    *,
+    why_undefined: Fact | None = None,
+    interval: tuple[float | None, float | None] = (None, None),
+    chance: float | None = None,
 ) -> Check:
     """At least the threshold, or at most where lower is better; undefined does not pass.
+
+    ``interval`` is that of the figure, and ``chance`` how probable it is that the true one passes.
 
     Examples
     --------
@@ -106,6 +117,9 @@ def check_threshold(
         "value": value,
         "limit": threshold,
         "direction": metric.direction,
+        "ci_low": interval[0],
+        "ci_high": interval[1],
+        "chance": chance,
     }
     if value is None:
         return Check(**fields, passed=False, reason=Fact("gate.undefined", reason=why_undefined))  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """What can be shown with how many conversations, by the rule that verdicts are made by.
 
 The smallest true difference of the primary metric that the paired test finds in four of five tries:
-its critical value, corrected for how many runs are compared with the baseline, at the spread of
+its critical value, corrected for the main metrics that are tested with it, at the spread of
 earlier runs. See templates/docs/metrics.md, "Planning".
 """
 
@@ -35,7 +35,7 @@ class Spread:
     telling: int
     conversations: int
 
-    def effect_with(self, conversations: int, *, runs: int = 1) -> float:
+    def effect_with(self, conversations: int, *, tests: int = 1) -> float:
         """The smallest true difference found in four of five tries; infinite with one or none.
 
         Examples
@@ -45,10 +45,10 @@ class Spread:
         [0.175, 0.073, inf]
         """
         telling = round(conversations * self.telling / self.conversations)
-        level = level_for(runs)
+        level = level_for(tests)
         return detectable_with(telling, self.std_error, self.df, self.telling, level=level)
 
-    def needed_for(self, effect: float, *, runs: int = 1) -> int | None:
+    def needed_for(self, effect: float, *, tests: int = 1) -> int | None:
         """With how many conversations that effect is found so often; None above a million.
 
         Examples
@@ -56,7 +56,7 @@ class Spread:
         >>> Spread(std_error=0.05, df=6.0, telling=7, conversations=14).needed_for(0.05)
         116
         """
-        level = level_for(runs)
+        level = level_for(tests)
         telling = conversations_needed(self.std_error, self.df, self.telling, effect, level=level)
         return telling and math.ceil(telling * self.conversations / self.telling)
 

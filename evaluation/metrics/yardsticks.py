@@ -136,7 +136,8 @@ def measure(
     people
         What each person's own labels score against gold made without them.
     reference
-        The floor from which skill is counted.
+        The floor from which skill is counted where people are above none of them; else it is the
+        highest that they are above.
     is_tested
         Whether the metric is a main one: of what only explains nothing is concluded.
 
@@ -162,7 +163,8 @@ def measure(
     known = {name: _figure_of(metric, floor.shares, cases) for name, floor in floors.items()}
     beside["floors"] = {name: row for name, row in known.items() if row is not None}
     _next_to_people(beside, metric, cases, run, people, is_tested=is_tested)
-    _skill(beside, metric, cases, run, floors.get(reference or ""), people, reference)
+    name = _highest_floor(metric, cases, run, floors, people) or reference
+    _skill(beside, metric, cases, run, floors.get(name or ""), people, name)
     return beside
 
 
@@ -213,6 +215,25 @@ def _next_to_people(
         "above": is_tested and gain > 0 and excludes_zero(estimate),
         "by_person": _by_person(metric, run.by_person, people),
     }
+
+
+def _highest_floor(
+    metric: Metric,
+    cases: Cases,
+    run: Measured,
+    floors: Mapping[str, Measured],
+    people: Sequence[ByPerson],
+) -> str | None:
+    """Of those that people are above: returning everything has the recall of nobody."""
+    sign = 1 if metric.direction == "higher" else -1
+    known: list[tuple[float, str]] = []
+    for name, floor in floors.items():
+        shared = _on_shared(floor.by_person, people, run.by_person)
+        figures = [_figure_of(metric, shares, cases) for shares in shared[:2]]
+        at_floor, at_people = (sign * row["mean"] if row else None for row in figures)
+        if at_floor is not None and at_people is not None and at_floor < at_people:
+            known.append((at_floor, name))
+    return max(known, key=lambda row: row[0])[1] if known else None
 
 
 def _skill(

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluation.metrics.chance import over_chance
+from evaluation.metrics.registry import METRICS
 from evaluation.models.runs import CaseRun, Run
 from labeling.models.fields import FactField
 
@@ -88,5 +89,10 @@ class Aggregate(models.Model):
 
     @property
     def over_chance(self) -> float | None:
-        """(mean − chance)/(1 − chance); ``None`` without a chance level, or where that is 1."""
-        return over_chance(self.mean, self.chance)
+        """(mean − chance)/(1 − chance); ``None`` without a chance level, or where that is 1.
+
+        And where lower is better: an error is read next to what chance makes of none.
+        """
+        metric = METRICS.get(self.metric)
+        is_error = metric is not None and metric.direction == "lower"
+        return None if is_error else over_chance(self.mean, self.chance)

@@ -144,8 +144,8 @@ class Beside(TypedDict):
     """Of the metric by which the page sorts: the one that the project declares."""
     changed: list[str] | None
     """In words; None: nothing finished before it on this gold."""
-    best_of: int
-    """Of how many runs it has the best figure; 0: it has not."""
+    best_of: lists.Best | None
+    """Of how many runs it has the best figure, alone or with others; None: it has not."""
 
 
 class ShownExperiment(ExperimentRow, Beside):
@@ -164,7 +164,7 @@ def _beside(request: HttpRequest, numbers: Sequence[int], primary: Primaries) ->
         run.pk: {
             "primary": figure,
             "changed": None if (facts := changed[run.pk]) is None else [*map(words, facts)],
-            "best_of": best.get(run.pk, 0),
+            "best_of": best.get(run.pk),
         }
         for run, figure in zip(loaded, figures, strict=True)
     }

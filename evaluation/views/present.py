@@ -212,9 +212,9 @@ class BinnedFigure(NamedTuple):
 
     metric: Metric
     width: str
-    width_interval: str
+    width_chance: str
     mass: str
-    mass_interval: str
+    mass_chance: str
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -639,9 +639,9 @@ def _binned_figures(
         BinnedFigure(
             metric=METRICS[name],
             width=figure(aggregates[name].mean),
-            width_interval=interval(aggregates[name]),
+            width_chance=figure(aggregates[name].chance),
             mass=figure(mass[name]["value"]),
-            mass_interval=between(mass[name]["ci_low"], mass[name]["ci_high"]),
+            mass_chance=figure(mass[name].get("chance")),
         )
         for name in ("ece", "mce")
         if name in aggregates

@@ -53,6 +53,9 @@ class GateCheck(NamedTuple):
     passed: bool
     value: str
     limit: str
+    interval: str
+    chance: float | None
+    """Of a threshold: how probable it is that the true figure passes, in percent."""
     reason: str
 
 
@@ -257,6 +260,8 @@ def _check(check: StoredCheck) -> GateCheck:
         passed=check["passed"],
         value=value,
         limit="–" if change in ("gain", "same") else f"{'≥' if at_least else '≤'} {limit}",
+        interval=present.between(check["ci_low"], check["ci_high"]),
+        chance=None if (chance := check.get("chance")) is None else 100 * chance,
         reason=words(why) if (why := gates.reason_of(check)) else "",
     )
 

@@ -87,8 +87,8 @@ class RunRow(NamedTuple):
     """Whether its figures wait for the reader to say why they look at test results."""
     changed: list[str] | None
     """None: nothing finished before it on this gold."""
-    best_of: int
-    """Of how many runs it has the best figure; 0: it has not."""
+    best_of: lists.Best | None
+    """Of how many runs it has the best figure, alone or with others; None: it has not."""
     baseline: str
     """``chosen`` by somebody, or taken by the last ``gate``; empty: it is not one."""
     tags: list[str]
@@ -205,7 +205,7 @@ def _rows(
             marks,
             sealed=run.pk in sealed,
             changed=_said(changed.get(run.pk)),
-            best_of=highest.get(run.pk, 0),
+            best_of=highest.get(run.pk),
             baseline=baselines.get(run.pk, ""),
         )
         for run in runs
@@ -235,7 +235,7 @@ def _row(
     *,
     sealed: bool,
     changed: list[str] | None,
-    best_of: int,
+    best_of: lists.Best | None,
     baseline: str,
 ) -> RunRow:
     note = getattr(run, "note", None)

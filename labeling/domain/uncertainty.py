@@ -35,8 +35,8 @@ EDGE = 0.05
 PRIOR_ICC = 0.1
 """How alike the cases of one conversation are taken to be where the data cannot say."""
 
-PRIOR_CONVERSATIONS = 3.0
-"""How many conversations that assumption weighs as much as."""
+TELLING = 20
+"""So many conversations that hold something other than the edge say it themselves."""
 
 SMALLEST_VARIANCE = 1e-18
 
@@ -86,9 +86,10 @@ def ratio(
     -------
     Estimate or None
         ``None`` where the weights sum to 0. The interval is a t interval on the logit scale of
-        the range with CR2 variance and Satterthwaite's degrees of freedom; within ``EDGE`` of an
-        end of the range also Wilson's interval on the effective number of cases, and the wider
-        of the two counts, so that agreeing cases never give an interval of length 0.
+        the range with CR2 variance and Satterthwaite's degrees of freedom. Within ``EDGE`` of an
+        end of the range, where fewer than ``TELLING`` conversations hold anything else, also
+        Wilson's interval on the effective number of cases, and the wider of the two counts, so
+        that agreeing cases never give an interval of length 0.
 
     Examples
     --------
@@ -116,6 +117,36 @@ def ratio(
         reach = t_quantile(df, level) * std_error
         low, high = max(value - reach, lower), min(value + reach, upper)
     return Estimate(value, low, high, std_error, df, len(totals))
+
+
+def chance_of_ratio_above(
+    totals: Array, threshold: float, *, lower: float = 0.0, upper: float = 1.0
+) -> float | None:
+    """How probable it is that the true ratio is above the threshold.
+
+    Read from the ends of the intervals of :func:`ratio` at every level: .975 where the threshold is
+    the lower end of the one at .95. ``None`` without an interval.
+
+    Examples
+    --------
+    >>> totals = np.array([[5.0, 10.0], [6.0, 10.0], [7.0, 10.0]])
+    >>> low = ratio(totals).low
+    >>> round(chance_of_ratio_above(totals, low), 3)
+    0.975
+    """
+    whole = ratio(totals, lower=lower, upper=upper)
+    if whole is None or whole.low is None:
+        return None
+    is_above = whole.value >= threshold
+    inside, outside = 0.0, 1.0
+    for _ in range(30):
+        level = (inside + outside) / 2
+        ends = ratio(totals, lower=lower, upper=upper, level=level)
+        assert ends is not None
+        end = ends.low if is_above else ends.high
+        assert end is not None
+        inside, outside = (level, outside) if (end > threshold) == is_above else (inside, level)
+    return (1 + inside) / 2 if is_above else (1 - inside) / 2
 
 
 def difference(
@@ -472,29 +503,12 @@ def _bounded_interval(
         reach = t * math.sqrt(variance) / span / (share * (1 - share))
         at = math.log(share / (1 - share))
         ends.append((_logistic(at - reach), _logistic(at + reach)))
-    if not inside or not EDGE <= share <= 1 - EDGE:
-        cases = _effective_cases(totals, share, variance / span**2, lower, span)
-        ends.append(wilson(min(max(share, 0.0), 1.0), cases, t if inside else 1.96))
-    return lower + span * min(low for low, _ in ends), lower + span * max(high for _, high in ends)
-
-
-def _effective_cases(
-    totals: Array, share: float, variance: float, lower: float, span: float
-) -> float:
-    """How many independent cases the conversations are worth.
-
-    The design effect seen is weighed with that of ``PRIOR_ICC`` by how many conversations hold
-    something other than the edge: few of them say little about how alike cases are.
-    """
-    weights = totals[:, 1]
-    prior = weights.sum() / effective_cases(weights)
-    if not 0 < share < 1 or variance <= SMALLEST_VARIANCE:
-        return float(weights.sum() / prior)
-    shares = (totals[:, 0] / weights - lower) / span
+    shares = (totals[:, 0] / totals[:, 1] - lower) / span
     telling = min(int((shares > 0).sum()), int((shares < 1).sum()))
-    seen = variance * weights.sum() / (share * (1 - share))
-    blended = (telling * seen + PRIOR_CONVERSATIONS * prior) / (telling + PRIOR_CONVERSATIONS)
-    return float(weights.sum() / max(seen, blended))
+    if not inside or (not EDGE <= share <= 1 - EDGE and telling < TELLING):
+        z = t if inside else _normal_quantile(level)
+        ends.append(wilson(min(max(share, 0.0), 1.0), effective_cases(totals[:, 1]), z))
+    return lower + span * min(low for low, _ in ends), lower + span * max(high for _, high in ends)
 
 
 def _logistic(x: float) -> float:

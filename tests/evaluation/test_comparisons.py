@@ -98,7 +98,7 @@ def test_lists_and_comparisons_count_the_same_candidates(
     noor, visible = people["noor"], Run.objects.visible_to(people["noor"])
     marked = lists.highest([low], visible, reader=noor, primary=lists.primaries(noor))
 
-    assert marked == {high.pk: 3}
+    assert marked == {high.pk: (3, 1)}
     assert candidates.count(high) == 3
     assert candidates.count(high, low) == 2
 

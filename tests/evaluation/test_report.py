@@ -227,7 +227,7 @@ def test_the_markdown_report_is_short_and_nothing_in_it_acts(runs: tuple[Run, Ru
     assert "\\<script\\>" in head
     assert not re.search(r"(?<!\\)\]\(", text)
     assert "http://evil" not in text
-    assert "🟡 **undecided.**" in text
+    assert "🟡 **Requirement F1: undecided.**" in text
     assert "| Requirement F1 ↑ | **0.556** |" in text
     assert "Cases: 2 regressions, 0 improvements, 1 ties, 0 undefined." in text
     assert "| case-000 | 1.000 | 0.000 |" in text

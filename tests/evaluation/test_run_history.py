@@ -182,7 +182,7 @@ def test_sealed_figures_have_no_place_in_the_order_and_no_mark(
 
     assert [row.run.pk for row in rows] == [high.pk, low.pk, test[1].pk, test[0].pk]
     assert [row.sealed for row in rows] == [False, False, True, True]
-    assert [row.best_of for row in rows] == [2, 0, 0, 0]
+    assert [row.best_of for row in rows] == [(2, 1), None, None, None]
 
 
 def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any) -> None:

@@ -89,7 +89,7 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
         assert shown in text(curves)
     plot = curves.context["reliability"]
     assert [row.metric.id for row in plot["figures"]] == ["ece", "mce"]
-    assert all(row.mass != "–" and row.mass_interval != "–" for row in plot["figures"])
+    assert all(row.mass != "–" and row.mass_chance != "–" for row in plot["figures"])
 
 
 def test_baselines_and_earlier_runs_are_those_on_the_same_cases(

@@ -91,24 +91,37 @@ def _rendered(result: GateResult) -> str:
     verdict = "passed" if result.passed else "failed"
     table = Table(title=f"Gate of run {result.run_id}{against}: {verdict}")
     for name in ("metric", "what", "value", "limit", "verdict", "result", "why"):
-        table.add_column(name, justify="right" if name in ("value", "limit") else "left")
+        is_number = name in ("value", "limit")
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=name == "metric")
     for check in gates.as_json(result)["checks"]:
         size = check["value"] if check["change"] is None else abs(check["value"])
         table.add_row(
             check["metric"],
             WORDS.get(check["change"], check["kind"]),
-            figure(size, check["limit"]),
+            f"{figure(size, check['limit'])}{_interval(check)}",
             _limit(check),
             check.get("verdict") or "",
             "passed" if check["passed"] else "failed",
-            check["reason"],
+            _why(check),
         )
-    console = Console(width=110, no_color=True)
+    console = Console(width=150, no_color=True)
     with console.capture() as captured:
         console.print(table)
         if result.baseline_id:
             console.print(STRICT[gates.is_strict(result)], highlight=False)
     return captured.get()
+
+
+def _interval(check: Mapping[str, Any]) -> str:
+    if check["ci_low"] is None or check["ci_high"] is None:
+        return ""
+    return f" [{figure(check['ci_low'])} – {figure(check['ci_high'])}]"
+
+
+def _why(check: Mapping[str, Any]) -> str:
+    if (chance := check.get("chance")) is None:
+        return str(check["reason"])
+    return f"{check['reason']} the true figure passes with a chance of {chance:.0%}".strip()
 
 
 def _limit(check: Mapping[str, Any]) -> str:

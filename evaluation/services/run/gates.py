@@ -20,6 +20,7 @@ from evaluation.metrics.gate import (
     uncertified,
 )
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
+from evaluation.metrics.summary import by_cluster
 from evaluation.models import GateResult, Run
 from evaluation.models.spec import GateSpec
 from evaluation.services.judging import certificates
@@ -28,6 +29,7 @@ from evaluation.services.run import comparisons, results
 from evaluation.services.run.primary_metrics import primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.uncertainty import chance_of_ratio_above
 from labeling.services import acting, events
 from labeling.words import in_english
 
@@ -191,8 +193,26 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
             checks.append(uncertified(metric, value, limit, why=standing.why or NO_CERTIFICATE))
         else:
             why = row.reason if row else NOT_MEASURED
-            checks.append(check_threshold(metric, value, limit, why_undefined=why))
+            checks.append(
+                check_threshold(
+                    metric,
+                    value,
+                    limit,
+                    why_undefined=why,
+                    interval=(row.ci_low, row.ci_high) if row else (None, None),
+                    chance=_chance(run, metric, limit) if row else None,
+                )
+            )
     return checks
+
+
+def _chance(run: Run, metric: Metric, limit: float) -> float | None:
+    """How probable it is that the true figure passes; None for what no case has a value of."""
+    if not metric.per_case:
+        return None
+    totals = by_cluster(*comparisons.shares_of(run, metric))
+    above = chance_of_ratio_above(totals, limit, lower=metric.lower, upper=metric.upper)
+    return 1 - above if above is not None and metric.direction == "lower" else above
 
 
 def _coverage(run: Run, floor: float) -> Check:

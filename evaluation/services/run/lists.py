@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -253,11 +254,17 @@ def predecessors(runs: Sequence[Run]) -> dict[int, Run]:
     return {pk: earlier[number] for pk, number in numbers.items() if number is not None}
 
 
+class Best(NamedTuple):
+    """Of how many runs one has the best figure, and how many have it."""
+
+    runs: int
+    alike: int
+
+
 def highest(
     runs: Iterable[Run], visible: RunQuerySet, *, reader: Any, primary: Primaries
-) -> dict[int, int]:
-    """Of runs on the same cases the one with the best primary figure, and of how many it is that;
-    where there are two or more.
+) -> dict[int, Best]:
+    """Of runs on the same cases those with the best primary figure; where there are two or more.
 
     All :mod:`candidates <evaluation.services.run.candidates>` count, as in a comparison; sealed
     figures are not compared. Whether it is really better than the next one only a comparison says.
@@ -281,7 +288,12 @@ def highest(
         if (metric.id, metric.version) == (name, version) and mean is not None:
             value = mean if metric.direction == "higher" else -mean
             figures.setdefault((release, split, cases), []).append((value, number))
-    return {max(own)[1]: len(groups[at]) for at, own in figures.items() if len(own) > 1}
+    best: dict[int, Best] = {}
+    for at, own in figures.items():
+        alike = [number for value, number in own if math.isclose(value, max(own)[0], abs_tol=1e-9)]
+        if len(own) > 1:
+            best |= dict.fromkeys(alike, Best(len(groups[at]), len(alike)))
+    return best
 
 
 def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import TypedDict
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
-from evaluation.layers import GOLD_LAYERS
+from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.metrics.comparison import within_range
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
@@ -24,7 +24,7 @@ from labeling.translation import translated
 from labeling.words import in_english, words
 from pipelines.registry import FLOORS
 
-LATEST = 5
+LATEST = 4
 """How many runs are looked through for two that can be compared."""
 
 TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
@@ -54,6 +54,7 @@ class Basis:
 class Plan:
     """What n conversations of a release can show, by the rule that verdicts are made by."""
 
+    layer: str
     primary: Primary
     conversations: int
     basis: Basis | None
@@ -68,7 +69,7 @@ class Plan:
     def effect_with(self, conversations: int) -> float | None:
         if self.basis is None:
             return None
-        effect = self.basis.spread.effect_with(conversations)
+        effect = self.basis.spread.effect_with(conversations, tests=self.tests)
         return within_range(effect, self.primary.metric)
 
     @property
@@ -76,7 +77,12 @@ class Plan:
         """With how many conversations the smallest difference of interest can be shown."""
         if self.basis is None or self.primary.reach is None:
             return None
-        return self.basis.spread.needed_for(self.primary.reach)
+        return self.basis.spread.needed_for(self.primary.reach, tests=self.tests)
+
+    @property
+    def tests(self) -> int:
+        """How many main metrics are tested together."""
+        return len({self.primary.metric.id, *gold_layer(self.layer).headline})
 
     def as_json(self) -> PlanJson:
         return {
@@ -98,7 +104,9 @@ def plan(release: GoldRelease, *, split: str = "", size: int | None = None) -> P
     conversations = _conversations(release, split, size)
     # test figures are nobody's until they say why, so no plan rests on them
     basis = _basis(release, split if split in (TRAIN, DEV) else OPEN, primary)
-    return Plan(primary, conversations, basis, None if basis else _why_unknown(release))
+    return Plan(
+        release.layer, primary, conversations, basis, None if basis else _why_unknown(release)
+    )
 
 
 def sentences(plan: Plan) -> list[str]:
@@ -168,8 +176,8 @@ def _why_unknown(release: GoldRelease) -> Fact:
 
 
 def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
-    """The newest run next to the chosen baseline, else the newest two that can be compared, else
-    the baseline or the newest alone; floors only at last.
+    """The widest pair of the chosen baseline and the newest runs that can be compared, else the
+    baseline or the newest alone; floors only at last. One look-alike pair says too little.
 
     Runs on earlier versions of the release tell how its conversations spread, too.
     """
@@ -186,12 +194,28 @@ def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
     chosen = chosen_baselines.fits(release, split)
     by_number = {run.pk: run for run in newest.filter(pk__in=chosen)}
     baselines = [by_number[number] for number in chosen if number in by_number]
-    beside = [(run, each) for each in baselines[:1] for run in candidates if run != each]
+    beside = [*dict.fromkeys([*baselines[:1], *candidates])]
+    newer_first = sorted(beside, key=lambda run: run.pk, reverse=True)
     return (
-        next(_of_pairs([*beside, *pairwise(candidates)], split, primary), None)
+        _widest(_of_pairs(combinations(newer_first, 2), split, primary))
         or next(_of_runs([*baselines, *candidates], split, primary), None)
-        or max(_of_floors(release, split, primary), key=_width, default=None)
+        or max(
+            _of_floors(release, split, primary, scored=bool(candidates)), key=_width, default=None
+        )
     )
+
+
+def _widest(pairs: Iterable[Basis]) -> Basis | None:
+    """With how far apart the pairs are, where there are several."""
+    by_width = sorted(pairs, key=_width)
+    if len(by_width) < 2:
+        return by_width[0] if by_width else None
+    widest, least = by_width[-1], by_width[0]
+    values = widest.why.values | {
+        "pairs": len(by_width),
+        "times": widest.spread.std_error / least.spread.std_error,
+    }
+    return Basis(widest.spread, Fact("plan.by_widest_pair", **values))
 
 
 def _of_pairs(pairs: Iterable[tuple[Run, Run]], split: str, primary: Primary) -> Iterator[Basis]:
@@ -214,7 +238,9 @@ def _of_runs(runs: Sequence[Run], split: str, primary: Primary) -> Iterator[Basi
             yield Basis(spread, Fact("plan.by_run", run=run.pk, release=str(run.release)))
 
 
-def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[Basis]:
+def _of_floors(
+    release: GoldRelease, split: str, primary: Primary, *, scored: bool
+) -> Iterator[Basis]:
     """Before anything is launched: what workers measured when the release was frozen."""
     measured = Yardstick.objects.measured().filter(release=release).exclude(pipeline=PEOPLE)
     cases = YardstickCase.objects.filter(yardstick__in=measured)
@@ -232,7 +258,8 @@ def _of_floors(release: GoldRelease, split: str, primary: Primary) -> Iterator[B
         shares, owners = [case[2] for case in asked], [case[1] for case in asked]
         spread = spread_of_run(primary.metric, shares, owners)
         if spread:
-            yield Basis(spread, Fact("plan.by_floor", floor=floor, release=str(release)))
+            code = "plan.by_floor_beside_runs" if scored else "plan.by_floor"
+            yield Basis(spread, Fact(code, floor=floor, release=str(release)))
 
 
 def _width(basis: Basis) -> float:

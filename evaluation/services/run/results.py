@@ -93,15 +93,23 @@ def retried_cases(run: Run) -> int:
     return int(run.cases.exclude(earlier_failures=[]).count())
 
 
+SUMMED = ("numerator", "weight")
+
+
 def case_table(run: Run) -> Iterator[str]:
-    """``cases.csv`` line by line; an undefined value is an empty cell."""
+    """``cases.csv`` line by line; an undefined value is an empty cell.
+
+    Of micro averages also what a case adds above and below the line: their sums give the figure.
+    """
     layer = gold_layer(run.spec.layer)
     metrics = [metric.id for metric in run.spec.all_metrics() if metric.per_case]
     head = ["case_id", "repetition", "state", "exposure", "error"]
     judged = [metric for metric in metrics if metric in JUDGED]
     flags = ["clamped", "judge_failed"] if judged else []
     clamped = answer_scoring.clamped(run) if judged else {}
-    yield _line([*head, *metrics, "expected_ids", "returned_ids", *flags])
+    micro = [metric.id for metric in run.spec.all_metrics() if metric.scope == "micro"]
+    sums = [f"{metric}_{part}" for metric in micro for part in SUMMED]
+    yield _line([*head, *metrics, *sums, "expected_ids", "returned_ids", *flags])
     for case, example in cases_with_examples(run):
         scores = {score.metric: score for score in case.scores.all()}
         values = {metric: score.value for metric, score in scores.items()}
@@ -113,7 +121,8 @@ def case_table(run: Run) -> Iterator[str]:
             if metric in scores and scores[metric].reason == answer_scoring.JUDGE_FAILED
         ]
         said = [" ".join(clamped.get(case.pk, [])), " ".join(failed)] if flags else []
-        yield _line([*row, *(values.get(metric) for metric in metrics), *ids, *said])
+        summed = [getattr(scores.get(metric), part, None) for metric in micro for part in SUMMED]
+        yield _line([*row, *map(values.get, metrics), *summed, *ids, *said])
 
 
 def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:

@@ -322,7 +322,9 @@ def _aggregates(
             run=run,
             metric=metric.id,
             metric_version=metric.version,
-            chance=chance_level(metric, scored),
+            chance=chance_level(metric, scored)
+            if metric.per_case
+            else details.get("ece", {}).get("chance", {}).get(metric.id),
             reason=None if summaries[metric.id].n else _why_undefined(metric, scored),
             detail=details.get(metric.id, {}),
             yardsticks=beside.get(metric.id, {}),

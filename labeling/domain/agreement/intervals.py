@@ -16,7 +16,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.student import normal_quantile
 from labeling.domain.uncertainty import Estimate, effective_cases, jackknife, wilson
 from labeling.domain.uncertainty import chance_above as chance_by_t
 
@@ -232,7 +231,7 @@ class Prospects:
 
 
 def prospects(figures: Sequence[Coefficient], threshold: float) -> Prospects:
-    """How probable it is that all true figures are above the threshold.
+    """How probable it is that the true figure of the lowest pair is above the threshold.
 
     And what a next round of this size would pass, were all true figures .70, .75 or .80. Neither is
     said where one of the figures does not say how much it varies.
@@ -249,7 +248,8 @@ def prospects(figures: Sequence[Coefficient], threshold: float) -> Prospects:
         for true in TRUE_FIGURES
         if (reaches := _known(figure.reach(threshold, true) for figure in figures)) is not None
     ]
-    return Prospects(_all_below(scores, [normal_quantile(chance) for chance in chances]), rows)
+    lowest = min(zip(figures, chances, strict=True), key=lambda pair: pair[0].value)
+    return Prospects(lowest[1], rows)
 
 
 def _known(values: Iterable[float | None]) -> list[float] | None:

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from evaluation.metrics.calibration import NO_PREDICTION, calibration, summarize_calibration
+from evaluation.metrics.calibration import (
+    NO_PREDICTION,
+    calibration,
+    chance_levels,
+    summarize_calibration,
+)
 
 shares = st.floats(0, 1)
 points = st.tuples(shares, st.integers(0, 1))
@@ -102,16 +107,37 @@ def test_a_run_pools_all_predictions(cases):
         assert result[name].n_undefined == len(cases) - result[name].n
 
 
-def test_the_interval_of_a_run_holds_its_value():
+def test_the_brier_score_has_an_interval_and_binned_errors_a_chance_level():
     cases = [[(0.9, k % 2)] * 5 for k in range(20)]
 
     result = summarize_calibration(cases, clusters=range(20), failed=[False] * 20)
 
     assert result["ece"].mean == pytest.approx(0.4)
-    # half of 20 conversations are correct: accuracy of a draw is within 0.5 ± 0.22
-    assert 0.15 < result["ece"].ci_low < 0.3
-    assert 0.5 < result["ece"].ci_high < 0.65
+    assert (result["ece"].ci_low, result["mce"].ci_high) == (None, None)
+    assert result["brier"].ci_low < result["brier"].mean < result["brier"].ci_high
     assert result["ece"].median is None
+
+
+@pytest.mark.parametrize("equal", ["width", "mass"])
+def test_the_chance_level_is_what_calibrated_pipelines_show(equal):
+    random = np.random.default_rng(5)
+    stated = random.beta(4, 2, 150)
+    shown = []
+    for _ in range(200):
+        correct = (random.random(150) < stated).astype(int)
+        shown.append(calibration(stated.tolist(), correct.tolist(), equal=equal))
+
+    levels = chance_levels(
+        [list(zip(stated.tolist(), [0] * 150, strict=True))], failed=[False], equal=equal
+    )
+
+    assert levels["ece"] == pytest.approx(np.mean([each.ece for each in shown]), rel=0.05)
+    assert levels["mce"] == pytest.approx(np.mean([each.mce for each in shown]), rel=0.08)
+
+
+def test_a_failed_case_weighs_in_the_chance_level_as_in_the_figure():
+    assert chance_levels([[(0.5, 1)], []], failed=[False, True]) == {"ece": 0.75, "mce": 0.75}
+    assert chance_levels([[], []], failed=[True, True]) == {"ece": None, "mce": None}
 
 
 def test_cases_of_one_conversation_have_no_interval():
