@@ -121,7 +121,8 @@ def _interval(check: Mapping[str, Any]) -> str:
 def _why(check: Mapping[str, Any]) -> str:
     if (chance := check.get("chance")) is None:
         return str(check["reason"])
-    return f"{check['reason']} the true figure passes with a chance of {chance:.0%}".strip()
+    passes = f"the true figure passes with a chance of {chance:.0%}"
+    return f"{check['reason']}; {passes}" if check["reason"] else passes
 
 
 def _limit(check: Mapping[str, Any]) -> str:
