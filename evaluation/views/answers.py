@@ -108,6 +108,8 @@ def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
         state, badge = _("in progress"), "info"
     elif counting and judging.pk == counting.pk:
         state, badge = _("counts"), "ok"
+    elif judging.n_failed and not judging.n_scored:
+        state, badge = _("not usable"), "bad"
     else:
         state, badge = _("earlier"), ""
     prompts = judging.spec["prompts"].items()

@@ -389,3 +389,13 @@ def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
     assert "longer than 2 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in in_english(late.error)
     assert (late.error_class, late.attempts, late.usage["calls"]) == ("transient", 1, 1)
     assert len(server.requests) == 1 + 2 * 2
+
+
+def test_what_asks_the_model_is_loaded_before_anything_is_timed(server: LanguageServer) -> None:
+    endpoint = endpoints.endpoint_from_settings()
+    assert endpoint is not None
+    assert "_chat" not in vars(endpoints.client_of(endpoint))
+
+    metering.PaidModel.from_settings(check=lambda: None)
+
+    assert "_chat" in vars(endpoints.client_of(endpoint))

@@ -9,21 +9,27 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from threading import Semaphore
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from config.celery import app as celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings
 from evaluation.services.launch import suggestions
+from evaluation.services.run import execution
 from labeling.domain.facts import Fact
-from labeling.models import Project, Suggestion, SuggestionRequest
+from labeling.models import Event, Project, Suggestion, SuggestionRequest
+from labeling.services import health
 from pipelines import registry
 from tests import factories, llm_server
 from tests.evaluation import answers as asked
@@ -332,3 +338,37 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
 
 def is_scored(run: Run) -> bool:
     return Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists()
+
+
+@pytest.mark.slow
+def test_a_worker_without_the_model_takes_no_judging_away_from_the_command_that_does_it(
+    speaking: LanguageServer,
+    turns: Semaphore,
+    project: Project,
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    tmp_path: Path,
+) -> None:
+    run = launching.launch(
+        asked.questions(project), pipeline="lexical", evaluate_answers=True, queue=False
+    )
+    turns.release(1000)
+    execution.work(run.pk, uuid4())
+    long_ago = timezone.now() - timedelta(days=1)
+    Run.objects.filter(pk=run.pk).update(created_at=long_ago, woken_at=long_ago)
+    strict = tmp_path / "strict.md"
+    strict.write_text(judge.shipped("relevance").text.replace("You judge", "You judge hard"))
+    start_worker(LLM_MODEL="", LLM_BASE_URL="", LLM_API_KEY="")
+    wait_for(health.has_worker, seconds=180, log=tmp_path / "worker.log")
+
+    def slowly(body: Body) -> str:
+        time.sleep(3)  # the worker looks for work every 0.7 s
+        return asked.speak(body)
+
+    speaking.default = slowly
+    call_command("judge", run.pk, prompt=[f"relevance={strict}"])
+
+    run.refresh_from_db()
+    assert (run.paused, run.pause_reason) == (False, None)
+    assert Judgement.objects.filter(judging__run=run, kind="relevance", state="done").count() == 6
+    verbs = Event.objects.filter(object_id=str(run.pk)).values_list("verb", flat=True)
+    assert "run.paused" not in verbs
