@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.metric import Metric, Share, Value
+from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import summarize
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import ratio
@@ -161,3 +162,14 @@ def test_json_has_the_fields_of_a_result():
         "n_failed",
         "conversations",
     ]
+
+
+def test_the_interval_of_a_figure_over_chance_ends_where_its_range_does():
+    shares = [Share(0.9, 0.9), Share(0.8, 0.8), Share(0.1, 0.8), Share(0.9, 0.9)]
+    values = [Value(share.numerator / share.denominator, share=share) for share in shares]
+
+    result = summarize(
+        METRICS["fuzzy_recall_corrected"], values, clusters="abcd", failed=[False] * 4
+    )
+
+    assert result.mean < result.ci_high == 1.0
