@@ -487,9 +487,6 @@ WORDS: dict[str, Text] = {
     ),
     "file.column_twice": _("two columns are called “{column}”"),
     "file.conversation_too_long": _("the conversation is longer than {limit} bytes"),
-    "file.group_too_large": _(
-        "a group of rows takes more than {limit} bytes: write the file with smaller groups"
-    ),
     "file.line_is_no_row": _("line {line:d} is not a row of a table: {why}"),
     "file.line_no_utf8": _("line {line:d} is not UTF-8; save the file as UTF-8"),
     "file.no_cues": _("no times such as 00:01:02,000 --> 00:01:04,000 are in it"),
@@ -725,11 +722,38 @@ WORDS: dict[str, Text] = {
     "import.problem": _("{place}: {why}; nothing was stored"),
     "import.note": "{place}: {why}",
     "import.left_out": "{place}: {why}: {text}",
+    "import.left_out_whole": "{place}: {text}: {why}",
     "left_out.before_anybody": _("before anybody speaks"),
     "left_out.cue_name": _("the name of a cue"),
     "left_out.note": _("a note, a style sheet or a region"),
     "left_out.repeated": _("shown again with the next line"),
     "left_out.by_program": _("written by the program, not by a person"),
+    "left_out.hidden": _("not shown to people"),
+    "left_out.kind": _("{kind}, not a message to a person"),
+    "left_out.other_branch": _("replaced by another version of the message"),
+    "file.broken_off": _("its end is missing"),
+    "file.is_database": _("it is a database: export its conversations as JSON or CSV"),
+    "file.is_document": _("it is a document of an office program or a PDF: save it as plain text"),
+    "file.is_media": _("it is a picture or a recording: import its text or subtitles"),
+    "file.is_packed": _("it is packed ({kind}): unpack it and import what is in it"),
+    "file.is_published_chat": _(
+        "it holds chats as {format} publishes them: import them with the command assay "
+        "import_conversations --format {format}"
+    ),
+    "file.is_web_page": _("it is a web page: export the chat as JSON or as plain text"),
+    "file.is_workbook": _("it is a workbook: save its sheet as CSV"),
+    "file.rest_not_read": _("{why}; what follows in the file was not read"),
+    "left_out.column": _("the column “{column}” is not used"),
+    "left_out.time_of_day": _("a time of day without its day"),
+    "file.day_or_month": _(
+        "“{value}” may begin with the day or with the month, and no other time says which: write "
+        "days as 2026-04-03, or leave the times out (time=-)"
+    ),
+    "file.no_order": _("“{value}” has no number by which messages are put in order"),
+    "file.thousands_or_decimals": _(
+        "“{value}” in the column of the order may be a thousand or a number with decimals: write "
+        "whole numbers without a sign, or use the order of the rows (order=-)"
+    ),
     "left_out.by_role": _("left out by the role of {name}"),
     "left_out.no_place": _("there is no place for {path}"),
     "left_out.no_text": _("a message of {name} without text"),
@@ -779,9 +803,7 @@ WORDS: dict[str, Text] = {
         "fingerprints of those stored before this version, or another import is storing its own. "
         "Import again in some minutes."
     ),
-    "import.other_split": _(
-        'conversation "{conversation}" names split "{split}", and "{wanted}" was asked for'
-    ),
+    "import.other_split": _('names split "{split}", and "{wanted}" was asked for'),
     "labels.active_seconds_too_large": _("active_seconds is too large"),
     "labels.bad_user_name": _("“{name}” cannot be a user name"),
     "labels.in_the_future": _("it was made in the future"),

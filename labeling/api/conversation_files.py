@@ -30,6 +30,9 @@ class ConversationsIn(serializers.Serializer[Any]):
     roles = serializers.CharField(default="", allow_blank=True, max_length=100_000)
     encoding = serializers.ChoiceField(choices=ENCODINGS, default="", allow_blank=True)
     split = serializers.ChoiceField(choices=SPLITS, default="", allow_blank=True)
+    leave_out = serializers.ChoiceField(
+        choices=conversations.LEAVE_OUT, default=conversations.UNREADABLE
+    )
     dry_run = serializers.BooleanField(default=False)
 
     def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
@@ -46,12 +49,13 @@ class ConversationsIn(serializers.Serializer[Any]):
 
 
 class LeftOutOut(serializers.Serializer[Any]):
-    """What a file says and no message holds."""
+    """What a file says and is not stored: a message or value, or ``is_whole`` by its title."""
 
     file = serializers.CharField()
     line = serializers.IntegerField()
     reason = serializers.SerializerMethodField()
     text = serializers.CharField()
+    is_whole = serializers.BooleanField()
 
     def get_reason(self, left_out: conversations.LeftOutIn) -> str:
         return in_english(left_out.reason)
@@ -62,6 +66,7 @@ class ImportOut(serializers.Serializer[Any]):
     new = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     messages = serializers.IntegerField()
+    n_refused = serializers.IntegerField()
     n_left_out = serializers.IntegerField()
     left_out = LeftOutOut(many=True)
     inherited = serializers.DictField(child=serializers.CharField())

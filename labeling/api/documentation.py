@@ -78,6 +78,7 @@ class SchemaView(ApiView, SpectacularAPIView):
 
 class DocsView(ApiView, SpectacularSwaggerSplitView):
     scopes = ANYTHING
+    metadata_class = None  # a page has nothing to say of itself
 
 
 schema = SchemaView.as_view()

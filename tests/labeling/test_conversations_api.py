@@ -65,12 +65,19 @@ def test_options_that_nobody_knows_are_refused(signed_in, project, rita, fields,
 def test_what_is_wrong_has_file_line_and_reason_and_stores_nothing(signed_in, project, rita):
     good = b"speaker,text\nA,1\nB,2\n"
 
-    answer = send(signed_in(rita), ("good.csv", good), ("bad.csv", TABLE))
+    files = [("good.csv", good), ("bad.csv", TABLE)]
+    answer = send(signed_in(rita), *files, leave_out="nothing")
 
     assert answer.status_code == 400
     assert answer.json()["code"] == "import_refused"
     assert "bad.csv:1" in answer.content.decode()
     assert not Conversation.objects.exists()
+
+    report = send(signed_in(rita), *files).json()
+
+    assert (report["new"], report["n_refused"]) == (1, 1)
+    [left_out] = report["left_out"]
+    assert (left_out["file"], left_out["is_whole"]) == ("bad.csv", True)
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", '{"file": "a.csv"}'])

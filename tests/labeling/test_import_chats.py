@@ -154,12 +154,37 @@ def test_one_wrong_file_stores_nothing_of_the_others(write):
     good = write("Chat_1_A_B.json", chat())
     bad = write("Chat_2_A_B.json", realtalk([message("D1:1"), message("D1:2", "yesterday")]))
 
-    said = refused(good, bad)
+    said = refused(good, bad, leave_out="nothing")
 
     assert said == [
         "Chat_2_A_B.json: session_1[1] (D1:2): \"date_time\" is 'yesterday', "
         "not like 29.12.2023, 22:42:04; nothing was stored"
     ]
+
+
+def test_what_is_no_chat_is_left_out_by_name_and_the_others_are_stored(write):
+    bad = write("Chat_2_A_B.json", realtalk([message("D1:1"), message("D1:2", "yesterday")]))
+
+    said = run(write("Chat_1_A_B.json", chat()), bad)
+
+    assert Conversation.objects.get().external_id == "Chat_1_A_B"
+    assert "1 conversations or files left out:\n  Chat_2_A_B.json: session_1[1]" in said
+
+
+def test_the_published_list_of_locomo_is_a_conversation_for_each_sample(write):
+    time = "1:56 pm on 8 May, 2023"
+    samples = [
+        locomo((time, [f"Hi from {name}", "Yes"]))
+        | {"sample_id": name, "qa": [question(evidence=["D1:1"])]}
+        for name in ("conv-26", "conv-30")
+    ]
+
+    said = run(write("locomo10.json", [*samples, {"sample_id": "no", "qa": []}]), format="locomo")
+
+    assert {stored.external_id for stored in Conversation.objects.all()} == {"conv-26", "conv-30"}
+    assert "locomo10.json: no: " in said
+    assert "Gold: " in said
+    assert GoldItem.objects.count() == 2
 
 
 def test_changed_text_under_a_known_name_is_refused(write):

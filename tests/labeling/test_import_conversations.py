@@ -139,6 +139,7 @@ def test_the_audit_log_says_what_came_from_where(write):
         "new": 2,
         "unchanged": 0,
         "messages": 4,
+        "refused": 0,
         "left_out": 0,
         "project_created": True,
         "inherited": {},
@@ -215,7 +216,7 @@ def test_one_bad_line_keeps_everything_out_of_all_files(write):
     good = write(talk("a"), name="good.jsonl")
     bad = write(talk("b"), talk("c"), b'{"id": "d", "mess', name="bad.jsonl")
 
-    assert refused(good, bad) == [
+    assert refused(good, bad, leave_out="nothing") == [
         "bad.jsonl:3: not valid JSON: Unterminated string at column 13; each line must be one "
         "whole JSON object; nothing was stored"
     ]
@@ -227,13 +228,37 @@ def test_every_problem_is_named_in_the_order_of_the_files(write, monkeypatch):
     two = write(b"[]", name="two.jsonl")
     three = write(name="three.jsonl")
 
-    assert [line.split(" ")[0] for line in refused(one, two, three)] == [
+    lines = refused(one, two, three, leave_out="nothing")
+    assert [line.split(" ")[0].rstrip(":") + ":" for line in lines] == [
         "one.jsonl:2:",
         "one.jsonl:3:",
         "one.jsonl:4:",
         "two.jsonl:1:",
         "three.jsonl:",
     ]
+
+
+def test_what_cannot_be_read_is_left_out_and_named_and_the_rest_is_stored(write):
+    good = write(talk("a"), talk("b"), b'{"id": "d", "mess', name="good.jsonl")
+    short = write(talk("short talk", messages=[{"role": "user", "content": "Hi"}]), name="s.jsonl")
+
+    said = run(good, short)
+
+    assert Conversation.objects.count() == 2
+    assert "2 conversations or files left out:" in said
+    assert "good.jsonl:3: not valid JSON" in said
+    assert "s.jsonl:1: short talk: a conversation needs at least 2 messages, not 1" in said
+
+
+def test_text_that_is_stored_otherwise_is_refused_unless_it_may_be_left_out(write):
+    run(write(talk("a")))
+    path = write(talk("a", text="else"), talk("b"), name="new.jsonl")
+
+    assert "is known with other text" in refused(path)[0]
+    said = run(path, leave_out="conflicts")
+
+    assert "is known with other text" in said
+    assert {stored.external_id for stored in Conversation.objects.all()} == {"a", "b"}
 
 
 def test_reading_stops_after_twenty_problems(write):
@@ -251,11 +276,12 @@ def test_reading_stops_after_twenty_problems(write):
         ),
         (
             b'{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}',
-            "talks.jsonl:1: a conversation needs at least 2 messages, not 1; nothing was stored",
+            "talks.jsonl:1 (a): a conversation needs at least 2 messages, not 1; nothing was "
+            "stored",
         ),
         (
             b'{"id": "a", "messages": [{"role": "user"}, {"role": "user", "content": "Hi"}]}',
-            'talks.jsonl:1: "messages[0].content" is missing; nothing was stored',
+            'talks.jsonl:1 (a): "messages[0].content" is missing; nothing was stored',
         ),
     ],
 )

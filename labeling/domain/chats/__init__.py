@@ -11,11 +11,13 @@ from labeling.domain.chats.counts import count_of, evidence_counts
 from labeling.domain.chats.faults import KINDS, ChatFault, FaultKind
 from labeling.domain.chats.files import (
     FORMATS,
+    NoChat,
     format_of,
     natural_bytes,
     natural_key,
     number_of,
     read_chat,
+    read_chats,
 )
 from labeling.domain.chats.labels import ChatLabels, arc_labels, question_labels
 from labeling.domain.chats.questions import read_questions
@@ -32,6 +34,7 @@ __all__ = [
     "ChatRefused",
     "FaultKind",
     "Line",
+    "NoChat",
     "Question",
     "Splits",
     "arc_labels",
@@ -44,6 +47,7 @@ __all__ = [
     "question_labels",
     "read_arc_cases",
     "read_chat",
+    "read_chats",
     "read_questions",
     "read_splits",
 ]

@@ -1,8 +1,8 @@
 """Reading one published file as a chat."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from labeling.domain.chats import gaps, locomo, reading, realtalk
 from labeling.domain.chats.chat import Chat, ChatRefused, Line, in_time_order
@@ -10,6 +10,7 @@ from labeling.domain.chats.faults import ChatFault
 from labeling.domain.chats.names import name_faults
 from labeling.domain.chats.questions import read_questions
 from labeling.domain.exchange.importing import MAX_LENGTHS, MIN_MESSAGES
+from labeling.domain.facts import Fact
 
 FORMATS = {"realtalk": realtalk, "locomo": locomo}
 
@@ -59,6 +60,36 @@ def format_of(document: Any) -> str:
     return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""
 
 
+class NoChat(NamedTuple):
+    """Why a part of a file is none, and its name."""
+
+    name: str
+    reason: Fact
+
+
+def read_chats(file: str, raw: bytes, *, format: str) -> Iterator[Chat | NoChat]:
+    """The chat of a file, or each of a list of them, named by its sample; what is none."""
+    try:
+        document = reading.parse(raw)
+    except ChatRefused as refused:
+        yield NoChat("", refused.fact)
+        return
+    listed = document if isinstance(document, list) else []
+    if not any(format_of(each) == format for each in listed):
+        try:
+            yield _read(_id(file), document, format)
+        except ChatRefused as refused:
+            yield NoChat("", refused.fact)
+        return
+    for number, each in enumerate(listed, start=1):
+        named = each.get("sample_id") if isinstance(each, dict) else None
+        name = named if isinstance(named, str) and named else f"{file.rsplit('.', 1)[0]}-{number}"
+        try:
+            yield _read(_id(f"{name}.json"), each, format)
+        except ChatRefused as refused:
+            yield NoChat(name, refused.fact)
+
+
 def read_chat(file: str, raw: bytes, *, format: str) -> Chat:
     """The chat of one file, named after the file.
 
@@ -67,12 +98,15 @@ def read_chat(file: str, raw: bytes, *, format: str) -> Chat:
     ChatRefused
         Its fact says where in the file, and why.
     """
-    document = reading.parse(raw)
+    return _read(_id(file), reading.parse(raw), format)
+
+
+def _read(name: str, document: Any, format: str) -> Chat:
     if isinstance(document, list):
         raise ChatRefused("chat.list_of_cases")
     if format_of(document) != format:
         raise ChatRefused("chat.other_format", format=format)
-    return _chat(_id(file), document, format)
+    return _chat(name, document, format)
 
 
 def _id(file: str) -> str:

@@ -50,10 +50,14 @@ _MESSAGE_KEYS = frozenset(MESSAGE_KEYS)
 
 
 class Problem(NamedTuple):
-    """Why a line, or (``line`` is None) a whole file, cannot be taken."""
+    """Why a line, or (``line`` is None) a whole file, cannot be taken.
+
+    ``title`` is by what people know the conversation.
+    """
 
     line: int | None
     reason: Fact
+    title: str = ""
 
 
 class LeftOut(NamedTuple):
@@ -146,7 +150,7 @@ def read_native(
     --------
     >>> from io import BytesIO
     >>> next(read_native(BytesIO(b'{"id": "a"}')))
-    Problem(line=1, reason=Fact(code='file.missing', values={'path': '"messages"'}))
+    Problem(line=1, reason=Fact(code='file.missing', values={'path': '"messages"'}), title='a')
     """
     found_any = False
     for number, raw in _lines(stream, max_line_bytes):
@@ -159,7 +163,11 @@ def read_native(
         try:
             if raw is None:
                 raise _Refused("file.line_too_long", limit=max_line_bytes)
-            yield number, _plain_record(raw) or _record(_parse(raw))
+            record = _plain_record(raw)
+            if record is None:
+                yield record_of(number, _parse(raw))
+            else:
+                yield number, record
         except _Refused as refused:
             yield Problem(number, refused.fact)
     if not found_any:
@@ -171,7 +179,7 @@ def record_of(line: int, document: Mapping[str, Any]) -> tuple[int, Record] | Pr
     try:
         return line, _record(document)
     except _Refused as refused:
-        return Problem(line, refused.fact)
+        return Problem(line, refused.fact, str(document.get("id") or ""))
 
 
 def content_sha256(turns: Sequence[Turn]) -> str:
@@ -240,7 +248,7 @@ def _other_kind(first: bytes) -> Fact | None:
         text = first.decode().strip()
         document = json.loads(text)
     except json.JSONDecodeError:
-        is_other = text in ("{", "[") or text[0] not in "{["
+        is_other = text in ("", "{", "[") or text[0] not in "{["
         return Fact("file.not_json_lines") if is_other else None
     except (ValueError, RecursionError):
         return None

@@ -1,13 +1,12 @@
-"""Chat logs of language models: the JSON of OpenAI, of ShareGPT, and what ChatGPT exports.
+"""Chats in JSON: of OpenAI, ShareGPT, Claude, Gemini, Discord, Slack, Telegram; ChatGPT's export.
 
-A file is JSON Lines, one JSON list, or one object. What only a machine reads (system prompts, calls
-of tools and their results) is left out and counted, unless roles ask for it.
+A file is JSON Lines, one JSON list, or objects one after another. What only a machine reads
+(system prompts, thoughts, calls of tools and their results) is left out and listed, unless roles
+ask for it.
 """
 
 from __future__ import annotations
 
-import io
-import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
@@ -16,9 +15,11 @@ from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS, LeftOut, Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
-from labeling.domain.formats.reading import json_lines, json_list
+from labeling.domain.formats.reading import json_lines, json_list, json_objects
 from labeling.domain.formats.talks import (
+    MACHINES,
     MAX_BYTES,
+    ROLES,
     SaidTurn,
     Talk,
     head_of,
@@ -28,39 +29,100 @@ from labeling.domain.formats.talks import (
 )
 
 IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
-TIMES = ("time", "timestamp", "created_at", "create_time", "date")
-MESSAGES = ("messages", "conversations", "conversation")
+TITLES = ("title", "name")
+TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts")
+MESSAGES = (
+    "messages", "conversations", "conversation", "chat_messages", "contents", "chunks", "data",
+)  # fmt: skip
 TREE = "mapping"
 SHOWN = ("text", "multimodal_text")
 EVERYBODY = "all"
 ID_CHARACTERS = 8
 """Of the id of a chat next to its title, which several may have."""
-WHO = ("role", "from", "author")
-WHAT = ("content", "value", "text")
+WHO = ("role", "from", "author", "sender", "speaker", "user", "username")
+WHAT = ("content", "value", "text", "parts")
+PERSON = ("role", "nickname", "name", "global_name", "username", "display_name", "real_name")
 PARTS: Mapping[str, str] = {
     "image_url": "[image]",
+    "image_file": "[image]",
     "input_image": "[image]",
     "image": "[image]",
     "input_audio": "[audio]",
     "audio": "[audio]",
     "file": "[file]",
     "input_file": "[file]",
+    "document": "[file]",
     "image_asset_pointer": "[image]",
     "audio_asset_pointer": "[audio]",
 }
 """Replaces a part of a message that is not text, so that the answer to it can be understood."""
+_NOT_SAID = """
+    thinking redacted_thinking reasoning thought thoughts tool_use tool_result tool_call
+    tool_calls server_tool_use web_search_tool_result function function_call function_call_output
+    observation custom_tool_call custom_tool_call_output web_search_call file_search_call
+    computer_call code_interpreter_call mcp_call service
+"""
+NOT_SAID = frozenset(_NOT_SAID.split())
+"""Kinds of parts and of messages that hold text and are not addressed to a person."""
+BY_PROGRAM = (
+    "service", "channel_join", "channel_leave", "channel_topic", "channel_name", "RecipientAdd",
+    "RecipientRemove", "Call", "ChannelNameChange", "ChannelPinnedMessage", "GuildMemberJoin",
+)  # fmt: skip
+_ENTITIES = """
+    bold italic underline strikethrough link text_link mention mention_name code pre hashtag email
+    phone bot_command spoiler cashtag custom_emoji blockquote plain
+"""
+ENTITIES = frozenset(_ENTITIES.split())
+"""Parts of a message that stand in its lines."""
+_PLACED = {
+    *IDS, *TIMES, "model", "object", "type", "subtype", "metadata", "user_profile", "split",
+    "from_id", "timestampEdited", "status", "recipient", "channel", "finish_reason", "mentions",
+}  # fmt: skip
+_OF_TALK = {*_PLACED, *TITLES, "domain", "difficulty"}
+_OF_MESSAGE = {*_PLACED, *WHO, *TITLES, "text_entities", "blocks", "reactions"}
 
 
 def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
+    """Messages that stand in the file themselves, in no list of their own, are one conversation."""
+    alone: list[Any] = []
     for entry in documents(stream):
         if isinstance(entry, LineFault):
             yield Problem(entry.line, entry.reason)
-            continue
-        line, document = entry
-        try:
-            yield talk_of(line, document, name=name)
-        except FileFault as fault:
-            yield Problem(line, fault.fact)
+        elif is_message(entry[1]):
+            alone.append(entry)
+            if len(alone) > MAX_MESSAGES:
+                yield Problem(entry[0], Fact("file.too_long", limit=MAX_BYTES))
+                return
+        else:
+            for document in _inside(entry[1]):
+                yield _read(entry[0], document, name)
+    if alone:
+        yield _read(alone[0][0], [message for _, message in alone], name)
+
+
+MAX_MESSAGES = 100_000  # of a conversation
+
+
+def _read(line: int, document: Any, name: str) -> Talk | Problem:
+    try:
+        return talk_of(line, document, name=name)
+    except FileFault as fault:
+        return Problem(line, fault.fact, title_of(document))
+    except RecursionError:
+        return Problem(line, Fact("file.too_deep"), title_of(document))
+
+
+ACCOUNTS = {"chats", "chunkedPrompt"}
+
+
+def _inside(document: Any) -> Iterable[Any]:
+    """The chats of a whole account are listed in one object."""
+    match document:
+        case {"chats": {"list": list() as listed}}:
+            return listed
+        case {"chunkedPrompt": dict() as prompt}:
+            return [{**prompt, **{key: document[key] for key in IDS if key in document}}]
+    return [document]
 
 
 def documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
@@ -69,52 +131,171 @@ def documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
     if start.startswith(b"["):
         return json_list(stream, limit=MAX_BYTES)
     line, ending, _ = start.partition(b"\n")
-    if ending and line.rstrip()[-1:] in b"{[,:":  # over several lines, so it is one object
-        return _one(stream)
+    if ending and line.rstrip()[-1:] in b"{[,:":  # an object goes on over several lines
+        return json_objects(stream, limit=MAX_BYTES)
     return json_lines(stream, limit=MAX_BYTES)
-
-
-def _one(stream: BinaryIO) -> Iterator[tuple[int, Any] | LineFault]:
-    raw = stream.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        yield LineFault(None, Fact("file.too_long", limit=MAX_BYTES))
-        return
-    listed = b"[" + raw.removeprefix(BOM_UTF8) + b"]"
-    yield from json_list(io.BytesIO(listed), limit=MAX_BYTES)
 
 
 def talk_of(line: int, document: Any, *, name: str) -> Talk:
     """One conversation of a chat log; also of a table whose rows hold whole conversations."""
+    if isinstance(document, list):
+        document = {"messages": document}
     if not isinstance(document, dict):
         raise FileFault("file.must_be_object", path=Fact("place.line"))
-    turns, left_out = [], []
-    for path, message in _messages(document):
-        turn = _turn(message, path)
-        if turn.text.strip():
-            turns.append(turn)
-        else:
-            left_out.append(LeftOut(line, Fact("left_out.no_text", name=turn.name), ""))
-    split = document.get("split")
+    reading = _Reading(line)
+    for path, message in _messages(document, reading):
+        reading.take(message, path)
+    reading.leave_out_values(document, {*_OF_TALK, *MESSAGES, TREE, "current_node"})
+    split, domain = document.get("split"), document.get("domain")
     return Talk(
         line=line,
-        id=_id(document) or id_by_content(name, turns),
-        turns=turns,
-        left_out=left_out,
-        domain=document["domain"] if isinstance(document.get("domain"), str) else "",
+        id=_id(document) or id_by_content(name, reading.turns),
+        turns=reading.turns,
+        left_out=reading.left_out,
+        domain=domain if isinstance(domain, str) else "",
         split=split if split in SPLITS else "",
     )
 
 
-def _messages(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+class _Reading:
+    """The messages of one conversation, and what is none."""
+
+    def __init__(self, line: int) -> None:
+        self.turns: list[SaidTurn] = []
+        self.left_out: list[LeftOut] = []
+        self._line = line
+
+    def leave_out(self, code: str, value: Any, **values: str) -> None:
+        self.left_out.append(LeftOut(self._line, Fact(code, **values), " ".join(_texts(value))))
+
+    def leave_out_values(self, document: Mapping[str, Any], placed: set[str], at: str = "") -> None:
+        """What stands in words under other keys."""
+        for key, value in document.items():
+            texts = () if key in placed else _texts(value)
+            if any(" " in text or (at and any(map(str.isalpha, text))) for text in texts):
+                self.leave_out("left_out.no_place", value, path=f"{at}{shown_time(key)}")
+
+    def take(self, message: Any, path: str) -> None:
+        if not isinstance(message, dict):
+            raise FileFault("file.must_be_object", path=path)
+        kind = str(message.get("subtype") or message.get("type") or "")
+        who = _who(message, path, is_needed=kind not in NOT_SAID)
+        if kind in NOT_SAID or not who or kind in BY_PROGRAM:
+            code = "left_out.by_program" if kind in BY_PROGRAM else "left_out.kind"
+            self.leave_out(
+                code, _unnamed(message), **({} if kind in BY_PROGRAM else {"kind": kind})
+            )
+            return
+        before = len(self.left_out)
+        said = [key for key in WHAT if key in message]
+        key = next((key for key in said if message[key]), (*said, WHAT[0])[0])
+        text = self._text(message.get(key), f"{path}.{key}")
+        placed = {*_OF_MESSAGE, key, "refusal"}
+        if isinstance(refused := message.get("refusal"), str) and refused.strip():
+            text = "\n".join(filter(None, (text, refused)))
+        if message.get("isThought") or message.get("thought") is True:
+            self.leave_out("left_out.kind", text, kind="thought")
+            return
+        repeated = {
+            key for key in WHAT if isinstance(message.get(key), str) and message[key] in text
+        }
+        self.leave_out_values(message, placed | repeated, f"{path}.")
+        if text.strip():
+            self.turns.append(_turn(message, who, text))
+        elif len(self.left_out) == before:
+            self.leave_out("left_out.no_text", "", name=who)
+
+    def _text(self, content: Any, path: str) -> str:
+        match content:
+            case None:
+                return ""  # a message that only calls tools
+            case str():
+                return content
+            case list():
+                return self._joined(content, path)
+            case {"content_type": str() as kind} if kind not in SHOWN:
+                self.leave_out("left_out.kind", _unnamed(content), kind=shown_time(kind))
+                return ""
+            case {"parts": list() as parts}:
+                return self._joined(parts, path)
+            case {"text": str()} | {"text": {"value": str()}}:
+                return self._part(content, path)
+        raise FileFault("file.must_be_text", path=f'"{path}"')
+
+    def _joined(self, parts: list[Any], path: str) -> str:
+        """Links and bold words of a text stand within a line; other parts each begin one."""
+        is_inline = any(isinstance(part, str) for part in parts) and any(
+            isinstance(part, dict) and part.get("type") in ENTITIES for part in parts
+        )
+        return ("" if is_inline else "\n").join(filter(None, (self._part(p, path) for p in parts)))
+
+    def _part(self, part: Any, path: str) -> str:
+        if isinstance(part, str):
+            return part
+        if not isinstance(part, dict):
+            raise FileFault("file.must_be_object", path=f'"{path}"')
+        kind = str(part.get("type", part.get("content_type", "")))
+        is_said = kind not in NOT_SAID and part.get("thought") is not True
+        match part if is_said else None:
+            case (
+                {"text": str() as text}
+                | {"text": {"value": str() as text}}
+                | {"refusal": str() as text}
+            ):
+                placed = {"text", "refusal", "type", "annotations", "citations", "href"}
+                self.leave_out_values(part, placed, f"{path}.")
+                return text
+        what = kind or ", ".join(map(str, part))
+        self.leave_out("left_out.kind", _unnamed(part), kind=shown_time(what))
+        return PARTS.get(kind, "") if is_said else ""
+
+
+def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what says who, when and what kind."""
+    placed = {*_PLACED, "type", "content_type", "author", "role", "from", "recipient"}
+    return {key: each for key, each in value.items() if key not in placed}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts and numbers in a value."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[str, Any]]:
     """Each with its place in the document."""
     if is_tree(document):
-        yield from _branch(document["mapping"], document.get("current_node"))
+        yield from _branch(document["mapping"], document.get("current_node"), reading)
         return
-    key = next((key for key in MESSAGES if isinstance(document.get(key), list)), None)
+    key = _key_of_messages(document)
     if key is None:
         raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
-    for index, message in enumerate(document[key]):
+    listed = document[key]["data"] if isinstance(document[key], dict) else document[key]
+    times = [message.get("created_at") for message in listed if isinstance(message, dict)]
+    if _is_thread(listed) and times[0] > times[-1]:  # as the server lists them: the newest first
+        listed = listed[::-1]
+    for index, message in enumerate(listed):
         yield f"{key}[{index}]", message
+
+
+def _key_of_messages(document: Mapping[str, Any]) -> str | None:
+    for key in MESSAGES:
+        match document.get(key):
+            case list() | {"data": list()}:
+                return key
+    return None
+
+
+def _is_thread(messages: list[Any]) -> bool:
+    return bool(messages) and all(
+        isinstance(message, dict)
+        and message.get("object") == "thread.message"
+        and isinstance(message.get("created_at"), int | float)
+        for message in messages
+    )
 
 
 def is_tree(document: Any) -> bool:
@@ -122,7 +303,7 @@ def is_tree(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get(TREE), dict)
 
 
-def _branch(nodes: Mapping[str, Any], current: Any) -> Iterator[tuple[str, Any]]:
+def _branch(nodes: Mapping[str, Any], current: Any, reading: _Reading) -> Iterator[tuple[str, Any]]:
     """The messages that the page shows: from the current one up to the first, turned round."""
     if not isinstance(current, str) or current not in nodes:
         raise FileFault("file.no_current_node")
@@ -134,87 +315,98 @@ def _branch(nodes: Mapping[str, Any], current: Any) -> Iterator[tuple[str, Any]]
         branch[current] = node.get("message")
         current = node.get("parent")
     for name, message in reversed(branch.items()):
-        if message is not None:  # the root has none
-            yield f"{TREE}.{shown_time(name)}", _read_by_people(message)
+        if message is None:  # the root has none
+            continue
+        if _is_hidden(message):
+            reading.leave_out("left_out.hidden", _unnamed(message.get("content") or {}))
+        else:
+            yield f"{TREE}.{shown_time(name)}", message
+    for name, node in nodes.items():
+        message = node.get("message") if isinstance(node, dict) else None
+        if name not in branch and isinstance(message, dict) and message.get("content"):
+            reading.leave_out("left_out.other_branch", _unnamed({"is": message["content"]}))
 
 
-def _read_by_people(message: Any) -> Any:
-    """Without the text of what the page does not show: calls of tools, thoughts, instructions."""
-    if not isinstance(message, dict):
-        return message
-    content, metadata = message.get("content"), message.get("metadata")
-    is_text = not isinstance(content, dict) or content.get("content_type") in SHOWN
+def _is_hidden(message: Any) -> bool:
+    """Whether the page does not show it: calls of tools, instructions."""
+    if not isinstance(message, dict) or not isinstance(message.get("content"), dict):
+        return False
+    metadata = message.get("metadata")
     is_hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
-    is_to_people = message.get("recipient", EVERYBODY) == EVERYBODY
-    return message if is_text and is_to_people and not is_hidden else {**message, "content": None}
+    return bool(is_hidden) or message.get("recipient", EVERYBODY) != EVERYBODY
 
 
 def _id(document: Mapping[str, Any]) -> str:
     values = (document.get(key) for key in IDS)
     id = next((str(value) for value in values if _names_it(value)), "")
-    title = document.get("title")
-    if not (id and is_tree(document) and isinstance(title, str)):
+    title = next((document[key] for key in TITLES if isinstance(document.get(key), str)), None)
+    if not id and isinstance(document.get("channel"), dict):
+        id = _id(document["channel"])
+    is_export = is_tree(document) or isinstance(document.get("chat_messages"), list)
+    if not (id and is_export and isinstance(title, str)):
         return id
     words = " ".join(title.replace("/", " ").replace("\\", " ").split())
     return f"{stem_of(f'{words}.json' if words else '')} {id[:ID_CHARACTERS]}"
+
+
+def title_of(document: Any) -> str:
+    """By which a person knows a conversation that cannot be read."""
+    if not isinstance(document, dict):
+        return ""
+    known = (document.get(key) for key in (*TITLES, *IDS))
+    return next((str(value) for value in known if _names_it(value)), "")
 
 
 def _names_it(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _turn(message: Any, path: str) -> SaidTurn:
-    if not isinstance(message, dict):
-        raise FileFault("file.must_be_object", path=path)
-    who = next((message[key] for key in WHO if key in message), None)
-    if isinstance(who, dict):  # as chats are exported: {"role": "user", "name": null}
-        who = who.get("role")
-    if not isinstance(who, str) or not who.strip():
+def _who(message: Mapping[str, Any], path: str, *, is_needed: bool) -> str:
+    """As the message says it; empty where nobody has to."""
+    profile = message.get("user_profile")
+    kind = message.get("type")
+    is_kind = isinstance(kind, str) and kind.casefold() in ROLES | MACHINES
+    known = [profile, *(message.get(key) for key in WHO), kind if is_kind else None]
+    for who in known:
+        if isinstance(who, dict):  # {"role": "user", "name": null}
+            who = next((who[key] for key in PERSON if isinstance(who.get(key), str)), None)
+        if isinstance(who, str) and who.strip():
+            return who
+    if is_needed:
         raise FileFault("file.missing", path=f'"{path}.role"')
+    return ""
+
+
+def _turn(message: Mapping[str, Any], who: str, text: str) -> SaidTurn:
     named = message.get("name")
     is_person = isinstance(named, str) and named.strip() and who in ("user", "assistant", "human")
-    content = next((message[key] for key in WHAT if key in message), None)
     time = next((message[key] for key in TIMES if message.get(key) not in (None, "")), "")
     return SaidTurn(
         name=str(named) if is_person else who,
-        text=_text(content, f"{path}.content"),
+        text=text,
         time=str(time) if isinstance(time, str | int | float) else "",
         role={"human": "user"}.get(who, who) if is_person else "",
     )
 
 
-def _text(content: Any, path: str) -> str:
-    match content:
-        case None:
-            return ""  # a message that only calls tools
-        case str():
-            return content
-        case list():
-            return "\n".join(filter(None, (_part(part, path) for part in content)))
-        case {"parts": list() as parts}:
-            return "\n".join(filter(None, (_part(part, path) for part in parts)))
-    raise FileFault("file.must_be_text", path=f'"{path}"')
-
-
-def _part(part: Any, path: str) -> str:
-    if isinstance(part, str):
-        return part
-    if not isinstance(part, dict):
-        raise FileFault("file.must_be_object", path=f'"{path}"')
-    text, kind = part.get("text", part.get("refusal")), part.get("type", part.get("content_type"))
-    return text if isinstance(text, str) else PARTS.get(str(kind), "[…]")
+def is_message(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and not is_document(value)
+        and any(isinstance(value.get(key), str | dict) for key in WHO)
+        and any(isinstance(value.get(key), str | list | dict) for key in WHAT)
+    )
 
 
 def is_document(value: Any) -> bool:
-    """Whether a JSON value looks like a conversation of a chat log."""
-    return isinstance(value, dict) and any(isinstance(value.get(key), list) for key in MESSAGES)
+    """Whether a JSON value looks like a conversation of a chat log, or like a message of one."""
+    if not isinstance(value, dict):
+        return False
+    return is_tree(value) or _key_of_messages(value) is not None or bool(ACCOUNTS & value.keys())
 
 
-def first_of(head: bytes) -> Any:
-    """The first JSON value of a file, by its beginning; None where it does not end in there."""
-    text = head.decode("utf-8-sig", errors="ignore").lstrip()
-    text = text.removeprefix("[").lstrip() if text.startswith("[") else text
-    try:
-        return json.JSONDecoder().raw_decode(text)[0]
-    except (ValueError, RecursionError):
-        return None
+def first_of(stream: BinaryIO) -> Any:
+    """The first JSON value of a file; None where it cannot be read."""
+    entry = next(iter(documents(stream)), None)
+    stream.seek(0)
+    return None if entry is None or isinstance(entry, LineFault) else entry[1]

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO, NotRequired, TypedDict
 
+from labeling.domain.chats import FORMATS as CHAT_FORMATS
+from labeling.domain.chats import format_of as chat_format_of
 from labeling.domain.exchange.importing import (
     CONVERSATION_KEYS,
     MESSAGE_KEYS,
@@ -17,6 +19,7 @@ from labeling.domain.exchange.importing import (
     read_native,
     record_of,
 )
+from labeling.domain.facts import Fact
 from labeling.domain.formats import (
     chatlogs,
     doccano,
@@ -26,6 +29,7 @@ from labeling.domain.formats import (
     speech,
     tables,
 )
+from labeling.domain.formats import foreign as foreign_files
 from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
 from labeling.domain.formats.talks import (
     MACHINES,
@@ -167,35 +171,41 @@ def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None
         Columns and roles that a person has chosen.
     """
     how = how or HowToRead()
+    stream = seekable(stream)
+    if foreign := foreign_files.named(name, head_of(stream)):
+        yield Problem(None, foreign, name)
+        return
     stream, format = opened(stream, format=format, name=name, how=how)
-    return READERS[format](stream, name, how)
+    if format in CHAT_FORMATS:
+        yield Problem(None, Fact("file.is_published_chat", format=format), name)
+        return
+    yield from READERS[format](stream, name, how)
 
 
 def opened(stream: BinaryIO, *, format: str, name: str, how: HowToRead) -> tuple[BinaryIO, str]:
     """The file as its reader takes it, in UTF-8, and its format."""
     stream = seekable(stream)
     if format == AUTO:
-        format = guess_format(name, head_of(stream))
+        format = guess_format(name, stream)
     if how.encoding and format != "parquet":
         stream = unless_utf8(stream, how.encoding)
     return stream, format
 
 
-def guess_format(name: str, head: bytes) -> str:
+def guess_format(name: str, stream: BinaryIO) -> str:
     """How a file is probably written.
 
     Examples
     --------
-    >>> guess_format("a.vtt", b""), guess_format("a", b"PAR1"), guess_format("a", b"WEBVTT")
-    ('vtt', 'parquet', 'vtt')
-    >>> guess_format("a.jsonl", b'{"conversations": [{"from": "human", "value": "Hi"}]}')
-    'sharegpt'
-    >>> guess_format("a.json", b'[{"messages": [{"role": "user", "content": "Hi"}]}]')
-    'openai'
-    >>> guess_format("a.json", b'{"domain": "d", "conversation": [{"role": "user"}]}')
-    'sample'
+    >>> from io import BytesIO
+    >>> guess_format("a.vtt", BytesIO(b"")), guess_format("a", BytesIO(b"PAR1"))
+    ('vtt', 'parquet')
+    >>> chat = b'{"conversations": [{"from": "human", "value": "Hi"}]}'
+    >>> sample = b'{"domain": "d", "conversation": [{"role": "user"}]}'
+    >>> guess_format("a.jsonl", BytesIO(chat)), guess_format("a.json", BytesIO(sample))
+    ('sharegpt', 'sample')
     """
-    text = head.removeprefix(BOM_UTF8).lstrip()
+    text = head_of(stream).removeprefix(BOM_UTF8).lstrip()
     if text.startswith(b"PAR1"):
         return "parquet"
     if text.startswith(b"WEBVTT"):
@@ -211,7 +221,7 @@ def guess_format(name: str, head: bytes) -> str:
     if ending in BY_ENDING:
         return BY_ENDING[ending]
     if text[:1] in (b"{", b"["):
-        return _guess_json(chatlogs.first_of(text), text)
+        return _guess_json(chatlogs.first_of(stream), text)
     return "transcript" if text and ending not in (".json", ".jsonl", ".ndjson") else "native"
 
 
@@ -219,7 +229,9 @@ _NAMING = {b'"mapping"': "chatgpt", b'"conversations"': "sharegpt", b'"messages"
 
 
 def _guess_json(first: object, text: bytes) -> str:
-    if not isinstance(first, dict):  # longer than the beginning
+    if isinstance(first, list):
+        return "openai"
+    if not isinstance(first, dict):  # no JSON
         named = [name for name in _NAMING if name in text]
         return _NAMING[named[0]] if named else "native"
     if "data" in first and ("annotations" in first or "predictions" in first or "id" in first):
@@ -228,12 +240,14 @@ def _guess_json(first: object, text: bytes) -> str:
         return "doccano"
     if chatlogs.is_tree(first):
         return "chatgpt"
+    if published := chat_format_of(first):
+        return published
     if not chatlogs.is_document(first):
-        return "native"
+        return "openai" if chatlogs.is_message(first) else "native"
     if samples.is_conversation(first):
         return "sample"
     if not isinstance(first.get("messages"), list):
-        return "sharegpt"
+        return "sharegpt" if isinstance(first.get("conversations"), list) else "openai"
     is_native = first.keys() <= {*CONVERSATION_KEYS, *PASSED_OVER} and "id" in first
     messages = [message for message in first["messages"] if isinstance(message, dict)]
     fits = all(message.keys() <= set(MESSAGE_KEYS) for message in messages)

@@ -86,12 +86,32 @@ def _why(error: Exception) -> Fact:
 def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | LineFault]:
     """The items of a file that is one JSON list, each with the line on which it begins."""
     pieces = _Pieces(stream, limit)
+    yield from _refusing(pieces, pieces.items())
+
+
+def _refusing(
+    pieces: _Pieces, found: Iterator[tuple[int, Any] | LineFault]
+) -> Iterator[tuple[int, Any] | LineFault]:
+    """What is found up to what is no JSON, after which nothing is read."""
+    is_first = True
     try:
-        yield from pieces.items()
+        for entry in found:
+            yield entry
+            is_first = False
+        return
     except UnicodeDecodeError:
-        yield LineFault(pieces.line, Fact("file.not_utf8"))
+        why = Fact("file.not_utf8")
     except (FileFault, ValueError, RecursionError) as error:
-        yield LineFault(pieces.line, Fact("file.not_json", why=_why(error)))
+        why = Fact("file.not_json", why=_why(error))
+    yield LineFault(pieces.line, why if is_first else Fact("file.rest_not_read", why=why))
+
+
+def json_objects(
+    stream: BinaryIO, *, limit: int = MAX_BYTES
+) -> Iterator[tuple[int, Any] | LineFault]:
+    """The values of a file that stand one after another, each over as many lines as it takes."""
+    pieces = _Pieces(stream, limit)
+    yield from _refusing(pieces, pieces.values())
 
 
 class _Pieces:
@@ -122,6 +142,18 @@ class _Pieces:
                 self._pass(1)
             elif self._next() != "]":
                 raise FileFault("file.list_not_ended")
+        self._pass(1)
+        while self._next() != "":  # a list a line
+            if self._next() != "[":
+                raise FileFault("file.list_not_ended")
+            yield self.line, self._item()
+
+    def values(self) -> Iterator[tuple[int, Any] | LineFault]:
+        while self._next() != "":
+            first_line = self.line
+            yield first_line, self._item()
+            if self._next() == ",":
+                self._pass(1)
 
     def _item(self) -> Any:
         while True:

@@ -10,8 +10,7 @@ import json
 import sqlite3
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
-from itertools import chain, groupby, islice
+from itertools import groupby
 from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,7 +18,7 @@ from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import LeftOut, Problem
 from labeling.domain.facts import Fact
-from labeling.domain.formats import chatlogs
+from labeling.domain.formats import chatlogs, parquet_rows, times
 from labeling.domain.formats.talks import (
     MAX_BYTES,
     HowToRead,
@@ -27,18 +26,15 @@ from labeling.domain.formats.talks import (
     Talk,
     head_of,
     is_storable,
-    shown_time,
     stem_of,
-    time_in,
 )
 
 ROW_BYTES = 1024 * 1024
-GROUP_BYTES = 512 * 1024 * 1024
-"""Of one group of rows of a Parquet file, uncompressed: small files may hold far more."""
+ROW_COST = 50  # characters that a row counts for besides its text
 TABLE_CHARACTERS = 4 * 1024**3
 """Of all texts of a table: a small Parquet file can repeat a text a million times."""
 ROWS = 500
-FEW_ROWS = 16  # at a time where equal texts cannot be held once
+SHOWN_VALUES = 16  # of a column that is not used
 DELIMITERS = (",", ";", "\t", "|")
 
 _NAMES = {
@@ -131,7 +127,8 @@ def header_of(stream: BinaryIO, format: str) -> list[str]:
     """The names of the columns; none where the file cannot be read."""
     try:
         if format == "parquet":
-            return _parquet(stream).schema_arrow.names  # type: ignore[no-any-return]
+            with parquet_rows.opened(stream) as opened:
+                return opened.names
         rows = _rows(stream, "\t" if format == "tsv" else None)
         return next(rows, (0, []))[1]
     except FileFault:
@@ -152,12 +149,23 @@ def _read_lines(
         if not header:
             yield Problem(None, Fact("file.empty"))
             return
-        columns = chosen_columns(header, how.columns)
+        columns = chosen_columns(header, how.columns_of(header))
         places = {what: header.index(column) for what, column in columns.items()}
+        if "time" in places and (date := _date_column(header, columns)) is not None:
+            places["date"] = date
     except FileFault as fault:
         yield Problem(1, fault.fact)
         return
-    yield from _grouped(_cells(rows, len(header), places), name, by_id="conversation" in places)
+    seen: dict[str, list[str]] = {}
+    cells = _cells(rows, header, places, seen)
+    yield from _grouped(cells, name, seen, by_id="conversation" in places)
+
+
+def _date_column(header: Sequence[str], columns: Mapping[str, str]) -> int | None:
+    """Next to a column of times of day there may be one of days."""
+    days = ("date", "day", "datum", "tag")
+    free = (at for at, name in enumerate(header) if name not in columns.values())
+    return next((at for at in free if _plain(header[at]) in days), None)
 
 
 def _rows(stream: BinaryIO, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
@@ -211,14 +219,27 @@ class _Lines:
 
 
 def _cells(
-    rows: Iterable[tuple[int, list[str]]], width: int, places: Mapping[str, int]
+    rows: Iterable[tuple[int, list[str]]],
+    header: Sequence[str],
+    places: Mapping[str, int],
+    seen: dict[str, list[str]],
 ) -> Iterator[_Cells | Problem]:
+    """And the first values of columns that are not used, which ``seen`` gets."""
+    width = len(header)
+    unused = {name: at for at, name in enumerate(header) if at not in places.values()}
     try:
         for line, row in rows:
+            cells = {
+                what: row[place].strip() if place < len(row) else ""
+                for what, place in places.items()
+            }
             if len(row) != width:
-                yield Problem(line, Fact("file.other_width", cells=len(row), columns=width))
+                why = Fact("file.other_width", cells=len(row), columns=width)
+                yield Problem(line, why, cells.get("conversation") or shorten(" ".join(row), 100))
                 continue
-            cells = {what: row[place].strip() for what, place in places.items()}
+            for name, place in unused.items():
+                if row[place].strip() and len(seen.setdefault(name, [])) < SHOWN_VALUES:
+                    seen[name].append(row[place].strip())
             yield _checked(line, cells)
     except FileFault as fault:
         yield Problem(None, fault.fact)
@@ -227,7 +248,7 @@ def _cells(
 class _Cells(NamedTuple):
     line: int
     conversation: str
-    place: float
+    order: str
     name: str
     role: str
     text: str
@@ -235,38 +256,21 @@ class _Cells(NamedTuple):
 
 
 def _checked(line: int, cells: Mapping[str, str]) -> _Cells | Problem:
-    """A row whose cells say what they should."""
-    try:
-        order = cells.get("order", "")
-        return _Cells(
-            line=line,
-            conversation=cells.get("conversation", ""),
-            place=_place(order) if order else 0.0,
-            name=cells["speaker"],
-            role=cells.get("role", ""),
-            text=_storable(cells["text"]),
-            time=time_in(cells.get("time", "")) or "",
-        )
-    except FileFault as fault:
-        return Problem(line, fault.fact)
-
-
-def _place(written: str) -> float:
-    try:
-        return float(written.replace(",", "."))
-    except ValueError:
-        pass
-    try:
-        time = datetime.fromisoformat(time_in(written) or "")
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise FileFault("file.no_time_known", value=shown_time(written)) from None
-
-
-def _storable(text: str) -> str:
-    if not is_storable(text):
-        raise FileFault("file.bad_character", path=Fact("place.text"))
-    return text
+    """A row whose text can be stored; what its times say, all rows decide together."""
+    conversation, date = cells.get("conversation", ""), cells.get("date", "")
+    if not is_storable("".join(cells.values())):
+        why = Fact("file.bad_character", path=Fact("place.text"))
+        return Problem(line, why, conversation)
+    time = cells.get("time", "")
+    return _Cells(
+        line=line,
+        conversation=conversation,
+        order=cells.get("order", ""),
+        name=cells["speaker"],
+        role=cells.get("role", ""),
+        text=cells["text"],
+        time=f"{date} {time}" if date and times.CLOCK.fullmatch(time) else time,
+    )
 
 
 # --- Parquet --------------------------------------------------------------------------------------
@@ -274,99 +278,32 @@ def _storable(text: str) -> str:
 
 def read_parquet(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """Rows that are messages, or rows that hold a whole chat log in a list."""
-    try:
-        file = _parquet(stream)
-        header = file.schema_arrow.names
-        whole = [column for column in chatlogs.MESSAGES if column in header]
-        if whole and not how.columns:
-            yield from _whole_chats(_batches(file, header), name)
-            return
-        columns = chosen_columns(header, how.columns)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-        return
-    rows = _of_batches(file, columns)
-    yield from _grouped(rows, name, by_id="conversation" in columns)
-
-
-def _parquet(stream: BinaryIO) -> Any:
-    import pyarrow  # only for these files
-    from pyarrow import parquet
-
-    try:
-        limits = {"thrift_string_size_limit": 16 * 2**20, "thrift_container_size_limit": 2**20}
-        file = parquet.ParquetFile(stream, **limits)
-        repeated = _repeatable(file)
-        file = parquet.ParquetFile(stream, read_dictionary=repeated, **limits)
-        file.schema_arrow.names  # noqa: B018 - names that are no UTF-8 are an error here
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise FileFault("file.not_parquet", why=_said(error)) from None
-    groups = range(file.num_row_groups)
-    if any(file.metadata.row_group(group).total_byte_size > GROUP_BYTES for group in groups):
-        raise FileFault("file.group_too_large", limit=GROUP_BYTES)
-    return file
-
-
-def _repeatable(file: Any) -> list[str]:
-    """The columns of texts that can be read with each text once: all but those of differences."""
-    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
-    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
-    differences = {
-        chunk.path_in_schema
-        for chunk in chunks
-        if any(encoding.startswith("DELTA_") for encoding in chunk.encodings)
-        and ("." not in chunk.path_in_schema or "DELTA_LENGTH_BYTE_ARRAY" in chunk.encodings)
-    }
-    columns = [file.schema.column(number) for number in range(len(file.schema))]
-    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
-    return sorted(texts - differences)
-
-
-def _batches(file: Any, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows by their number, from 1.
-
-    Raises
-    ------
-    FileFault
-        The file is broken further on.
-    """
-    import pyarrow
-
     number = 0
     try:
-        kinds = [file.schema_arrow.field(column).type for column in columns]
-        is_long = any(map(pyarrow.types.is_string, kinds)) or any(
-            map(pyarrow.types.is_binary, kinds)
-        )
-        rows = FEW_ROWS if is_long else ROWS
-        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
-            values = [_values(column) for column in batch.columns]
-            for cells in zip(*values, strict=True):
-                number += 1
-                yield number, dict(zip(batch.schema.names, cells, strict=True))
-    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise FileFault("file.not_parquet", why=_said(error)) from None
+        with parquet_rows.opened(stream) as rows:
+            header = rows.names
+            whole = [column for column in chatlogs.MESSAGES if column in header]
+            if whole and not how.columns_of(header):
+                for number, row in rows.of(header):
+                    yield _whole_chat(number, row, header, name)
+                return
+            columns = chosen_columns(header, how.columns_of(header))
+            seen = {column: [""] for column in header if column not in columns.values()}
+            cells = _of_rows(rows, columns)
+            yield from _grouped(cells, name, seen, by_id="conversation" in columns)
+    except FileFault as fault:
+        yield Problem(number or None, fault.fact)
 
 
-def _values(array: Any) -> list[Any]:
-    """As Python has them; a text that comes again and again is there once."""
-    import pyarrow
-
-    kind = array.type
-    if pyarrow.types.is_dictionary(kind):
-        places = array.indices.to_pylist()
-        texts = {place: array.dictionary[place].as_py() for place in set(places) - {None}}
-        return [None if place is None else texts[place] for place in places]
-    if pyarrow.types.is_struct(kind):
-        names = [kind.field(number).name for number in range(kind.num_fields)]
-        fields = zip(*(_values(part) for part in array.flatten()), strict=True)
-        rows = zip(array.is_valid().to_pylist(), fields, strict=True)
-        return [dict(zip(names, row, strict=True)) if is_row else None for is_row, row in rows]
-    if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
-        parts = iter(_values(array.flatten()))
-        lengths = array.value_lengths().to_pylist()
-        return [None if length is None else list(islice(parts, length)) for length in lengths]
-    return array.to_pylist()  # type: ignore[no-any-return]
+def _whole_chat(
+    number: int, row: list[Any] | None, header: Sequence[str], name: str
+) -> Talk | Problem:
+    try:
+        if row is None or sum(map(_characters, row)) > MAX_BYTES:
+            raise FileFault("file.conversation_too_long", limit=MAX_BYTES)
+        return chatlogs.talk_of(number, dict(zip(header, row, strict=True)), name=name)
+    except FileFault as fault:
+        return Problem(number, fault.fact)
 
 
 def _characters(value: Any) -> int:
@@ -375,31 +312,16 @@ def _characters(value: Any) -> int:
         return sum(map(_characters, value.values()))
     if isinstance(value, list):
         return sum(map(_characters, value))
-    return len(value) if isinstance(value, str | bytes) else 0
+    return len(value) if isinstance(value, str) else 0
 
 
-def _whole_chats(rows: Iterator[tuple[int, dict[str, Any]]], name: str) -> Iterator[Talk | Problem]:
-    number = 0
+def _of_rows(rows: parquet_rows.Rows, columns: Mapping[str, str]) -> Iterator[_Cells | Problem]:
     try:
-        for number, row in rows:
-            try:
-                if _characters(row) > MAX_BYTES:
-                    raise FileFault("file.conversation_too_long", limit=MAX_BYTES)
-                yield chatlogs.talk_of(number, row, name=name)
-            except FileFault as fault:
-                yield Problem(number, fault.fact)
-    except FileFault as fault:
-        yield Problem(number or None, fault.fact)
-
-
-def _of_batches(file: Any, columns: Mapping[str, str]) -> Iterator[_Cells | Problem]:
-    try:
-        for number, row in _batches(file, list(columns.values())):
-            if _characters(row) > ROW_BYTES:
+        for number, row in rows.of(list(columns.values())):
+            if row is None or sum(map(_characters, row)) > ROW_BYTES:
                 yield Problem(number, Fact("file.row_too_long", line=number, limit=ROW_BYTES))
                 continue
-            cells = {what: _written(row[column]) for what, column in columns.items()}
-            yield _checked(number, cells)
+            yield _checked(number, dict(zip(columns, map(_written, row), strict=True)))
     except FileFault as fault:
         yield Problem(None, fault.fact)
 
@@ -407,17 +329,9 @@ def _of_batches(file: Any, columns: Mapping[str, str]) -> Iterator[_Cells | Prob
 def _written(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return json.dumps(value, ensure_ascii=False)
     return str(value).strip()
-
-
-def _said(error: Exception) -> str:
-    return shorten(str(error), 200)
 
 
 # --- rows to conversations ------------------------------------------------------------------------
@@ -426,57 +340,134 @@ _TABLE = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE said (
-  row INTEGER PRIMARY KEY, line INTEGER, conversation TEXT, place REAL, name TEXT, role TEXT,
-  text TEXT, time TEXT
+  row INTEGER PRIMARY KEY, line INTEGER, conversation TEXT, written TEXT, name TEXT, role TEXT,
+  text TEXT, time TEXT, place
 );
 """
 _IN_ORDER = """
-SELECT conversation, line, place, name, role, text, time FROM (
+SELECT conversation, line, name, role, text, time FROM (
   SELECT *, MIN(row) OVER (PARTITION BY conversation) AS first FROM said
 ) ORDER BY first, place, row
 """
 
 
 def _grouped(
-    rows: Iterable[_Cells | Problem], name: str, *, by_id: bool
+    rows: Iterable[_Cells | Problem], name: str, seen: Mapping[str, list[str]], *, by_id: bool
 ) -> Iterator[Talk | Problem]:
-    """The conversations, in the order of their first rows; problems come as they are met."""
+    """The conversations, in the order of their first rows; before them what cannot be read.
+
+    A conversation of which a row cannot be read is left out: it would have a hole.
+    """
     database = sqlite3.connect("", isolation_level=None)
     try:
         database.executescript(_TABLE)
         database.execute("BEGIN")
-        is_empty, size = True, 0
-        for some in batches(rows, ROWS):
+        bad: set[str] = set()
+        is_empty = True
+        for problem in _stored(database, rows, by_id=by_id):
             is_empty = False
-            yield from (row for row in some if isinstance(row, Problem))
-            cells = [row for row in some if isinstance(row, _Cells)]
-            size += sum(len(row.text) for row in cells)
-            if size > TABLE_CHARACTERS:
-                yield Problem(None, Fact("file.too_long", limit=TABLE_CHARACTERS))
+            if problem is None:
+                continue
+            yield problem
+            if problem.line is None or not by_id:
                 return
-            if by_id and (lost := next((row for row in cells if not row.conversation), None)):
-                yield Problem(lost.line, Fact("file.row_of_no_conversation"))
-            database.executemany(
-                "INSERT INTO said (line, conversation, place, name, role, text, time)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                cells,
-            )
+            bad.add(problem.title)
         if is_empty:
             yield Problem(None, Fact("file.empty"))
-        in_order = database.execute(_IN_ORDER)
-        for conversation, group in groupby(in_order, key=lambda row: str(row[0])):
-            yield _talk(conversation or stem_of(name), group)
+            return
+        column = _Column(database)
+        for problem in column.problems():
+            yield problem
+            bad.add(problem.title)
+        left_out = [
+            LeftOut(1, Fact("left_out.column", column=column[:60]), ", ".join(values))
+            for column, values in seen.items()
+        ]
+        for conversation, group in groupby(
+            database.execute(_IN_ORDER), key=lambda row: str(row[0])
+        ):
+            if conversation not in bad:
+                yield _talk(conversation or stem_of(name), group, column, left_out)
+                left_out = []
+    except FileFault as fault:
+        yield Problem(None, fault.fact)
     finally:
         database.close()
 
 
-def _talk(id: str, rows: Iterable[tuple[Any, ...]]) -> Talk | Problem:
-    rows = iter(rows)
-    first = next(rows)
-    turns: list[SaidTurn] = []
-    left_out: list[LeftOut] = []
+def _stored(
+    database: sqlite3.Connection, rows: Iterable[_Cells | Problem], *, by_id: bool
+) -> Iterator[Problem | None]:
+    """The problems of rows; None for each number of rows without one."""
     size = 0
-    for _, line, _place, name, role, text, time in chain([first], rows):
+    for some in batches(rows, ROWS):
+        yield None
+        cells = [row for row in some if isinstance(row, _Cells)]
+        yield from (row for row in some if isinstance(row, Problem))
+        size += sum(len(row.text) + ROW_COST for row in cells)
+        if size > TABLE_CHARACTERS:
+            yield Problem(None, Fact("file.too_long", limit=TABLE_CHARACTERS))
+            return
+        if by_id:
+            for lost in (row for row in cells if not row.conversation):
+                yield Problem(
+                    lost.line, Fact("file.row_of_no_conversation"), shorten(lost.text, 100)
+                )
+            cells = [row for row in cells if row.conversation]
+        database.executemany(
+            "INSERT INTO said (line, conversation, written, name, role, text, time)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            cells,
+        )
+
+
+class _Column:
+    """What the columns of orders and times say, by all of their rows."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self.is_clock = times.is_clock(self._values("time"))
+        self._month_first = times.month_first_in(self._values("time"))
+        orders = lambda: self._values("written")  # noqa: E731 - read anew each time
+        self._place = times.order_of(orders) if any(True for _ in orders()) else None
+
+    def _values(self, column: str) -> Iterator[tuple[str, str]]:
+        return iter(
+            self._database.execute(
+                f"SELECT conversation, {column} FROM said WHERE {column} <> '' ORDER BY row"
+            )
+        )
+
+    def problems(self) -> Iterator[Problem]:
+        """Of rows whose order or time says nothing; the others get their places."""
+        rows = self._database.execute("SELECT row, line, conversation, written, time FROM said")
+        for some in batches(rows, ROWS):
+            places = []
+            for row, line, conversation, written, time in some:
+                try:
+                    self.time(time)
+                    place = self._place(written) if written and self._place else 0.0
+                    places.append((place, row))
+                except FileFault as fault:
+                    if fault.fact.code == "file.day_or_month":
+                        raise
+                    yield Problem(line, fault.fact, conversation)
+            self._database.executemany("UPDATE said SET place = ? WHERE row = ?", places)
+
+    def time(self, written: str) -> str:
+        if self.is_clock:
+            return ""
+        return times.time_in(written, month_first=self._month_first) or ""
+
+
+def _talk(
+    id: str, rows: Iterable[tuple[Any, ...]], column: _Column, left_out: Sequence[LeftOut]
+) -> Talk | Problem:
+    turns: list[SaidTurn] = []
+    left_out = list(left_out)
+    first, size = 0, 0
+    for _, line, name, role, text, time in rows:
+        first = first or line
         if not text.strip():
             left_out.append(LeftOut(line, Fact("left_out.no_text", name=name or role), ""))
             continue
@@ -484,6 +475,8 @@ def _talk(id: str, rows: Iterable[tuple[Any, ...]]) -> Talk | Problem:
         if size > MAX_BYTES:
             for _row in rows:  # of the same conversation
                 pass
-            return Problem(first[1], Fact("file.conversation_too_long", limit=MAX_BYTES))
-        turns.append(SaidTurn(name or role, text, time, role))
-    return Talk(first[1], id, turns, left_out)
+            return Problem(first, Fact("file.conversation_too_long", limit=MAX_BYTES), id)
+        if time and column.is_clock:
+            left_out.append(LeftOut(line, Fact("left_out.time_of_day"), time))
+        turns.append(SaidTurn(name or role, text, column.time(time), role))
+    return Talk(first, id, turns, left_out)

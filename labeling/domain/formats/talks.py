@@ -15,7 +15,6 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -30,6 +29,9 @@ from labeling.domain.exchange.importing import (
     record_of,
 )
 from labeling.domain.facts import Fact
+from labeling.domain.formats.times import BEGINNING as BEGINNING
+from labeling.domain.formats.times import month_first_in, time_in
+from labeling.domain.formats.times import shown_time as shown_time
 
 MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native file
 MAX_WRITTEN = 100_000  # characters of roles and columns
@@ -54,13 +56,14 @@ USERS, ANALYSTS, ASSISTANTS = (
     frozenset(names.split()) for names in (_USERS, _ANALYSTS, _ASSISTANTS)
 )
 ROLES = USERS | ANALYSTS | ASSISTANTS
-MACHINES = frozenset(("system", "developer", "tool", "function", "ipython"))
+_MACHINES = """
+    system developer tool function ipython observation function_call function_response tool_call
+    tool_result tool_response environment
+"""
+MACHINES = frozenset(_MACHINES.split())
 """Nobody in the conversation reads what they say, so it is left out unless asked for."""
 
 NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
-
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-"""Where a file counts time from the start of a recording, its times are on this day."""
 
 
 class SaidTurn(NamedTuple):
@@ -106,6 +109,11 @@ class HowToRead:
     encoding: str = ""
     names: Counter[str] | None = None
     doubts: dict[str, Doubt] = field(default_factory=dict)
+    by_header: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Columns of tables with a certain header, instead of those for all."""
+
+    def columns_of(self, header: Sequence[str]) -> Mapping[str, str]:
+        return self.by_header.get(header_key(header), self.columns)
 
     @classmethod
     def written(cls, columns: str = "", roles: str = "", encoding: str = "") -> HowToRead:
@@ -147,6 +155,11 @@ class HowToRead:
             return
         if name in self.names or len(self.names) < MAX_SPEAKERS:
             self.names[name] += 1
+
+
+def header_key(header: Sequence[str]) -> str:
+    """By which tables with these columns are known."""
+    return hashlib.sha256("\0".join(header).encode(errors="replace")).hexdigest()[:12]
 
 
 def is_storable(text: str) -> bool:
@@ -240,6 +253,7 @@ def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
 def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
     talk = replace(talk, turns=[turn._replace(name=name_of(turn.name)) for turn in talk.turns])
     roles = _roles_in(talk, how)
+    month_first = month_first_in((talk.id, turn.time) for turn in talk.turns)
     messages: list[dict[str, str | None]] = []
     left_out = list(talk.left_out)
     try:
@@ -261,11 +275,11 @@ def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
                     "role": role,
                     "content": turn.text,
                     "speaker": turn.name if says_more else "",
-                    "time": time_in(turn.time),
+                    "time": time_in(turn.time, month_first=month_first),
                 }
             )
     except FileFault as fault:
-        return Problem(talk.line, fault.fact)
+        return Problem(talk.line, fault.fact, talk.id)
     document: dict[str, Any] = {"id": talk.id, "messages": messages}
     document |= {"domain": talk.domain, "split": talk.split}
     entry = record_of(talk.line, document)
@@ -301,12 +315,14 @@ def with_roles(
 
 def _rechecked(line: int, record: Record) -> tuple[int, Record] | Problem:
     if (messages := len(record.turns)) < MIN_MESSAGES:
-        return Problem(line, Fact("file.few_messages", least=MIN_MESSAGES, messages=messages))
+        why = Fact("file.few_messages", least=MIN_MESSAGES, messages=messages)
+        return Problem(line, why, record.id)
     for turn in record.turns:
         if len(turn.role) > MAX_LENGTHS["role"]:
             return Problem(
                 line,
                 Fact("file.longer_than", path='"role"', most=MAX_LENGTHS["role"]),
+                record.id,
             )
     return line, record
 
@@ -399,61 +415,3 @@ def id_by_content(name: str, turns: Iterable[SaidTurn]) -> str:
     for turn in turns:
         digest.update(turn.text.encode(errors="replace") + b"\0")
     return f"{stem_of(name)}-{digest.hexdigest()[:10]}"
-
-
-# --- times ----------------------------------------------------------------------------------------
-
-OFFSET = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,6}))?")
-EUROPEAN = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?")
-DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?")
-MILLISECONDS_FROM = 1e11  # a number of seconds that large lies in the year 5138
-YEARS = range(1990, 2100)
-"""Of a time that is a number alone: outside of them, it counts something else."""
-
-
-def time_in(written: str) -> str | None:
-    """A time as files write it, in the form of ISO 8601: dates, seconds since 1970, offsets.
-
-    Raises
-    ------
-    FileFault
-        It is none of these.
-
-    Examples
-    --------
-    >>> time_in("2026-01-31 14:05"), time_in("1767225600"), time_in("31.1.2026 14:05")
-    ('2026-01-31T14:05:00', '2026-01-01T00:00:00+00:00', '2026-01-31T14:05:00')
-    >>> time_in("01:02:03.5"), time_in("20260131140500"), time_in("")
-    ('1970-01-01T01:02:03.500000+00:00', '2026-01-31T14:05:00', None)
-    """
-    text = written.strip()
-    if not text:
-        return None
-    try:
-        if match := OFFSET.fullmatch(text):
-            hours, minutes, seconds, part = match.groups()
-            whole = timedelta(hours=int(hours or 0), minutes=int(minutes), seconds=int(seconds))
-            return (BEGINNING + whole + timedelta(seconds=float(f"0.{part or 0}"))).isoformat()
-        if match := EUROPEAN.fullmatch(text):
-            day, month, year, hour, minute, second = (int(part or 0) for part in match.groups())
-            moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - as written
-            return moment.isoformat()
-        if (match := DIGITS.fullmatch(text)) and int(match[1]) in YEARS:
-            year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
-            moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - as written
-            return moment.isoformat()
-        if len(text) <= 20 and re.fullmatch(r"\d{9,14}(?:\.\d+)?", text):
-            number = float(text)
-            since = number / 1000 if number > MILLISECONDS_FROM else number
-            counted = datetime.fromtimestamp(since, UTC)
-            if counted.year not in YEARS:
-                raise ValueError(text)
-            return counted.isoformat()
-        return datetime.fromisoformat(text.replace("/", "-")).isoformat()
-    except (ValueError, OverflowError, OSError):
-        raise FileFault("file.no_time_known", value=shown_time(text)) from None
-
-
-def shown_time(text: str) -> str:
-    """What was written for a time, short and printable."""
-    return text if len(text) <= 60 and text.isprintable() else ascii(text[:60])[1:-1]

@@ -33,8 +33,8 @@ FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 class Command(ActingCommand):
     help = (
-        "Store conversations from files: all of them or none. A conversation that is stored "
-        "already is left alone; a missing project is created."
+        "Store conversations from files. What cannot be read is left out and listed; a "
+        "conversation that is stored already is left alone; a missing project is created."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -77,6 +77,21 @@ class Command(ActingCommand):
             default="",
             help="For conversations that name none; a copy of one in another split is refused.",
         )
+        parser.add_argument(
+            "--strict",
+            dest="leave_out",
+            action="store_const",
+            const=conversations.NOTHING,
+            default=conversations.UNREADABLE,
+            help="Store nothing if anything cannot be read.",
+        )
+        parser.add_argument(
+            "--leave-out-conflicts",
+            dest="leave_out",
+            action="store_const",
+            const=conversations.CONFLICTS,
+            help="Leave out, too, what is stored with other text or cannot have its split.",
+        )
         add_waivers(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="Check and report, and store nothing."
@@ -109,14 +124,16 @@ class Command(ActingCommand):
         with refusals.said_on(self.stderr):
             if options["format"] in CHAT_FORMATS:
                 waive = waivers_in(options["waive"])
-                return chats.import_chats(format=options["format"], waive=waive, **arguments)
+                arguments |= {"waive": waive, "leave_out": options["leave_out"]}
+                return chats.import_chats(format=options["format"], **arguments)
             try:
                 how = HowToRead.written(
                     *(options[name] for name in ("columns", "roles", "encoding"))
                 )
             except FileFault as fault:
                 raise CommandError(in_english(fault.fact)) from None
-            arguments |= {"format": options["format"], "how": how}
+            names = ("format", "leave_out")
+            arguments |= {name: options[name] for name in names} | {"how": how}
             report = conversations.import_files(**arguments)
             self._ask(how)
             return chats.Outcome(report)
@@ -152,15 +169,17 @@ class Command(ActingCommand):
             self.stdout.write("Dry run: nothing was stored.")
 
     def _say_left_out(self, report: conversations.ImportReport, *, whole: bool) -> None:
-        if not report.n_left_out:
-            return
-        self.stdout.write(f"{report.n_left_out} messages or values left out:")
-        shown = report.left_out if whole else report.left_out[:SHOWN_LEFT_OUT]
-        for each in shown:
-            self.stdout.write(f"  {in_english(each.fact)}")
-        if more := report.n_left_out - len(shown):
-            more_of_them = " (-v 2 lists them)" if not whole else ""
-            self.stdout.write(f"  and {more} more{more_of_them}")
+        counts = {True: report.n_refused, False: report.n_left_out}
+        for is_whole, what in ((True, "conversations or files"), (False, "messages or values")):
+            if not counts[is_whole]:
+                continue
+            self.stdout.write(f"{counts[is_whole]} {what} left out:")
+            listed = [each for each in report.left_out if each.is_whole is is_whole]
+            shown = listed if whole else listed[:SHOWN_LEFT_OUT]
+            for each in shown:
+                self.stdout.write(f"  {in_english(each.fact)}")
+            if more := counts[is_whole] - len(shown):
+                self.stdout.write(f"  and {more} more" + ("" if whole else " (-v 2 lists them)"))
 
     def _say_gold(self, outcome: chats.Outcome, options: dict[str, Any]) -> None:
         release = outcome.release

@@ -14,14 +14,14 @@ from django.db import transaction
 from labeling.domain.chats import (
     Chat,
     ChatFault,
-    ChatRefused,
     Line,
+    NoChat,
     Splits,
     count_of,
     natural_key,
     number_of,
     question_labels,
-    read_chat,
+    read_chats,
     read_splits,
 )
 from labeling.domain.chats.counts import ChatCounts
@@ -65,11 +65,13 @@ def import_chats(
     waive: Mapping[str, str] | None = None,
     dry_run: bool = False,
     actor: Any = None,
+    leave_out: str = conversations.UNREADABLE,
 ) -> Outcome:
     """Store chats that are not stored yet, and their questions as gold.
 
     The number in a file's name proposes the split of a chat; a copy of a stored conversation gets
-    the split of that one. Importing the same files again changes nothing.
+    the split of that one. Importing the same files again changes nothing. What is no chat is left
+    out and named, unless ``leave_out`` says that nothing may be.
     """
     splits = read_splits(settings.CHAT_SPLITS)
     with transaction.atomic():
@@ -78,12 +80,16 @@ def import_chats(
             actor,
             layers=[*published_as("question cases"), *published_as("arc cases")],
         )
-        chat_files = _read(files, format, splits)
+        chat_files, left_out = _read(files, format, splits)
+        if left_out and (leave_out == conversations.NOTHING or not chat_files):
+            problems = [Fact("import.problem", place=e.shown, why=e.reason) for e in left_out]
+            raise conversations.ImportRefused(problems)
         records = ((file.source.file, _record(file)) for file in chat_files)
         done = conversations.store_records(
             project=project, records=records, split=split, proposed=not split, actor=actor
         )
         done.project_created = created
+        done.left_out, done.n_refused = left_out, len(left_out)
         outcome = _with_gold(project, chat_files, format, done, waive or {}, actor)
         if done.has_changes:
             _record_event(project, chat_files, done, actor)
@@ -133,22 +139,23 @@ def rows_of(file: str, faults: Iterable[ChatFault]) -> list[dict[str, str]]:
     return [{"file": file, **fault._asdict()} for fault in faults]
 
 
-def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) -> list[ChatFile]:
-    """Every file, in the order of their numbers; refused with everything that is wrong."""
+def _read(
+    files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits
+) -> tuple[list[ChatFile], list[conversations.LeftOutIn]]:
+    """Every chat, in the order of their numbers, and everything that is none."""
     chat_files: list[ChatFile] = []
-    problems: list[Fact] = []
+    left_out: list[conversations.LeftOutIn] = []
     for name, stream in files:
         raw = stream.read(MAX_FILE_BYTES + 1)
-        try:
-            chat = read_chat(name, raw, format=format)
-        except ChatRefused as refused:
-            problems.append(Fact("import.problem", place=name, why=refused.fact))
-        else:
-            source = Source(name, hashlib.sha256(raw).hexdigest())
-            chat_files.append(ChatFile(source, chat, splits.of(number_of(name))))
-    if problems:
-        raise conversations.ImportRefused(problems)
-    return sorted(chat_files, key=lambda file: natural_key(file.source.file))
+        sha256 = hashlib.sha256(raw).hexdigest()
+        own_name = name.rsplit(".", 1)[0]
+        for chat in read_chats(name, raw, format=format):
+            if isinstance(chat, NoChat):
+                left_out.append(conversations.LeftOutIn(name, 0, chat.reason, chat.name, True))
+                continue
+            place = name if chat.id == own_name else f"{name}#{chat.id}"
+            chat_files.append(ChatFile(Source(place, sha256), chat, splits.of(number_of(chat.id))))
+    return sorted(chat_files, key=lambda file: natural_key(file.source.file)), left_out
 
 
 def _record(file: ChatFile) -> Record:

@@ -40,6 +40,10 @@ MAX_NOTES = 100
 MAX_LOSSES = 10_000
 """That are listed; the others are counted."""
 MAX_TEXT = 200
+NOTHING, UNREADABLE, CONFLICTS = "nothing", "unreadable", "conflicts"
+LEAVE_OUT = (NOTHING, UNREADABLE, CONFLICTS)
+"""What may be left out so that the rest is stored: nothing, what cannot be read, and also what is
+stored otherwise."""
 ADVISORY_LOCK = 4711002
 
 
@@ -68,20 +72,29 @@ class ImportOvertaken(RuleError):
 
 
 class LeftOutIn(NamedTuple):
-    """Something that a file says and no message holds; the text is shortened."""
+    """Something that a file says and is not stored; the text is shortened.
+
+    Of a whole conversation or file, the text is its title.
+    """
 
     file: str
     line: int
     reason: Fact
     text: str
+    is_whole: bool = False
+
+    @property
+    def shown(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
     def fact(self) -> Fact:
         """In one sentence, with its place."""
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        place = self.shown
         if not self.text:
             return Fact("import.note", place=place, why=self.reason)
-        return Fact("import.left_out", place=place, why=self.reason, text=self.text)
+        code = "import.left_out_whole" if self.is_whole else "import.left_out"
+        return Fact(code, place=place, why=self.reason, text=self.text)
 
 
 @dataclass(slots=True)
@@ -98,12 +111,19 @@ class ImportReport:
     new: int = 0
     unchanged: int = 0
     messages: int = 0
+    n_refused: int = 0
+    """Conversations and files that are left out."""
     n_left_out: int = 0
+    """Messages and values of the others."""
     project_created: bool = False
     inherited: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     notes: list[Fact] = field(default_factory=list)
     left_out: list[LeftOutIn] = field(default_factory=list)
+
+    @property
+    def parts_left_out(self) -> list[LeftOutIn]:
+        return [each for each in self.left_out if not each.is_whole]
 
     @property
     def has_changes(self) -> bool:
@@ -113,7 +133,8 @@ class ImportReport:
         """For the audit log."""
         report = asdict(replace(self, notes=[], left_out=[]))
         del report["notes"]
-        return report | {"left_out": report.pop("n_left_out")}
+        counts = {"refused": report.pop("n_refused"), "left_out": report.pop("n_left_out")}
+        return report | counts
 
 
 class _RecordPlace(NamedTuple):
@@ -125,12 +146,16 @@ class _RecordPlace(NamedTuple):
     def shown(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
-    def says(self, reason: Fact) -> Fact:
-        return Fact("import.problem", place=self.shown, why=reason)
+    def says(self, reason: Fact, title: str) -> Fact:
+        place = f"{self.shown} ({_short(title)})" if title else self.shown
+        return Fact("import.problem", place=place, why=reason)
 
 
-def _by_place(problem: tuple[_RecordPlace, Fact]) -> _RecordPlace:
-    return problem[0]
+@dataclass(frozen=True, slots=True, order=True)
+class _Refusal:
+    place: _RecordPlace
+    reason: Fact = field(compare=False)
+    title: str = field(default="", compare=False)
 
 
 def import_files(
@@ -142,14 +167,16 @@ def import_files(
     actor: Any = None,
     format: str = "native",
     how: HowToRead | None = None,
+    leave_out: str = UNREADABLE,
 ) -> ImportReport:
     """Store the conversations of files that are not stored yet.
 
     ``files`` are names (without folders, for messages) and binary streams, each read once, so an
     iterable may open them one at a time. ``how`` says which columns and roles they have, ``split``
     is for conversations that name none. A stored conversation with the same content is left alone,
-    except that it gets a split if it had none; one with other content refuses the whole import. A
-    missing project is created.
+    except that it gets a split if it had none; one with other content refuses the whole import,
+    unless it may be left out: so says ``leave_out``, one of :data:`LEAVE_OUT`. A missing project
+    is created.
 
     Nothing is computed while anything is locked: what was read and decided is inserted a few at a
     time, where nothing shows it, and published at once if nothing has come in meanwhile; else it
@@ -158,7 +185,9 @@ def import_files(
     splits.require_fingerprints()
     planned_project(project_slug)  # refuses what no project can be called
     with Staged() as staged:
-        importing = Importing(staged, split=split, format=format, how=how, actor=actor)
+        importing = Importing(
+            staged, split=split, format=format, how=how, actor=actor, leave_out=leave_out
+        )
         names = list(importing.take(files))
         if dry_run:
             return importing.foretell(project_slug)
@@ -268,15 +297,18 @@ class Importing:
         how: HowToRead | None = None,
         actor: Any = None,
         proposed: bool = False,
+        leave_out: str = NOTHING,
     ) -> None:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
         self._how, self._n_left_out = how, 0
         self._left_out: list[LeftOutIn] = []
+        self._may_leave_out, self._n_faults = leave_out, 0
         self.actor, self._proposed = actor, proposed
         self._names: list[str] = []
-        self._faults: list[tuple[_RecordPlace, Fact]] = []  # of the files
-        self._refusals: list[tuple[_RecordPlace, Fact]] = []  # by what is stored
+        self._faults: list[_Refusal] = []  # of the files
+        self._refusals: list[_Refusal] = []  # by what is stored
+        self._n_refusals = 0
         self._batch: list[tuple[_RecordPlace, Record]] = []
         self._characters = 0
 
@@ -289,11 +321,13 @@ class Importing:
             for entry in read(stream, format=self._format, name=name, how=self._how):
                 if isinstance(entry, Problem):
                     place = _RecordPlace(order, entry.line or 0, name)
-                    self._faults.append((place, entry.reason))
+                    self._n_faults += 1
+                    if len(self._faults) < MAX_LOSSES:
+                        self._faults.append(_Refusal(place, entry.reason, entry.title))
                 else:
                     line, record = entry
                     self._add(_RecordPlace(order, line, name), record)
-                if len(self._faults) >= MAX_PROBLEMS:
+                if self._n_faults >= MAX_PROBLEMS and self._may_leave_out == NOTHING:
                     return
         self._stage()
 
@@ -303,15 +337,6 @@ class Importing:
         self._stage()
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
-        if self._split and record.split not in ("", self._split):
-            reason = Fact(
-                "import.other_split",
-                conversation=record.id,
-                split=record.split,
-                wanted=self._split,
-            )
-            self._faults.append((place, reason))
-            return
         self._n_left_out += len(record.left_out)
         listed = record.left_out[: MAX_LOSSES - len(self._left_out)]
         self._left_out += [_left_out_in(place.file, each) for each in listed]
@@ -338,17 +363,36 @@ class Importing:
         """
         left_out = list(self._left_out)
         self.report = ImportReport(n_left_out=self._n_left_out, left_out=left_out)
-        self._refusals = []
+        self._refusals, self._n_refusals = [], 0
         self._staged.forget_decisions()
-        if len(self._faults) < MAX_PROBLEMS:
+        refused = self._faults if self._may_leave_out == NOTHING else []
+        if len(refused) < MAX_PROBLEMS:
             for batch in self._staged.entries(BATCH_CONVERSATIONS):
                 self._decide_batch(project, batch)
                 stay_alive()
-                if len(self._faults) + len(self._refusals) >= MAX_PROBLEMS:
+                if self._may_leave_out != CONFLICTS:
+                    refused = [*refused, *self._refusals][:MAX_PROBLEMS]
+                if len(refused) == MAX_PROBLEMS:
                     break
-        problems = sorted(self._faults + self._refusals, key=_by_place)
-        if problems:
-            raise ImportRefused([place.says(reason) for place, reason in problems])
+        self._leave_out_or_refuse(refused)
+
+    def _leave_out_or_refuse(self, refused: Sequence[_Refusal]) -> None:
+        """Nothing is left to store where every conversation would have to be left out."""
+        all_of_them = sorted([*self._faults, *self._refusals])
+        if not refused and not (self.report.new or self.report.unchanged or self.report.given):
+            refused = all_of_them
+        if refused:
+            raise ImportRefused(
+                [
+                    each.place.says(each.reason, each.title)
+                    for each in sorted(refused)[:MAX_PROBLEMS]
+                ]
+            )
+        self.report.n_refused = self._n_faults + self._n_refusals
+        self.report.left_out = [
+            _left_out_in(each.place.file, LeftOut(each.place.line, each.reason, each.title), True)
+            for each in all_of_them
+        ] + self.report.left_out
 
     def foretell(self, slug: str) -> ImportReport:
         """What would be stored; nothing is."""
@@ -368,15 +412,15 @@ class Importing:
         self._give_splits(project, without_split)
         prints = [Sketch.from_bytes(entry.sketch) for _, entry in new]
         shared = self._staged.shared(prints)
+        given = zip(new, self._splits(project, new, prints, shared), shared, strict=True)
         decided = [
-            (number, entry.id, split, each)
-            for (number, entry), split, each in zip(
-                new, self._splits(project, new, prints, shared), shared, strict=True
-            )
+            (entry, (number, entry.id, split, each))
+            for (number, entry), split, each in given
+            if split is not None
         ]
-        self._staged.decide(decided)
-        self.report.new += len(new)
-        self.report.messages += sum(entry.messages for _, entry in new)
+        self._staged.decide([row for _, row in decided])
+        self.report.new += len(decided)
+        self.report.messages += sum(entry.messages for entry, _ in decided)
 
     def _sorted(
         self, project: Project, batch: Sequence[tuple[int, Entry]]
@@ -387,7 +431,10 @@ class Importing:
         for number, entry in batch:
             self.report.read += 1
             stored = known.get(entry.id)
-            if stored is None:
+            if self._split and entry.split != self._split:
+                why = Fact("import.other_split", split=entry.split, wanted=self._split)
+                self._refuse(entry, why)
+            elif stored is None:
                 known[entry.id] = entry.fingerprint
                 new.append((number, entry))
             elif reason := conflict(
@@ -442,7 +489,8 @@ class Importing:
         entries: Sequence[tuple[int, Entry]],
         prints: Sequence[Sketch],
         shared: Sequence[Shared],
-    ) -> Iterator[str]:
+    ) -> Iterator[str | None]:
+        """The split of each; None of what is refused."""
         proposals = [
             splits.Proposal(
                 name=entry.id,
@@ -464,7 +512,9 @@ class Importing:
         for (_, entry), decision in zip(entries, decisions, strict=True):
             if decision.is_refused and decision.why:
                 self._refuse(entry, decision.why)
-            elif decision.why:
+                yield None
+                continue
+            if decision.why:
                 self.report.inherited[entry.id] = decision.split
                 self._note(entry, decision.why)
             yield decision.split
@@ -489,7 +539,9 @@ class Importing:
 
     def _refuse(self, entry: Entry, reason: Fact) -> None:
         why = Fact("import.conversation", conversation=entry.id, why=reason)
-        self._refusals.append((_place(entry), why))
+        self._n_refusals += 1
+        if len(self._refusals) < MAX_LOSSES:
+            self._refusals.append(_Refusal(_place(entry), why))
 
     def _note(self, entry: Entry, reason: Fact) -> None:
         if len(self.report.notes) < MAX_NOTES:
@@ -681,11 +733,15 @@ def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> E
     )
 
 
-def _left_out_in(file: str, left_out: LeftOut) -> LeftOutIn:
-    text = " ".join(left_out.text.split())
-    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
-    shown = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
-    return LeftOutIn(file, left_out.line, left_out.reason, shown)
+def _left_out_in(file: str, left_out: LeftOut, is_whole: bool = False) -> LeftOutIn:
+    text = _short(left_out.text)
+    return LeftOutIn(file, left_out.line, left_out.reason, text, is_whole)
+
+
+def _short(text: str) -> str:
+    more = "…" if len(text) > MAX_TEXT else ""
+    text = " ".join(text[:MAX_TEXT].split())
+    return "".join(each if each.isprintable() else "\ufffd" for each in text) + more
 
 
 def _place(entry: Entry) -> _RecordPlace:

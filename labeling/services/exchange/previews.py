@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from labeling.domain.exchange.importing import Problem, Record, Turn
 from labeling.domain.formats import conversations, tables
-from labeling.domain.formats.talks import NOT_A_SPEAKER, HowToRead, role_by_name
+from labeling.domain.formats.talks import NOT_A_SPEAKER, HowToRead, header_key, role_by_name
 
 SHOWN_CONVERSATIONS, SHOWN_MESSAGES = 3, 6
 SHOWN_NAMES, SHOWN_DOUBTS, SHOWN_CHARACTERS = 12, 30, 120
@@ -50,8 +50,18 @@ class NamedSpeaker:
 
 
 @dataclass(slots=True)
+class ShownTable:
+    """Files that are tables with the same columns, and which column is what in them."""
+
+    key: str
+    header: list[str]
+    columns: dict[str, str]
+    files: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Preview:
-    """The first conversations, who speaks in them, and the columns if the first file is a table.
+    """The first conversations, who speaks in them, and the columns of the files that are tables.
 
     ``is_other_text`` says that a file is not UTF-8.
     """
@@ -60,8 +70,7 @@ class Preview:
     speakers: list[NamedSpeaker] = field(default_factory=list)
     n_speakers: int = 0
     formats: list[str] = field(default_factory=list)
-    header: list[str] = field(default_factory=list)
-    columns: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, ShownTable] = field(default_factory=dict)
     is_other_text: bool = False
 
     @property
@@ -78,9 +87,11 @@ def look_at(files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRea
         stream, known = conversations.opened(stream, format=format, name=file, how=how)
         if known not in preview.formats:
             preview.formats.append(known)
-        if known in conversations.TABLES and not preview.header:
-            preview.header = tables.header_of(stream, known)
-            preview.columns = {**tables.guess_columns(preview.header), **how.columns}
+        if known in conversations.TABLES and (header := tables.header_of(stream, known)):
+            key = header_key(header)
+            columns = {**tables.guess_columns(header), **how.columns_of(header)}
+            table = preview.tables.setdefault(key, ShownTable(key, header, columns))
+            table.files.append(file)
         entries = conversations.read(stream, format=known, name=file, how=counting)
         for entry in islice(entries, LOOKED_AT):
             if isinstance(entry, Problem):

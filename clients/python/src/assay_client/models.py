@@ -271,6 +271,7 @@ class LeftOut(Model):
     line: int
     reason: str
     text: str
+    is_whole: bool
 
 
 class Imported(Model):
@@ -278,6 +279,7 @@ class Imported(Model):
     new: int
     unchanged: int
     messages: int
+    n_refused: int
     n_left_out: int
     left_out: list[LeftOut]
     notes: list[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import resource
 from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
@@ -208,7 +209,7 @@ def test_of_a_chat_of_chatgpt_only_what_its_page_shows_is_read():
         ("user", "[image]\nWhat is it?"),
         ("assistant", "A cat."),
     ]
-    assert len(record.left_out) == 5
+    assert len(record.left_out) == 6
 
 
 @pytest.mark.parametrize(
@@ -329,7 +330,7 @@ def test_parquet_with_nothing_in_places_is_read():
     ]  # fmt: skip
 
 
-def test_a_text_that_a_small_parquet_file_repeats_is_held_once(monkeypatch):
+def test_a_text_that_a_small_parquet_file_repeats_is_refused_before_it_is_held(monkeypatch):
     text, rows = "a" * 600_000, 200
     messages = {"speaker": ["A"] * rows, "text": [text] * rows}
     chats = {"messages": [[{"role": "user", "content": text}] * rows]}
@@ -339,21 +340,26 @@ def test_a_text_that_a_small_parquet_file_repeats_is_held_once(monkeypatch):
         parquet.write_table(pyarrow.table(content), written, compression="zstd")
         files.append(written.getvalue())
     assert max(map(len, files)) < 30_000
-    before = pyarrow.total_allocated_bytes()
-    most = 0
-
-    def watched(array: Any) -> list[Any]:
-        nonlocal most
-        most = max(most, pyarrow.total_allocated_bytes() - before)
-        return values(array)
-
-    values = tables._values
-    monkeypatch.setattr(tables, "_values", watched)
     monkeypatch.setattr(tables, "TABLE_CHARACTERS", 10_000_000)
 
     assert problems(files[0], "parquet") == [(None, "file.too_long")]
     assert problems(files[1], "parquet") == [(1, "file.conversation_too_long")]
-    assert 0 < most < 10_000_000
+
+
+def test_a_parquet_file_that_unpacks_to_gigabytes_is_refused_in_a_process_of_its_own():
+    text = pyarrow.array(["a" * 100_000_000] * 12)
+    written = BytesIO()
+    table = pyarrow.table({"speaker": ["A"] * 12, "text": text})
+    parquet.write_table(table, written, compression="zstd", use_dictionary=False)
+    del text, table
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len(written.getvalue()) < 150_000
+
+    assert [code for _, code in problems(written.getvalue(), "parquet")] in (
+        ["file.not_parquet"],
+        ["file.row_too_long"] * 12,
+    )
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 200_000
 
 
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
@@ -419,7 +425,7 @@ def test_what_machines_read_is_left_out_unless_it_is_asked_for():
     assert (record.turns[0].role, record.turns[0].speaker, len(record.left_out)) == (
         "user",
         "Dana",
-        2,
+        3,
     )
     assert [turn.role for turn in asked.turns] == ["user", "tool", "assistant"]
 
@@ -494,7 +500,7 @@ def test_digits_that_make_no_likely_time_are_refused(written):
         ("csv", "speaker,text\nA,b,c", 2, "file.other_width"),
         ("csv", 'speaker,text\nA,"b\n' + "x\n" * 600_000, None, "file.line_is_no_row"),
         ("csv", "speaker,text,time\nA,b,yesterday", 2, "file.no_time_known"),
-        ("csv", "speaker,text,turn\nA,b,first", 2, "file.no_time_known"),
+        ("csv", "speaker,text,turn\nA,b,first", 2, "file.no_order"),
         ("csv", "chat_id,speaker,text\n,A,b", 2, "file.row_of_no_conversation"),
         ("csv", b"speaker,text\nA,\xff", None, "file.line_no_utf8"),
         ("parquet", b"PAR1 and no more PAR1", None, "file.not_parquet"),
