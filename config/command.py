@@ -160,8 +160,23 @@ def start(name: str, options: list[str]) -> None:
 def require_ready() -> None:
     """With tables of an older version the first request would fail, or some later one."""
     load()
+    require_known_migrations()
+    require_usable()
     if lacks_migrations():
         sys.exit("assay: The database is of an older version: back it up and run “assay migrate”.")
+
+
+def require_usable() -> None:
+    """Neither a folder that nobody can write to, nor keys that somebody can guess."""
+    from django.conf import settings
+
+    from config import serve
+
+    try:
+        serve.writable_folder(settings.DATA_DIR)
+        serve.require_strong(demo=False)
+    except serve.Obstacle as obstacle:
+        sys.exit(f"assay: {obstacle}")
 
 
 def build_static_files() -> None:
@@ -201,24 +216,40 @@ def manage(program: str, name: str, options: list[str]) -> None:
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 
+    if not {"-h", "--help"} & {*options}:
+        require_known_migrations()
     try:
         execute_from_command_line([program, name, *options])
-    except DatabaseError as error:
-        from labeling.services import failures
+    except (DatabaseError, OSError) as error:
+        why = None if "--traceback" in options else what_is_missing(error, program)
+        if why is None:
+            raise
+        sys.exit(f"{program}: {why}")
 
-        if "--traceback" in options:
-            raise
-        if failures.missing(error) == failures.NO_DATABASE:
-            sys.exit(
-                f"{program}: The database does not answer: see that it runs and that DATABASE_URL "
-                f"is right. It says: {textwrap.shorten(str(error), 500)}"
-            )
-        if not lacks_migrations():
-            raise
-        sys.exit(
+
+def what_is_missing(error: Exception, program: str) -> str | None:
+    """The sentence that a command ends with; None for a fault of ours."""
+    from django.db import DatabaseError
+
+    from labeling.services import failures
+
+    said = textwrap.shorten(str(error), 500)
+    missing = failures.missing(error)
+    if missing == failures.DISK_FULL:
+        return "The disk is full: free some space and try again. Nothing that was stored is lost."
+    if failures.is_read_only(error):
+        return f"Cannot write: see who may write to the folder. It says: {said}"
+    if missing == failures.NO_DATABASE:
+        return (
+            "The database does not answer: see that it runs and that DATABASE_URL is right. "
+            f"It says: {said}"
+        )
+    if isinstance(error, DatabaseError) and lacks_migrations():
+        return (
             "The tables of the database are missing or of an older version: back it up, run "
             f"“{program} migrate”, and try again."
         )
+    return None
 
 
 def load() -> None:
@@ -231,6 +262,8 @@ def load() -> None:
         django.setup()
     except ImproperlyConfigured as error:
         sys.exit(f"assay: {error}")
+    except OSError as error:
+        sys.exit(f"assay: {error.filename or 'The data folder'} cannot be used ({error.strerror}).")
     gc.freeze()
     gc.enable()
 
@@ -247,6 +280,38 @@ def unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, sorted(known), n=1)
     meant = "".join(f" Did you mean {each.replace('_', '-')}?" for each in near)
     return f"assay: unknown command {name!r}.{meant} “assay --help” lists them all."
+
+
+def require_known_migrations() -> None:
+    if unknown := unknown_migrations():
+        sys.exit(
+            f"assay: The database is of a newer version than Assay {VERSION}, which does not know "
+            f"{', '.join(unknown[:3])}: start the newer version, or restore a backup of this one."
+        )
+
+
+def unknown_migrations() -> list[str]:
+    """Those of our tables that this version does not have; none where nobody can be asked."""
+    from django.apps import apps
+    from django.conf import settings
+    from django.db import DatabaseError, connection
+    from django.db.migrations.recorder import MigrationRecorder
+
+    database = settings.DATABASES["default"]
+    if connection.vendor == "sqlite" and not Path(database["NAME"]).exists():
+        return []  # to ask would make it
+    try:
+        made = MigrationRecorder(connection).applied_migrations()
+    except DatabaseError:
+        return []
+    known = {
+        (app, path.stem)
+        for app in GROUPS
+        for path in Path(apps.get_app_config(app).path, "migrations").glob("*.py")
+    }
+    return [
+        f"{app}.{name}" for app, name in sorted(made) if app in GROUPS and (app, name) not in known
+    ]
 
 
 def lacks_migrations() -> bool:

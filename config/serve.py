@@ -10,6 +10,7 @@ and the kernel stops it if this process is killed without a chance to do so.
 
 import atexit
 import ctypes
+import fcntl
 import gc
 import importlib
 import json
@@ -29,10 +30,11 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import private_files
+from config import private_files, weak_secrets
 from config.env import FILES, env_bool, env_int, env_path, env_str
 from config.logs import ASIDE, formatter, is_json, rotate
 
@@ -144,7 +146,9 @@ def serve() -> None:
     logs = data / "logs"
     private_files.make_folder(logs)
     require_free(host, port)
+    require_strong(demo=demo)
     load_django()
+    lock = say_if_shared(data)
     with preparing(data / "static"):
         load()
     if demo:
@@ -167,6 +171,7 @@ def serve() -> None:
                 child.watch()
     finally:
         stop(children)
+        lock.close()
 
 
 PRELOADED = (
@@ -222,6 +227,25 @@ def writable_folder(folder: Path) -> Path:
             "Set ASSAY_DATA_DIR to a folder that you may write to."
         ) from None
     return folder
+
+
+def require_strong(*, demo: bool) -> None:
+    """A demo, and a server that is being written, may have any secret."""
+    if env_bool("ASSAY_DEMO", demo) or env_bool("ASSAY_DEBUG", False):
+        return
+    if faults := list(weak_secrets.faults()):
+        raise Obstacle(" ".join(faults))
+
+
+def say_if_shared(data: Path) -> IO[bytes]:
+    """Two servers on one folder do their work once; whoever starts the second one is told."""
+    private_files.make_folder(data / "locks")
+    lock = (data / "locks" / "serve").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(f"Another “assay serve” uses {data}, too: both serve the same project.")
+    return lock
 
 
 def require_free(host: str, port: int) -> None:
@@ -284,7 +308,10 @@ class Step:
 def manage(*arguments: str) -> None:
     from django.core.management import call_command
 
+    from config.command import require_known_migrations
+
     os.environ[ASIDE] = "1"
+    require_known_migrations()
     call_command(*arguments)
 
 

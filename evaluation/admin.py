@@ -603,6 +603,7 @@ class ScoreInline(ReadOnly, admin.TabularInline):
 class CaseRunAdmin(ReadOnlyAdmin):
     about = "item__conversation"
     sealed_by = ("item__split", "run__release")
+    linked_by = ("run__id__exact",)
     list_display = (*("name", "run", "state", "primary", "problem", "repetition", "took"),)
     list_filter = ("state", "error_class", "item__split", "run__pipeline")
     search_fields = ("item__item_id", "part_id", "=run__id")

@@ -80,7 +80,7 @@ from labeling.models import (
     WebhookDelivery,
 )
 from labeling.models.fields import FactField
-from labeling.services import blindness, events, members, project_settings
+from labeling.services import blindness, comments, events, members, project_settings
 from labeling.services.gold import looks
 from labeling.translation import lazy, translated
 from labeling.words import words, words_of
@@ -237,6 +237,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     """
 
     about = ""
+    shows_answers = True
     sealed_by: tuple[str, str] | None = None
     sealed_as: Any = looks.TEST
     purpose = Look.Purpose.RESULTS
@@ -299,6 +300,9 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
             rows = rows.labelling()
         if self.about:
             rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
+        if self.about and self.shows_answers and not self.sealed_by:
+            sealed = looks.sealed_answers(request.user).values("pk")
+            rows = rows.exclude(**{f"{self.about}__in": sealed})
         if self.settled_by:
             rows = rows.filter(**{f"{self.settled_by}__isnull": False})
         if self.sealed_by:
@@ -460,17 +464,18 @@ class AnnotationAdmin(ReadOnlyAdmin):
 @admin.register(Comment)
 class CommentAdmin(ReadOnlyAdmin):
     about = "conversation"
+    shows_answers = False
     needs = ("body",)  # names the comment
     list_display = ("__str__", "conversation", "message_index", "created_at", "resolved_by")
     list_filter = ("project",)
     search_fields = ("body", "author__username", "conversation__external_id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        """A comment on a label in an open calibration round is for its author alone."""
-        blind = Round.objects.labelling().filter(
-            kind=Round.Kind.CALIBRATION, state=Round.State.OPEN
-        )
-        return super().get_queryset(request).exclude(~Q(label_uid=""), round__in=blind)
+        """A comment on a label in an open calibration round is for its author alone, and one on
+        anything is not for who labels in it."""
+        rows = super().get_queryset(request)
+        own = comments.labels_blind(request.user)
+        return rows.exclude(~Q(label_uid=""), round__in=comments.blind()).exclude(round__in=own)
 
 
 @admin.register(GoldRelease)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.contenttypes.views import shortcut
 from django.http import Http404, HttpRequest, HttpResponse
@@ -25,8 +25,41 @@ STAGES = (
 )
 
 
+OF_FILTERS = ("", "__exact", "__id__exact", "__isnull", "__gte", "__lt")
+LONGEST_NUMBER = 18  # digits that a column takes
+OF_HIERARCHY = ("__year", "__month", "__day", "__gte", "__lt")
+
+
+class OnlyItsFilters:
+    """An address of a list takes what its filters make, and no other question to the database."""
+
+    linked_by: tuple[str, ...] = ()
+    """What pages of ours ask besides."""
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        rows: Any = self
+        asked = {*self.linked_by}
+        for each in rows.get_list_filter(request):
+            name = each[0] if isinstance(each, tuple) else each
+            ends = OF_FILTERS if isinstance(name, str) else ("",)
+            path = name if isinstance(name, str) else name.parameter_name
+            asked |= {path + end for end in ends}
+        if rows.date_hierarchy:
+            asked |= {rows.date_hierarchy + end for end in OF_HIERARCHY}
+        allowed: Any = super()
+        is_number = str(value).lstrip("-").isdecimal()
+        if is_number and len(str(value)) > LONGEST_NUMBER:
+            return False
+        return lookup in asked and bool(allowed.lookup_allowed(lookup, value, request))
+
+
 class AssaySite(AdminSite):
     """A table says by ``stage`` where it is listed; parts and caches of others say none."""
+
+    def register(self, model: Any, admin_class: Any = None, **options: Any) -> None:
+        own = admin_class or ModelAdmin
+        narrow = type(own.__name__, (OnlyItsFilters, own), {"__module__": own.__module__})
+        super().register(model, narrow, **options)
 
     def get_urls(self) -> list[Any]:
         """Ours is asked before Django's of the same name and address."""

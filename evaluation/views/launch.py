@@ -23,6 +23,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import translated
+from labeling.views.errors import expects_files
 from labeling.words import words
 
 
@@ -49,6 +50,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)
 
 
+@expects_files
 @require_http_methods(["GET", "POST"])
 def run_predictions(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +20,7 @@ from evaluation.services.run.primary_metrics import primary_of
 from evaluation.views import present
 from evaluation.views.answers import over_runs
 from evaluation.views.opening import opened_run
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.csv_cells import csv_line
 from labeling.translation import lazy, translated
 
 FORMS = ("svg", "csv")
@@ -85,11 +83,8 @@ def _picture(run: Run, name: str, drawn: PlotFile) -> HttpResponse:
 
 def _table(drawn: PlotFile) -> HttpResponse:
     """Files keep English, and numbers with a point."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(drawn.head)
-    writer.writerows(safe_row(list(row)) for row in drawn.rows)
-    return HttpResponse(buffer.getvalue(), content_type="text/csv; charset=utf-8")
+    text = "".join(map(csv_line, [drawn.head, *drawn.rows]))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8")
 
 
 # --- the distribution of case scores --------------------------------------------------------------

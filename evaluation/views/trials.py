@@ -29,6 +29,7 @@ from evaluation.views.trial_form import TrialForm
 from labeling.domain.errors import FileFault, RuleError
 from labeling.models import Membership, Project
 from labeling.services import access
+from labeling.views.errors import expects_files
 from labeling.views.paging import page_of
 from labeling.words import words
 
@@ -48,6 +49,7 @@ def trial_list(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluation/trials.html", context)
 
 
+@expects_files
 @require_http_methods(["GET", "POST"])
 def trial_new(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
@@ -65,6 +67,7 @@ def trial_new(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluation/trial_new.html", context, status=422 if form.errors else 200)
 
 
+@expects_files
 @require_POST
 def trial_cost(request: HttpRequest) -> HttpResponse:
     """What the trial on the form would cost: asked for at each choice."""

@@ -77,23 +77,35 @@ def place_for_lead(conversation: Conversation) -> ThreadPlace:
     )
 
 
+def blind() -> QuerySet[Round]:
+    return Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+
+
+def labels_blind(user: Any) -> QuerySet[Any, int]:
+    """The open calibration rounds in which the person labels, lead or not."""
+    own = Assignment.objects.labelling().owned_by(user).order_by()
+    return own.filter(round__in=blind().values("pk")).values("round")
+
+
 def visible_to(user: Any) -> QuerySet[Comment]:
     """What the user may read; oldest first.
 
     Everybody reads the threads they began. In an open calibration round they read nothing else,
-    except that leads read and answer threads that are not about a label. Afterwards, and in full
-    labeling, leads and researchers read everything; annotators read threads about their own
-    answers, threads about conversations or messages assigned to them, and threads that mention
-    them. Anyone who labels a conversation again blind reads about its labels when that is over.
+    except that leads who do not label in it read and answer threads that are not about a label.
+    Afterwards, and in full labeling, leads and researchers read everything; annotators read threads
+    about their own answers, threads about conversations or messages assigned to them, and threads
+    that mention them. Anyone who labels a conversation again blind reads about its labels when
+    that is over.
     """
     led = Project.objects.with_role(user, Role.LEAD)
     read = Project.objects.with_role(user, Role.LEAD, Role.RESEARCHER)
-    blind = Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
-    blind_places = RoundConversation.objects.filter(round__in=blind)
-    in_blind_round = Q(round__in=blind.values("pk"))
+    blind_places = RoundConversation.objects.filter(round__in=blind())
+    in_blind_round = Q(round__in=blind().values("pk"))
     again = Q(conversation__in=blindness.again(user))
     mine = Q(author=user) | Q(parent__author=user)
-    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~in_blind_round & ~again)
+    in_own_round = Q(round__in=labels_blind(user))
+    to_answer = Q(project__in=led, label_uid="") & ~in_own_round
+    for_leads = to_answer | (Q(project__in=led) & ~in_blind_round & ~again)
     for_readers = Q(project__in=read) & ~in_blind_round & ~again
     for_annotators = _of_own_work(user) & ~Q(conversation__in=blind_places.values("conversation"))
     return (

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 NO_DATABASE, DISK_FULL = "database_away", "disk_full"
+CLOSED = {errno.EROFS, errno.EACCES, errno.EPERM}
 FULL = {errno.ENOSPC, errno.EDQUOT}
 NEARLY_NOTHING = 1024 * 1024  # bytes
 
@@ -22,6 +23,17 @@ def missing(error: BaseException | None) -> str | None:
     if any(_is_away(each) for each in errors):
         return NO_DATABASE
     return None
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Nobody may write to a folder or a database."""
+    return any(
+        (isinstance(each, OSError) and each.errno in CLOSED)
+        or str(getattr(each, "sqlite_errorname", "")).startswith(
+            ("SQLITE_READONLY", "SQLITE_CANTOPEN")
+        )
+        for each in _causes(error)
+    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core import checks
 from django.db import DatabaseError, connection
 
-from config import private_files
+from config import private_files, weak_secrets
 from config.env import env_file
 from config.version import VERSION
 from labeling.services import clock, demo_accounts, health, jobs, plugins
@@ -64,6 +64,8 @@ def _debug() -> Findings:
 
 
 def _keys() -> Findings:
+    for fault in weak_secrets.faults():
+        yield MISSING, fault
     where = {"ASSAY_SECRET_KEY": "secret_key", "ASSAY_GOLD_KEY": "gold_key"}
     for name, file in where.items():
         if (settings.DATA_DIR / file).exists():

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
@@ -21,6 +22,13 @@ def own_work(user: Any, pk: int, *related: str) -> Assignment:
         return ownership.own(user, pk, *related)
     except ownership.NotAnAnnotator as error:
         raise PermissionDenied(words(error.fact)) from None
+
+
+def own_address(request: HttpRequest, asked: str) -> str:
+    """What somebody sent as the way back, if it leads to a page of this server; else empty."""
+    host = {request.get_host()}
+    is_ours = url_has_allowed_host_and_scheme(asked, host, require_https=request.is_secure())
+    return asked if is_ours else ""
 
 
 def refused(request: HttpRequest, why: RuleError | str, back_to: str) -> HttpResponse:

@@ -11,7 +11,6 @@ from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -19,6 +18,7 @@ from labeling.domain.errors import RuleError
 from labeling.forms.comments import CommentForm, ReplyForm
 from labeling.models import Assignment, Comment, Conversation
 from labeling.services import access, comments
+from labeling.views.access import own_address
 from labeling.words import words
 
 MENTIONS_SHOWN = 20
@@ -147,7 +147,4 @@ def _is_valid(request: HttpRequest, form: Form) -> bool:
 
 def _back(request: HttpRequest) -> HttpResponse:
     """To the page that the form was on."""
-    asked = request.POST.get("next", "")
-    host = {request.get_host()}
-    is_ours = url_has_allowed_host_and_scheme(asked, host, require_https=request.is_secure())
-    return redirect(asked if is_ours else "home")
+    return redirect(own_address(request, request.POST.get("next", "")) or "home")

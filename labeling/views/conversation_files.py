@@ -33,6 +33,7 @@ from labeling.models import Conversation, Project, Upload
 from labeling.services import access
 from labeling.services.exchange import conversations, previews, uploads
 from labeling.translation import lazy
+from labeling.views.errors import expects_files
 from labeling.words import words
 
 SHOWN_LEFT_OUT = 10
@@ -61,6 +62,7 @@ def conversations_import(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, project, ConversationUploadForm())
 
 
+@expects_files
 @require_POST
 def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """A dry run of new files, or of kept ones that shall be read in another way."""

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
+from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views import defaults
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 
+from labeling.api.authentication import TokenAuthentication
 from labeling.services import failures
 from labeling.words import Text
 
 API = "/api/"
 RETRY_SECONDS = 10
+MOST_BYTES_OF_FILES = 512 * 1024 * 1024
 DRAINED_BYTES = 64 * 1024 * 1024
 """So much of a refused body is read, because many programs read no answer before they have sent."""
 
@@ -133,12 +140,48 @@ def limited(get_response: Callable[[HttpRequest], HttpResponse]) -> object:
     return checked
 
 
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+
+def expects_files(view: View) -> View:
+    """For pages: the one place where a body is written to disk as it comes."""
+    view.expects_files = True  # type: ignore[attr-defined]
+    return view
+
+
 def _is_too_large(request: HttpRequest) -> bool:
-    """Files are written to disk as they come, and Django counts the fields of their form."""
-    if request.content_type == "multipart/form-data":
+    """What is refused here is never read, so nothing of it is written to disk."""
+    try:
+        length = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return False  # Django reads nothing of such a body
+    return length > settings.FILE_UPLOAD_MAX_MEMORY_SIZE and length > _limit(request)
+
+
+def _limit(request: HttpRequest) -> int:
+    """The bytes of a body: files of people we know where files belong, else what fits memory."""
+    is_form = request.content_type == "multipart/form-data"
+    if (is_form and not _takes_files(request)) or not _is_known(request):
+        return int(settings.FILE_UPLOAD_MAX_MEMORY_SIZE)
+    return MOST_BYTES_OF_FILES if is_form else int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+
+def _takes_files(request: HttpRequest) -> bool:
+    try:
+        view = resolve(request.path_info).func
+    except Resolver404:
         return False
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    return length.isdecimal() and int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    parsers = getattr(getattr(view, "cls", None), "parser_classes", ())
+    return getattr(view, "expects_files", False) or MultiPartParser in parsers
+
+
+def _is_known(request: HttpRequest) -> bool:
+    """Signed in, or with a token, on which the view looks again."""
+    try:
+        by_token = TokenAuthentication().authenticate(cast(Request, request))
+    except AuthenticationFailed:
+        return False
+    return by_token is not None or get_user(request).is_authenticated
 
 
 def _drain(request: HttpRequest) -> None:

@@ -21,6 +21,7 @@ from labeling.models import Project, Upload
 from labeling.services import access, blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
 from labeling.translation import translated
+from labeling.views.errors import expects_files
 
 
 @require_GET
@@ -37,6 +38,7 @@ def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseB
     return label_exports.download(project, format, viewer)
 
 
+@expects_files
 @require_POST
 def labels_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """A dry run of the file; what it would store is shown with a button that stores it."""

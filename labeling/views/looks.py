@@ -21,6 +21,7 @@ from labeling.models import GoldRelease, Look, LookBudget, Project
 from labeling.services import access
 from labeling.services.gold import looks as service
 from labeling.services.gold.looks import ReasonNeeded, Sight, Standing
+from labeling.views.access import own_address
 from labeling.views.paging import page_of
 from labeling.words import words
 
@@ -86,7 +87,7 @@ def _meant(request: HttpRequest) -> str:
     around = urlsplit(request.headers.get("HX-Current-URL") or request.headers.get("Referer") or "")
     if around.netloc and around.netloc != request.get_host():
         return ""
-    return f"{around.path}?{around.query}" if around.query else around.path
+    return own_address(request, around._replace(scheme="", netloc="", fragment="").geturl())
 
 
 @require_http_methods(["GET", "POST"])
@@ -100,7 +101,7 @@ def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpR
     visible = GoldRelease.objects.visible_to(request.user).light()
     releases = list(visible.filter(pk__in=wanted["releases"]).order_by("-pk"))
     sight = Sight(wanted["purpose"], wanted["subject"], wanted["named"])
-    to = wanted["to"] or release.get_absolute_url()
+    to = own_address(request, wanted["to"]) or release.get_absolute_url()
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -19,6 +19,7 @@ from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import experiments, gates, results
 from labeling.models import Event, Look
 from labeling.services.gold import looks
+from tests import factories
 from tests.evaluation import launching
 from tests.evaluation.conftest import perfect
 from tests.looks import WHY, say_why
@@ -394,3 +395,24 @@ class _Before:
 
     def values_list(self, *names: str) -> list[tuple[Any, ...]]:
         return self.rows
+
+
+def test_the_staff_read_answers_to_test_items_for_a_reason(
+    release: Any, signed_in: Any, people: Any
+) -> None:
+    tested = release.items.filter(split="test").first().conversation
+    tested.split = "test"
+    tested.save()
+    round_ = factories.open_full(release.project, 1)
+    round_.assignments.update(conversation=tested)
+    factories.answer(round_.assignments.first())
+    page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("admin")
+    answered = {
+        "assignment__round__project__id__exact": release.project_id,
+        "q": tested.external_id,
+    }
+    assert admin.get(page, answered).context["cl"].result_count == 0
+
+    say_why(release, people["admin"], purposes=("labels",))
+
+    assert admin.get(page, answered).context["cl"].result_count > 0

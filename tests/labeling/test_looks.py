@@ -460,3 +460,21 @@ def test_the_admin_shows_disputes_when_they_are_settled_and_test_labels_for_a_re
     if model == "dispute":
         assert listed() == [first, second]
         assert page_of(dispute.pk).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["////evil.example/x", "//evil.example", "http://testserver////x.example", "/\\x.example"],
+)
+@pytest.mark.parametrize("header", ["HTTP_HX_CURRENT_URL", "HTTP_REFERER"])
+def test_no_header_leads_to_another_server(
+    header: str, elsewhere: str, release: GoldRelease, noor: User, signed_in: SignedIn
+) -> None:
+    client = signed_in(noor)
+    part = f"{GOLD}items/c-001/"
+    asked = client.get(part, HTTP_HX_REQUEST="true", **{header: elsewhere})["HX-Redirect"]
+
+    answer = client.post(asked, {"reason": WHY})
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/projects/")

@@ -54,6 +54,7 @@ def test_help_names_every_command_and_loads_nothing() -> None:
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["label-schema", "label_schema"])
 def test_a_command_is_called_with_dashes_or_underscores(name: str, capsys: Any) -> None:
     command.run([name, "--format", "json"])
@@ -105,6 +106,7 @@ def test_servers_refuse_a_database_of_an_older_version(
         command.run([name])
 
 
+@pytest.mark.django_db
 def test_a_database_that_is_away_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(arguments: list[str]) -> None:
         raise OperationalError("connection refused\n\tIs the server running?")

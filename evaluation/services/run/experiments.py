@@ -6,8 +6,6 @@ others stay empty, because they were not run. Test figures of a run that is seal
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -20,7 +18,7 @@ from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import exposures, lists
 from evaluation.services.run.comparisons import changed
 from evaluation.services.run.exposures import Exposures
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.csv_cells import csv_line
 from pipelines.types import Config
 
 
@@ -143,10 +141,10 @@ def _without_test(row: ExperimentRow) -> ExperimentRow:
 
 
 def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for row in experiments:
         cells: Mapping[str, object] = row
-        yield _line([_cell(cells[column]) for column in COLUMNS])
+        yield csv_line([_cell(cells[column]) for column in COLUMNS])
 
 
 def _row(
@@ -219,9 +217,3 @@ def _summary(config: Config) -> str:
 
 def _cell(value: Any) -> Any:
     return f"{value:.4f}" if isinstance(value, float) else value
-
-
-def _line(cells: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(safe_row(list(cells)))
-    return buffer.getvalue()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -22,7 +20,7 @@ from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections
 from evaluation.services.language_models import budgets
 from evaluation.services.run import answer_scoring, exposures
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.csv_cells import csv_line
 from labeling.domain.facts import Fact, StoredFact
 from labeling.words import in_english, worded_in_english
 
@@ -109,7 +107,7 @@ def case_table(run: Run) -> Iterator[str]:
     clamped = answer_scoring.clamped(run) if judged else {}
     micro = [metric.id for metric in run.spec.all_metrics() if metric.scope == "micro"]
     sums = [f"{metric}_{part}" for metric in micro for part in SUMMED]
-    yield _line([*head, *metrics, *sums, "expected_ids", "returned_ids", *flags])
+    yield csv_line([*head, *metrics, *sums, "expected_ids", "returned_ids", *flags])
     for case, example in cases_with_examples(run):
         scores = {score.metric: score for score in case.scores.all()}
         values = {metric: score.value for metric, score in scores.items()}
@@ -122,7 +120,7 @@ def case_table(run: Run) -> Iterator[str]:
         ]
         said = [" ".join(clamped.get(case.pk, [])), " ".join(failed)] if flags else []
         summed = [getattr(scores.get(metric), part, None) for metric in micro for part in SUMMED]
-        yield _line([*row, *map(values.get, metrics), *summed, *ids, *said])
+        yield csv_line([*row, *map(values.get, metrics), *summed, *ids, *said])
 
 
 def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
@@ -260,9 +258,3 @@ def _worded(reason: Fact | None) -> str | None:
 
 def listed(ids: Iterable[int]) -> str:
     return " ".join(map(str, ids))
-
-
-def _line(cells: list[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(safe_row(cells))
-    return buffer.getvalue()

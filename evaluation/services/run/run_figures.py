@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
@@ -16,7 +14,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, PrimaryMetric, Run
 from evaluation.services import looks
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.csv_cells import csv_line
 from labeling.translation import translated
 
 
@@ -147,13 +145,9 @@ COLUMNS = tuple(FigureRow.__annotations__)
 
 
 def csv_text(rows: Iterator[FigureRow]) -> str:
-    file = io.StringIO()
-    table = csv.writer(file, lineterminator="\n")
-    table.writerow(COLUMNS)
-    for row in rows:
-        cells: Mapping[str, object] = row
-        table.writerow(safe_row([cells[name] for name in COLUMNS]))
-    return file.getvalue()
+    cells: Iterator[Mapping[str, object]] = iter(rows)
+    lines = (csv_line(row[name] for name in COLUMNS) for row in cells)
+    return "".join([csv_line(COLUMNS), *lines])
 
 
 def json_text(rows: Iterator[FigureRow]) -> str:

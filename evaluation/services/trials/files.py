@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from django.utils.text import slugify
 from evaluation.layers import MalformedOutput
 from evaluation.layers.end_to_end import check_document
 from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.csv_cells import csv_line
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.labels import Document
 from pipelines.types import Message, Output
@@ -47,10 +45,10 @@ def prediction_line(prediction: Prediction) -> str:
 
 def label_table(predictions: Iterable[Prediction], layer: str) -> Iterator[str]:
     """CSV, a row for each label. Text that a spreadsheet would run is made plain."""
-    yield _csv_line(HEAD)
+    yield csv_line(HEAD)
     for case_id, output in predictions:
         for output_label in labels_in(output, layer):
-            yield _csv_line(_row(case_id, output_label, layer))
+            yield csv_line(_row(case_id, output_label, layer))
 
 
 def _row(case_id: str, output_label: OutputLabel, layer: str) -> Sequence[Any]:
@@ -75,12 +73,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
     return value
-
-
-def _csv_line(cells: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(safe_row(cells))
-    return buffer.getvalue()
 
 
 # --- documents ------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from labeling.domain.agreement.agreement import Agreement, ContentAgreement, rea
 from labeling.domain.agreement.kappa import LEVELS, Level
 from labeling.domain.agreement.label_tables import LabelTable
 from labeling.domain.agreement.records import RecordFigures
-from labeling.domain.csv_cells import safe_cell
+from labeling.domain.csv_cells import csv_line
 from labeling.domain.errors import FileFault
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
@@ -180,12 +179,11 @@ def _json(result: Agreement | Records, table: LabelTable | None, out: Any) -> No
 
 
 def _csv(result: Agreement | Records, out: Any) -> None:
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_columns(result), "undefined"])
+    out.write(csv_line([*_columns(result), "undefined"]))
     for pair in worded(result.as_json())["pairs"]:
         why = pair["undefined"]
         reasons = "; ".join(why.values()) if isinstance(why, dict) else why
-        writer.writerow([safe_cell(value) for value in [*_row(result, pair), reasons]])
+        out.write(csv_line([*_row(result, pair), reasons]))
 
 
 def _row(result: Agreement | Records, pair: Mapping[str, Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count
 
+from labeling.domain.csv_cells import csv_line
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows
@@ -111,10 +111,9 @@ def _turn(message: GoldMessage) -> Turn:
 def write_csv(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
     path = folder / "labels.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(gold_files.columns_of(release.layer))
+        file.write(csv_line(gold_files.columns_of(release.layer)))
         for item in items_of(release):
-            table.writerows(gold_files.csv_rows(item.content, sha256=item.sha256))
+            file.writelines(map(csv_line, gold_files.csv_rows(item.content, sha256=item.sha256)))
     return [path]
 
 

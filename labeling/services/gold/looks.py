@@ -185,6 +185,15 @@ def require_answers(user: Any, conversation: Conversation) -> None:
         require(user, newest, Sight(Purpose.LABELS, Subject.ITEM, conversation.external_id))
 
 
+def sealed_answers(user: Any) -> QuerySet[Conversation]:
+    """For lists: the conversations about which ``require_answers`` would ask."""
+    led = Project.objects.with_role(user, Role.LEAD)
+    held = GoldItem.objects.filter(conversation=OuterRef("pk"), split=TEST)
+    newest = Subquery(held.order_by("-release").values("release")[:1])
+    tested = Conversation.objects.filter(split=TEST).exclude(project__in=led).order_by()
+    return tested.annotate(held_by=newest).filter(held_by__in=sealed(user, Purpose.LABELS))
+
+
 def reason_of(user: Any, release: GoldRelease, purpose: str) -> str:
     """What the person said last about the purpose and these test items; empty if nothing."""
     said = _all_seen(_stated(user, purpose), OuterRef("pk")).order_by("-pk").values("reason")

@@ -11,11 +11,11 @@ from pipelines.memory.text import words
 from pipelines.types import Message
 
 SAID_TO = re.compile(
-    r"(?:^|[.!?\n]\s*)(?i:hi|hey|hello|hiya|morning|good (?:morning|evening|afternoon|night)|"
+    r"(?:^|[.!?\n][^\S\n]*+)(?i:hi|hey|hello|hiya|morning|good (?:morning|evening|afternoon|night)|"
     r"thanks|thank you|sorry|bye|well|yes|no|wow|oh)"
     r"(?i: there| again| so much)?[ ,]+([A-Z][a-z]+)\b"
 )
-CLOSING = re.compile(r"[, ]([A-Z][a-z]{2,})\s*[!?.]*\s*$", re.MULTILINE)
+CLOSING = re.compile(r"[, ]([A-Z][a-z]{2,})[^\S\n]*+[!?.]*+[^\S\n]*+$", re.MULTILINE)
 AT_LEAST = 3  # a name used that often to address a person belongs to that person
 OFTEN = 0.25  # … if it is also at least this share of the name used most
 _NO_NAMES = """
