@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 import yaml
 
 from labeling.domain.canonical import canonical_json
+from labeling.domain.csv_cells import safe_cell
 from labeling.domain.formats.typed_rows import COLLECTED, MESSAGE, ColumnType, features
 from labeling.domain.formats.typed_rows import columns_of as columns_of_rows
 from labeling.domain.gold.content import GoldContent
@@ -47,7 +48,7 @@ def csv_rows(item: GoldContent, *, sha256: str) -> Iterator[list[Any]]:
     for label in labels_of(item) or [{}]:
         rest = {key: value for key, value in label.items() if key not in fields}
         cells = [_cell(label.get(name)) for name in fields]
-        yield [*head, *cells, canonical_json(rest) if rest else ""]
+        yield [safe_cell(cell) for cell in (*head, *cells, canonical_json(rest) if rest else "")]
 
 
 def _cell(value: Any) -> Any:
