@@ -358,7 +358,8 @@ def test_subtitles_are_known_by_their_times_whatever_the_file_is_called():
         "0:00:01.000,0:00:04.000\nAna: Hello\n\n0:00:04.000,0:00:06.000\nBen: 10:30,11:30 or so\n"
     )
 
-    assert guess_format("a.txt", text.encode()) == guess_format("a.sbv", b"x") == "srt"
+    assert guess_format("a.txt", BytesIO(text.encode())) == "srt"
+    assert guess_format("a.sbv", BytesIO(b"x")) == "srt"
     assert said(text, "a.sbv") == [("Ana", "Hello"), ("Ben", "10:30,11:30 or so")]
 
 
