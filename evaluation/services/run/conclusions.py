@@ -166,8 +166,8 @@ def _open(row: MetricComparison, run: Run) -> list[Fact]:
     if result.conversations < 2:
         return [*_here(row, run), Fact("conclusion.one_conversation")]
     if lies_within(result, row.metric, row.margin):
-        needed = conversations_seen_by(row.margin)
-        return [Fact("conclusion.unseen", conversations=result.conversations, needed=needed)]
+        least = conversations_seen_by(row.margin)
+        return [Fact("conclusion.unseen", conversations=result.conversations, needed=least)]
     needed = row.conversations_needed
     enough = needed is not None and needed > result.conversations
     code = "conclusion.needed" if enough else "conclusion.not_decided"

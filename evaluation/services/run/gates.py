@@ -236,7 +236,7 @@ def _drifts(run: Run, baseline: Run, max_drop: float, *, strict: bool) -> list[C
             floor=(floors.get(row.metric.id, {}).get("nothing") or {}).get("mean"),
         )
         for row in comparisons.compare_runs(baseline, run, tested_only=True).rows
-        if row.metric.id not in JUDGED
+        if row.verdict != "exploratory" and row.metric.id not in JUDGED
     ]
 
 

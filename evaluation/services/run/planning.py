@@ -211,7 +211,8 @@ def _widest(pairs: Iterable[Basis]) -> Basis | None:
     if len(by_width) < 2:
         return by_width[0] if by_width else None
     widest, least = by_width[-1], by_width[0]
-    values = widest.why.values | {
+    values = {
+        **widest.why.values,
         "pairs": len(by_width),
         "times": widest.spread.std_error / least.spread.std_error,
     }
