@@ -159,6 +159,8 @@ def start(name: str, options: list[str]) -> None:
 
 def require_ready() -> None:
     """With tables of an older version the first request would fail, or some later one."""
+    from config.newer_tables import require_known_migrations
+
     load()
     require_known_migrations()
     require_usable()
@@ -215,6 +217,8 @@ def manage(program: str, name: str, options: list[str]) -> None:
         require_known(name)
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
+
+    from config.newer_tables import require_known_migrations
 
     if not {"-h", "--help"} & {*options}:
         require_known_migrations()
@@ -280,38 +284,6 @@ def unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, sorted(known), n=1)
     meant = "".join(f" Did you mean {each.replace('_', '-')}?" for each in near)
     return f"assay: unknown command {name!r}.{meant} “assay --help” lists them all."
-
-
-def require_known_migrations() -> None:
-    if unknown := unknown_migrations():
-        sys.exit(
-            f"assay: The database is of a newer version than Assay {VERSION}, which does not know "
-            f"{', '.join(unknown[:3])}: start the newer version, or restore a backup of this one."
-        )
-
-
-def unknown_migrations() -> list[str]:
-    """Those of our tables that this version does not have; none where nobody can be asked."""
-    from django.apps import apps
-    from django.conf import settings
-    from django.db import DatabaseError, connection
-    from django.db.migrations.recorder import MigrationRecorder
-
-    database = settings.DATABASES["default"]
-    if connection.vendor == "sqlite" and not Path(database["NAME"]).exists():
-        return []  # to ask would make it
-    try:
-        made = MigrationRecorder(connection).applied_migrations()
-    except DatabaseError:
-        return []
-    known = {
-        (app, path.stem)
-        for app in GROUPS
-        for path in Path(apps.get_app_config(app).path, "migrations").glob("*.py")
-    }
-    return [
-        f"{app}.{name}" for app, name in sorted(made) if app in GROUPS and (app, name) not in known
-    ]
 
 
 def lacks_migrations() -> bool:

@@ -308,7 +308,7 @@ class Step:
 def manage(*arguments: str) -> None:
     from django.core.management import call_command
 
-    from config.command import require_known_migrations
+    from config.newer_tables import require_known_migrations
 
     os.environ[ASIDE] = "1"
     require_known_migrations()

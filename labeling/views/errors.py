@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -18,9 +18,8 @@ from django.utils.translation import gettext_lazy
 from django.views import defaults
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
+from rest_framework.settings import api_settings
 
-from labeling.api.authentication import TokenAuthentication
 from labeling.services import failures
 from labeling.words import Text
 
@@ -178,7 +177,7 @@ def _takes_files(request: HttpRequest) -> bool:
 def _is_known(request: HttpRequest) -> bool:
     """Signed in, or with a token, on which the view looks again."""
     try:
-        by_token = TokenAuthentication().authenticate(cast(Request, request))
+        by_token = api_settings.DEFAULT_AUTHENTICATION_CLASSES[0]().authenticate(request)
     except AuthenticationFailed:
         return False
     return by_token is not None or get_user(request).is_authenticated
