@@ -4,7 +4,7 @@
         --conversations fixtures/demo/conversations.jsonl \\
         --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
         [--interviews INTERVIEWS.jsonl --interview-labels fixtures/interviews/labels.jsonl]
-        [--confidence-only] [--read-before INTERVIEWS.jsonl] [--texts-only]
+        [--confidence-only] [--texts-only]
     python -m pipelines.requirements.train \\
         --verdicts fixtures/wordings/verdicts.jsonl --texts TEXTS.jsonl …
     python -m pipelines.requirements.train --gold fixtures/wordings/gold.jsonl \\
@@ -15,9 +15,8 @@ Only conversations of the split ``train`` are read, and none that is the same as
 ``test``. A conversation takes its labels from the first ``--gold`` file that has it. Of the
 interviews only the half to develop with is read, with what was decided about it, and only for
 confidence. What was read
-is noted next to the weights by its fingerprint: with ``--read-before`` also what the starting
-values were found on, otherwise what is noted of that stays; ``--texts-only`` notes it without
-training. The command repeats to the byte.
+is noted next to the weights by its fingerprint; ``--texts-only`` notes it without training. The
+command repeats to the byte.
 
 With ``--verdicts`` only the model is fitted that says how likely a reader keeps a wording. A
 verdict is of a wording, by its fingerprint; one that is not put out any more teaches nothing.
@@ -63,7 +62,7 @@ from pipelines.requirements.text import content_words
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Case, Encoder, Message
 
-TRAINED, BELIEVED = "trained on ", "starting values from "
+TRAINED = "trained on "
 JUDGED = "wordings judged from "
 QUOTED = "quotations from "
 CONFIDENCE = "confidence from "
@@ -80,17 +79,11 @@ BELIEFS = {
         "says:withdraw": -2.0, "says:fixed": -2.0, "says:talk": -2.0, "says:complaint": -1.0,
         "says:past": -1.0, "says:reason": -1.0, "very short": -1.0, "says too little": -2.0,
         "speaks of self": -1.0, "refuses": -0.5, "says:only": 0.5, "number": 0.5,
-        "criterion": 1.5, "criterion asked for": 0.5, "criterion of an experience": -1.5,
-        "criterion long": -0.5, "criterion past": -0.5, "criterion of an example": -1.0,
     },
-    # The demo has no criteria: their weights come from real interviews, which are kept elsewhere.
     MATCH: {
         "likely": 1.5, "bare answer": -0.7, "plain statement": -0.3, "quoted": -1.5,
-        "a criterion": 0.9, "a criterion in an answer": 0.5, "a criterion told at length": 0.2,
-        "a quality": -0.2,
     },
-    # None of the four that the spoken talks of the tests give could be used.
-    USABLE: {"a criterion of nothing named": -2.0},
+    USABLE: {},
     LISTED: {},
 }  # fmt: skip
 NEAR = 0.35  # a clause less similar than this to a label of its message does not state it
@@ -331,13 +324,9 @@ def read_gold(paths: Sequence[Path]) -> dict[str, list[Mapping[str, Any]]]:
 def note_training(
     cases: Sequence[Case],
     gold: Collection[str],
-    read_before: Path | None,
     interviews: Sequence[Case] = (),
 ) -> None:
-    """Write next to the weights what they have read.
-
-    The starting values of criteria were found on interviews that are not part of the project.
-    """
+    """Write next to the weights what they have read."""
     texts = {
         f"{TRAINED}{case.case_id}": [message.content for message in case.messages]
         for case in cases
@@ -347,13 +336,9 @@ def note_training(
         f"{CONFIDENCE}{case.case_id}": [message.content for message in case.messages]
         for case in interviews
     }
-    if read_before is not None:
-        before = {f"{BELIEVED}{row['id']}": _texts(row) for row in _rows(read_before)}
-        return trained_on.write(WEIGHTS, {**texts, **before, **heard}, leaves_out=False)
     trained_on.replace(WEIGHTS, texts, starting=TRAINED)
     if heard:
         trained_on.replace(WEIGHTS, heard, starting=CONFIDENCE)
-    return None
 
 
 def train(cases: Sequence[Case], gold: Gold) -> None:
@@ -480,7 +465,6 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, nargs="+", metavar="TEXTS.jsonl")
     parser.add_argument("--interviews", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--interview-labels", type=Path, metavar="LABELS.jsonl")
-    parser.add_argument("--read-before", type=Path, metavar="INTERVIEWS.jsonl")
     parser.add_argument("--confidence-only", action="store_true", help="leave alone what is kept")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
@@ -500,7 +484,7 @@ def main() -> None:
     if not options.texts_only:
         everything = {**decided, **gold}
         print("\n".join(reliability(train_confidence([*cases, *interviews], everything))))
-    note_training(cases, gold, options.read_before, interviews)
+    note_training(cases, gold, interviews)
     return None
 
 

@@ -203,17 +203,16 @@ def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None
 def test_training_requirements_again_keeps_what_the_starting_values_were_found_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train, "WEIGHTS", tmp_path / "weights.json")
-    interviews = tmp_path / "interviews.jsonl"
-    row = {"id": "i", "messages": [{"content": each.text} for each in OTHER[:30]]}
-    interviews.write_text(json.dumps(row) + "\n")
-    demo = train.read_cases(DEMO)
-    first, second = demo[0], demo[1]
+    weights = tmp_path / "weights.json"
+    monkeypatch.setattr(train, "WEIGHTS", weights)
+    before = {"starting values from i": [each.text for each in OTHER[:30]]}
+    trained_on.write(weights, before, leaves_out=False)
+    first, second = train.read_cases(DEMO)[:2]
 
-    train.note_training([first], [first.case_id], interviews)
-    train.note_training([second], [second.case_id], None)
+    train.note_training([first], [first.case_id])
+    train.note_training([second], [second.case_id])
 
-    assert trained_on.keys(tmp_path / "weights.json") == {
+    assert trained_on.keys(weights) == {
         f"trained on {second.case_id}",
         "starting values from i",
     }

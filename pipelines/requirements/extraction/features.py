@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pipelines.requirements.extraction import choices
 from pipelines.requirements.extraction.discourse import own_words
-from pipelines.requirements.extraction.state import Commitment, Criterion, Reading, Utterance
+from pipelines.requirements.extraction.state import Commitment, Reading, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import strip_openers, tokens
 
 WEIGHTS = Path(__file__).parent.parent / "weights.json"
 KEEP, MATCH = "keep", "match"
-LENGTHY = 4  # words
 NAMES_PEOPLE = 8  # words
 WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
@@ -34,12 +32,9 @@ NAMES = (
     "answers a wish", "answers a fact", "unprompted", "starts its message", "opens the talk",
     "number", "asks back", "accepted proposal", "very short", "long", "speaks of self", "refuses",
     "says too little",
-    "criterion", "criterion asked for", "criterion of an experience", "criterion bare",
-    "criterion long", "criterion past", "criterion of an example",
 )  # fmt: skip
 MATCH_NAMES = (
     "likely", "spoken out", "bare answer", "plain statement", "an order",
-    "a criterion", "a criterion told at length", "a criterion in an answer", "a quality",
     "quoted", "put together with its question", "accepted proposal",
 )  # fmt: skip
 _NUMBER = re.compile(
@@ -47,7 +42,6 @@ _NUMBER = re.compile(
     r"third)\b",
     re.I,
 )
-_PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|got|took|told|\w{3,}ed)\b", re.I)
 _SELF = re.compile(r"^(?:i|we|my|our|me|us)\b", re.I)
 
 
@@ -117,34 +111,6 @@ def match_features(
         "quoted": float(quoted),
         "put together with its question": float(answer),
         "accepted proposal": float("acceptance" in candidate.acts),
-    } | _criterion_match(candidate)
-
-
-def _criterion_match(candidate: Commitment) -> dict[str, float]:
-    one = candidate.criterion
-    if one is None:
-        return {}
-    return {
-        "spoken out": 0.0,
-        "a criterion": 1.0,
-        "a criterion told at length": float(len(tokens(one.told or one.what)) > LENGTHY),
-        "a criterion in an answer": candidate.features["criterion asked for"],
-        "a quality": float(one.form not in {"thing", "question"}),
-    }
-
-
-def criterion_features(
-    one: Criterion, *, sentence: Utterance, question: Utterance | None
-) -> dict[str, float]:
-    """What speaks for somebody choosing by what was named; clauses have none of these."""
-    return {
-        "criterion": one.strength,
-        "criterion asked for": float(choices.asks_criteria(question)),
-        "criterion of an experience": float(choices.asks_experience(question)),
-        "criterion bare": float(one.cue is None),
-        "criterion long": float(len(tokens(one.what)) > 7),
-        "criterion of an example": float(bool(signal("reason").match(sentence.text))),
-        "criterion past": float(bool(_PAST.search(sentence.text))),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.requirements.extraction import acts, choices, choosing, discourse
+from pipelines.requirements.extraction import acts, discourse
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.answering import SHORT_ANSWER, Answering
 from pipelines.requirements.extraction.book import COVERED, Book
@@ -35,8 +35,8 @@ class Settled:
     """How many pairs were compared; grows with the length of the talk and no faster."""
 
 
-def settled(spoken: Sequence[Utterance], domain: str = "") -> Settled:
-    ledger = Ledger(choices.chosen_in(spoken, domain))
+def settled(spoken: Sequence[Utterance]) -> Settled:
+    ledger = Ledger()
     for turn in discourse.turns(spoken):
         if turn[0].asked:
             ledger.hear_analyst(turn)
@@ -46,8 +46,7 @@ def settled(spoken: Sequence[Utterance], domain: str = "") -> Settled:
 
 
 class Ledger:
-    def __init__(self, chosen: str) -> None:
-        """``chosen``: what the talk says is being chosen, for questions that do not say it."""
+    def __init__(self) -> None:
         self.book = Book()
         self.outcomes = Outcomes(self.book)
         self.sayings = Sayings(self.book, self.outcomes)
@@ -57,9 +56,6 @@ class Ledger:
         self._unclear: Utterance | None = None
         self._puzzled = False
         self._asked: dict[str, Pending] = {}
-        self._choosing: Utterance | None = None
-        self._chosen = chosen
-        self._noun = ""
         self._question: Utterance | None = None
         self._echoed: set[str] = set()
         self._accepted: Pending | None = None
@@ -79,23 +75,11 @@ class Ledger:
         self._floor += put
         self._unclear, self._puzzled = None, False
         self._client_spoke = False
-        self._hear_choosing(turn)
         self._question = next((each for each in reversed(turn) if each.question), turn[-1])
         self._asks_for_more = any(acts.pattern("asks_for_more").search(each.text) for each in turn)
         for each in turn:
             if "question" not in each.acts and acts.pattern("open").search(each.text):
                 self.book.open.append(OpenQuestion(each, "named"))
-
-    def _hear_choosing(self, turn: Sequence[Utterance]) -> None:
-        """How somebody chooses is asked here, or once more after an answer to that."""
-        texts = [each.text for each in turn if each.question] or [each.text for each in turn]
-        whole = replace(turn[-1], text=" ".join(texts))
-        begun = self._choosing is not None
-        noun = choices.asked_after(whole.text, self._noun or self._chosen, goes_on=begun)
-        goes_on = begun and (choices.asks_criteria(whole) or choices.topic_of(whole))
-        goes_on = goes_on or choices.stays_with(whole, self._noun)
-        self._noun = noun or self._noun
-        self._choosing = whole if noun or goes_on else None
 
     def _put(self, each: Utterance) -> list[Pending]:
         text = acts.content_of(each.text)
@@ -181,11 +165,6 @@ class Ledger:
         taken = answering.answer(turn, replies)
         answered = (offer for offer in self._floor if offer.answered and offer.kind != "question")
         self._accepted = next(answered, None)
-        chosen_by = choosing.answered(turn, self._choosing, self._noun) if self._choosing else []
-        for commitment in chosen_by:
-            self.sayings.add_criterion(commitment)
-        if chosen_by:
-            turn, replies = [], []
         for each, reply in zip(turn, replies, strict=True):
             self.sayings.say(each, reply, taken.get(each.place), self._question)
 

@@ -53,7 +53,7 @@ def read_talk(state: ExtractionState) -> ExtractionState:
 
 def settle(state: ExtractionState) -> ExtractionState:
     """What was put forward, how each of it stands at the end, and what was left open."""
-    book = ledger.settled(state["sentences"], state["case"].domain)
+    book = ledger.settled(state["sentences"])
     return {
         "commitments": book.commitments,
         "open_questions": book.open_questions,
@@ -81,7 +81,7 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 def _only_adds(candidate: Commitment, previous: Commitment) -> bool:
     """A bare phrase right after a wish of the same message says more of that wish."""
-    if candidate.criterion is not None or not previous.wanted:
+    if not previous.wanted:
         return False
     same = candidate.sentence.message == previous.sentence.message
     weak = candidate.reading.cue is None and candidate.reading.shape in WEAK_SHAPES

@@ -36,8 +36,6 @@ class Phrase:
     negative: bool = False
     answer: bool = False
     """Put together with the question."""
-    criterion: bool = False
-    """Names what somebody chooses by."""
     flaw: str = ""
     """What was wrong with the words that were built, where they are quoted."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.requirements.extraction import acts, choosing, discourse
+from pipelines.requirements.extraction import acts, discourse
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.book import Book
 from pipelines.requirements.extraction.clauses import clauses, find_cue, finite, read
@@ -71,16 +71,6 @@ class Sayings:
             self._telling = each.message
             return True
         return self._telling == each.message and finite(each.text) is not None
-
-    def add_criterion(self, commitment: Commitment) -> None:
-        about = frozenset(content_words(commitment.reading.predicate))
-        for at in self.book.near(about):
-            if self.book.commitments[at].wanted and choosing.same(
-                commitment, self.book.commitments[at]
-            ):
-                self.book.put(at, choosing.joined(self.book.commitments[at], commitment))
-                return
-        self.book.add(commitment)
 
     def _adds_nothing(self, commitment: Commitment, pending: Pending | None) -> bool:
         """What follows a yes only repeats or narrows what it says yes to."""

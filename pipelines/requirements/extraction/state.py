@@ -89,24 +89,6 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """What somebody chooses by, as it was named."""
-
-    what: str
-    form: str
-    """thing, quality ("close to work"), question ("how big it is"), own ("a smaller one")."""
-    noun: str
-    """What is chosen."""
-    verb: str
-    cue: str | None
-    strength: float
-    must: bool = False
-    negative: bool = False
-    told: str = ""
-    """What was added about it: an embedded question, or what the speaker does about it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A message that a commitment rests on, and what was done with it there."""
 
@@ -150,7 +132,6 @@ class Commitment:
     features: dict[str, float] = field(default_factory=dict)
     """What speaks for and against it, for its confidence."""
     keep: float = 0.0
-    criterion: Criterion | None = None
 
     @property
     def messages(self) -> tuple[int, ...]:

@@ -21,17 +21,14 @@ from pipelines.requirements.text import tokens
 USABLE = "usable"
 USABLE_NAMES = (
     "wanted", "accepted", "plain statement", "asked how it is", "in its own words", "short",
-    "weaknesses", "a criterion of nothing named",
+    "weaknesses",
 )  # fmt: skip
 LISTED = "listed"
 DIMENSIONS = 384  # of the vector of a sentence
 _MEANING = tuple(f"meaning {at}" for at in range(DIMENSIONS))
 LISTED_NAMES = (*USABLE_NAMES, "quoted", "asked", *_MEANING)
 LONG = 24  # words
-CHOSEN = 0.75
-"""How likely what is chosen by counts as wanted: its own estimate says nothing about its words."""
 MOST_BEFORE = 60  # sentences that are looked at for what was asked
-UNNAMED = "option"  # what is chosen where nothing says what it is
 _VAGUE = re.compile(
     r"\b(?:things?|something|anything|stuff|everything|everybody|somebody|someone|certain|some|"
     r"a lot|much|this|that way|so|here|there|good|nice|great|like)\b",
@@ -53,18 +50,17 @@ _CLAUSE = re.compile(
 
 
 def usable_features(phrase: Phrase, commitment: Commitment, context: Context) -> dict[str, float]:
-    reading, criterion = commitment.reading, commitment.criterion
-    stands = "acceptance" in commitment.acts or phrase.criterion
+    reading = commitment.reading
+    stands = "acceptance" in commitment.acts
     plain = reading.cue is None and reading.shape in {"fragment", "state", "present"}
     return {
-        "wanted": CHOSEN if criterion else commitment.keep,
+        "wanted": commitment.keep,
         "plain statement": float(plain and not stands and not phrase.answer),
         "asked how it is": float(not stands and _tells(commitment, context)),
         "weaknesses": float(_weaknesses(phrase, commitment)),
         "accepted": float("acceptance" in commitment.acts),
         "in its own words": float(phrase.action.startswith("Ensure that ")),
         "short": 0.0 if _is_rule(reading) else _shortness(phrase.action),
-        "a criterion of nothing named": float(criterion is not None and criterion.noun == UNNAMED),
     }
 
 
@@ -96,7 +92,7 @@ def _weaknesses(phrase: Phrase, commitment: Commitment) -> int:
         map(
             bool,
             (
-                _VAGUE.search(action) and not phrase.criterion,
+                _VAGUE.search(action),
                 _POINTS.search(whole) or (_THEY.search(whole) and not of_user),
                 len(_USER.findall(whole)) > 1,
                 _LOOSE_END.search(action),

@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pipelines.requirements.extraction import criteria_wording, measures, phrasing
+from pipelines.requirements.extraction import measures, phrasing
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.built import Said
 from pipelines.requirements.extraction.features import MATCH, match_features, probability
 from pipelines.requirements.extraction.phrasing import Phrase
-from pipelines.requirements.extraction.pronouns import neutral, with_names
+from pipelines.requirements.extraction.pronouns import with_names
 from pipelines.requirements.extraction.quoting import cut_short
 from pipelines.requirements.extraction.state import (
     Commitment,
     Context,
-    Criterion,
     Reading,
     Unworded,
 )
-from pipelines.requirements.extraction.wellformed import flaw
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import signal, type_words
 from pipelines.requirements.text import plain, upper_first
 
-ACTION_CHARACTERS = 240
 MOST_CRITERIA = 5
 FUNCTIONAL = "functional"
 # From general to special; when two fit equally well, the more special one is taken.
@@ -46,10 +43,7 @@ _LIMITS = re.compile(
 
 
 def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unworded:
-    """What is chosen by, or what the sentence says, which may be several things; or why nothing."""
-    if commitment.criterion:
-        named = _criterion_phrase(commitment.criterion, commitment.reading.condition)
-        return Unworded("criterion") if flaw(named.action) else [named]
+    """What the sentence says, which may be several things; or why nothing."""
     said = said_of(commitment, context)
     phrases = phrasing.phrased(said, asked_back=commitment.sentence.side == "client")
     if isinstance(phrases, str):
@@ -65,16 +59,6 @@ def _with_answer(phrase: Phrase, commitment: Commitment, context: Context) -> Ph
     said = next((each.text for each in context.said if each.message == answer), "")
     question = phrase.action.strip("“”").rstrip(".?! ")
     return replace(phrase, action=f"“{question}?” – “{upper_first(cut_short(said))}”")
-
-
-def _criterion_phrase(criterion: Criterion, condition: str | None) -> Phrase:
-    action = criteria_wording.action_of(criterion)[:ACTION_CHARACTERS]
-    return Phrase(
-        action=upper_first(plain(action)).rstrip(" ,.;:"),
-        title=criteria_wording.title_of(criterion),
-        condition=neutral(condition or "", of_person=False),
-        criterion=True,
-    )
 
 
 def said_of(commitment: Commitment, context: Context) -> Said:
@@ -106,17 +90,16 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
     earlier = [
         one.text for one in context.said if (one.message, one.start) < (own.message, own.start)
     ]
-    actor = commitment.actor if phrase.criterion else resolve(phrase.subject, earlier=earlier)
+    actor = resolve(phrase.subject, earlier=earlier)
     full = " ".join([commitment.text, phrase.action, *commitment.details])
     return {
         "title": phrase.title,
-        # Whatever somebody chooses by is something that can be searched for: a function.
-        "type": FUNCTIONAL if phrase.criterion else type_of(phrase.action),
+        "type": type_of(phrase.action),
         "actor": actor,
         "action": with_names(phrase.action, context.names),
         "quoted": phrase.quoted,
         "condition": upper_first(with_names(phrase.condition, context.names)) or None,
-        "acceptance_criteria": criteria_of(commitment, phrase),
+        "acceptance_criteria": criteria_of(commitment),
         "priority": priority_of(full, commitment.reading),
         "source_messages": list(commitment.messages),
         "rationale": rationale_of(commitment),
@@ -143,12 +126,11 @@ def rationale_of(commitment: Commitment) -> str:
     )
 
 
-def criteria_of(commitment: Commitment, phrase: Phrase) -> list[str]:
+def criteria_of(commitment: Commitment) -> list[str]:
     """Checks from the amounts, times and formats that were said, if any."""
     said = " ".join([commitment.text, *commitment.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in commitment.details if _measures(one)]
-    if not phrase.criterion:
-        drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]
+    drafted += [*measures.amounts(said), *measures.times(said), *measures.formats(said)]
     return list(dict.fromkeys(drafted))[:MOST_CRITERIA]
 
 
