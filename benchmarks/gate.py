@@ -37,10 +37,10 @@ class Tried(NamedTuple):
 def tried(true: float, *, conversations: int, people: int, rng: np.random.Generator) -> Tried:
     """Whether a team of this true κ has passed and opened the gate within five rounds."""
     passed = opened = False
-    for attempt in range(1, TRIES + 1):
+    for _ in range(TRIES):
         figures = agreement(_answers(true, conversations, people, rng)).as_json()
         passed |= figures["passed"]
-        opened |= figures["passed"] and evidence(figures).suffices(attempt)
+        opened |= figures["passed"] and evidence(figures).suffices
     return Tried(passed, opened)
 
 

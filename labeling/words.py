@@ -951,12 +951,6 @@ WORDS: dict[str, Text] = {
         "has answered, and has {conversations} and {units}. Open a larger calibration round, or "
         "override the gate with a written reason."
     ),
-    "round.gate_unsure": _(
-        "Round {number} passed, but it is try {attempt} in a row: full labeling opens if the true "
-        "figure is above the threshold with a chance of at least {least:.0f} %, and it is "
-        "{chance:.0f} %. Open a larger calibration round, or override the gate with a written "
-        "reason."
-    ),
     "round.no_annotators": _("The project has no annotators: add some first."),
     "round.no_conversations": _(
         "A round needs conversations: import some, or choose a larger batch."

@@ -17,7 +17,7 @@ from labeling.domain.agreement.intervals import TRUE_FIGURES
 from labeling.models import EmptyLayer, Measurement, Project, Round
 from labeling.services import access
 from labeling.services.agreement import agreement, discussions
-from labeling.services.work.round_counts import count_work, decision
+from labeling.services.work.round_counts import count_work, decision, seen_before
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
 from labeling.translation import translated
@@ -45,7 +45,7 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
     readings = [_reading(round_) for round_ in closed]
     latest = rounds[-1] if rounds else None
     failed = latest if latest and latest.state == Round.State.FAILED else None
-    again = f"?same_as={failed.number}" if failed else ""
+    again = f"?fresh_after={failed.number}" if failed else ""
     way = steps(project, rounds)
     context = {
         "project": project,
@@ -67,6 +67,7 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
             for round_ in reversed(closed)
         ],
         "failed": failed,
+        "discussed": seen_before(closed[-1]) if closed else 0,
     }
     return render(request, "labeling/calibration.html", context)
 
@@ -225,8 +226,8 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
             "later",
             _("Open the next calibration round"),
             A_LEAD,
-            _("with the same batch or a fresh one"),
-            f"{reverse('round-new', args=[slug])}?same_as={latest.number}",
+            _("with a fresh batch, or the same one"),
+            f"{reverse('round-new', args=[slug])}?fresh_after={latest.number}",
         ),
     ]
 

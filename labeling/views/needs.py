@@ -169,7 +169,7 @@ def _calibration(standing: Standing) -> list[Need]:
         text = _("Version {version} of the guidelines is ready: calibrate with it").format(
             version=discussion.newest_guideline
         )
-        again = f"{reverse('round-new', args=[project.slug])}?same_as={number}"
+        again = f"{reverse('round-new', args=[project.slug])}?fresh_after={number}"
         return [Need(22, text, _("Open the next round"), again, project.name)]
     if discussion.is_open:
         return [_talk(discussion)]

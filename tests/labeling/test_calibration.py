@@ -257,10 +257,10 @@ def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
     assert len(form.initial["annotators"]) == 3
 
 
-def test_the_next_round_takes_the_same_batch_by_one_button(signed_in, project, rita):
+def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, project, rita):
     failed = answered(project, 3)
     client = signed_in(rita)
-    assert "Discuss the disagreements Next round: Same batch" in page(client, URL)
+    assert "Discuss the disagreements Next round: Fresh batch" in page(client, URL)
     html = client.get(URL).content.decode()
     assert re.findall(r'class="button primary"[^>]*>([^<]+)', html) == ["Discuss the disagreements"]
 
@@ -274,9 +274,12 @@ def test_the_next_round_takes_the_same_batch_by_one_button(signed_in, project, r
     again = project.rounds.get(number=2)
     assert (again.kind, again.overlap) == ("calibration", 3)
     assert set(again.conversations.all()) == set(failed.conversations.all())
+    for assignment in again.assignments.select_related("annotator"):
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+    assert "3 conversations of round 2 were in an earlier calibration round" in page(client, URL)
 
 
-def test_the_next_round_takes_a_fresh_batch_by_the_other(signed_in, project, rita, ana, ben):
+def test_the_next_round_takes_a_fresh_batch_by_the_first(signed_in, project, rita, ana, ben):
     factories.make_conversations(project, 8)
     opened = rounds.open_round(
         project=project,

@@ -14,17 +14,6 @@ class Enough(NamedTuple):
     conversations: int = 10
     units: int = 50
 
-    @staticmethod
-    def chance(attempt: int) -> float:
-        """How sure it must be that the true figure is above the threshold; more, the more tries.
-
-        At the first try nothing, since a figure above the threshold is half a chance at least.
-
-        >>> [round(Enough.chance(attempt), 2) for attempt in (1, 2, 3, 5)]
-        [0.0, 0.75, 0.83, 0.9]
-        """
-        return 1 - 0.5 / attempt if attempt > 1 else 0.0
-
 
 ENOUGH = Enough()
 
@@ -32,22 +21,17 @@ ENOUGH = Enough()
 class Evidence(NamedTuple):
     """What a round rests on: the least of any used layer and pair.
 
-    ``units`` None where agreement is not of units; ``chance`` how probable it is that the true
-    figure is above the threshold, None where that is not known.
+    ``units`` None where agreement is not of units.
     """
 
     conversations: int
     units: int | None
-    chance: float | None
 
     @property
-    def is_large(self) -> bool:
+    def suffices(self) -> bool:
+        """Whether a passed round may open full labeling."""
         units = ENOUGH.units if self.units is None else self.units
         return self.conversations >= ENOUGH.conversations and units >= ENOUGH.units
-
-    def suffices(self, attempt: int) -> bool:
-        """Whether a passed round may open full labeling at this try in a row."""
-        return self.is_large and (self.chance or 0.0) >= ENOUGH.chance(attempt)
 
 
 def evidence(figures: Mapping[str, Any] | None) -> Evidence:
@@ -60,11 +44,8 @@ def evidence(figures: Mapping[str, Any] | None) -> Evidence:
     ]
     pairs = [(layer, pair) for layer in layers for pair in layer.get("pairs", [])]
     units = [pair["n"] for layer, pair in pairs if layer.get("measure") != "f1"]
-    chances = [layer.get("chance_above") or 0.0 for layer in layers]
     conversations = [pair["conversations"] for _, pair in pairs]
-    return Evidence(
-        min(conversations, default=0), min(units, default=None), min(chances, default=None)
-    )
+    return Evidence(min(conversations, default=0), min(units, default=None))
 
 
 def passes_within(rounds: Sequence[Mapping[str, Any] | None], true: float) -> float | None:

@@ -51,6 +51,15 @@ def work_of_people(round_: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
+def seen_before(round_: Round) -> int:
+    """How many of its conversations were in a calibration round before it, and so discussed."""
+    earlier = round_.project.rounds.labelling().filter(
+        kind=Round.Kind.CALIBRATION, number__lt=round_.number
+    )
+    again = round_.places.filter(conversation__rounds__in=earlier)
+    return again.values("conversation").distinct().count()
+
+
 class GateState(NamedTuple):
     """``state`` is open, locked, measuring or overridden; ``round`` is the one that says so.
 
@@ -66,13 +75,9 @@ class GateState(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What the newest completed calibration round (None: there is none) does to the gate.
-
-    ``attempt`` counts the rounds in a row that did not open it, this one included.
-    """
+    """What the newest completed calibration round (None: there is none) does to the gate."""
 
     round: Any
-    attempt: int
     opens: bool
 
     @property
@@ -80,14 +85,6 @@ class Decision(NamedTuple):
         if self.round is None or self.round.state != Round.State.PASSED:
             return Fact("round.gate_locked")
         shared, number = evidence(self.round.agreement), self.round.number
-        if shared.is_large:
-            return Fact(
-                "round.gate_unsure",
-                number=number,
-                attempt=self.attempt,
-                least=100 * ENOUGH.chance(self.attempt),
-                chance=100 * (shared.chance or 0.0),
-            )
         return Fact(
             "round.gate_too_small",
             number=number,
@@ -99,14 +96,15 @@ class Decision(NamedTuple):
 
 
 def decision(rounds: Iterable[Any]) -> Decision:
-    """The newest completed calibration round decides; the more tries, the surer it has to be."""
-    newest, attempt, is_open = None, 0, False
-    for round_ in sorted(rounds, key=attrgetter("number")):
-        if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
-            newest, attempt = round_, 1 if is_open else attempt + 1
-            passed = round_.state == Round.State.PASSED
-            is_open = passed and evidence(round_.agreement).suffices(attempt)
-    return Decision(newest, attempt, is_open)
+    """The newest completed calibration round decides."""
+    completed = [
+        round_
+        for round_ in rounds
+        if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN
+    ]
+    newest = max(completed, key=attrgetter("number"), default=None)
+    passed = newest is not None and newest.state == Round.State.PASSED
+    return Decision(newest, passed and evidence(newest.agreement).suffices)
 
 
 def gate_of(newest_first: Iterable[Any]) -> GateState:
