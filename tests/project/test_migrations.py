@@ -60,7 +60,10 @@ BEFORE_VERSIONS = [
     {"labeling": "0028_counted_places", "evaluation": "0018_case_exposure"},
     {"labeling": "0043_calibration_outcomes", "evaluation": "0018_case_exposure"},
 ]
-NEWEST_MIGRATIONS = {"0.1.0": {"labeling": "0050_plain_names", "evaluation": "0028_run_spending"}}
+NEWEST_MIGRATIONS = {
+    "0.1.0": {"labeling": "0050_plain_names", "evaluation": "0028_run_spending"},
+    "0.2.0": {"labeling": "0054_agreement_with_gold", "evaluation": "0032_figures_by_run"},
+}
 """Of each version before this one."""
 
 
