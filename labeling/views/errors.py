@@ -154,14 +154,20 @@ def _is_too_large(request: HttpRequest) -> bool:
         length = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         return False  # Django reads nothing of such a body
-    return length > settings.FILE_UPLOAD_MAX_MEMORY_SIZE and length > _limit(request)
+    return length > _small() and length > _limit(request)
+
+
+def _small() -> int:
+    """Bytes that anybody may send."""
+    sizes = settings.FILE_UPLOAD_MAX_MEMORY_SIZE, settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return min(map(int, sizes))
 
 
 def _limit(request: HttpRequest) -> int:
     """The bytes of a body: files of people we know where files belong, else what fits memory."""
     is_form = request.content_type == "multipart/form-data"
     if (is_form and not _takes_files(request)) or not _is_known(request):
-        return int(settings.FILE_UPLOAD_MAX_MEMORY_SIZE)
+        return _small()
     return MOST_BYTES_OF_FILES if is_form else int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 

@@ -219,7 +219,7 @@ class TestCommand:
         (pair,) = json.loads(self.run("--records", "--format", "json"))["pairs"]
 
         assert pair["record_f1"] == 0.6
-        assert self.run("--records", "--format", "csv").startswith("a,b,record_f1,")
+        assert self.run("--records", "--format", "csv").startswith('"a","b","record_f1",')
         assert "record_f1" in self.run("--records")
 
     def test_a_layer_a_type_and_an_annotator_can_be_chosen(self, layered, worker):

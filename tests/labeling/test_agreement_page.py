@@ -166,7 +166,7 @@ def test_a_download_holds_no_formula(signed_in, rita, project, people):
 
     lines = signed_in(rita).get(CSV).getvalue().decode().splitlines()
 
-    assert lines[1].startswith("'=1+1,")
+    assert lines[1].startswith('"\'=1+1",')
 
 
 def test_text_of_users_is_never_markup(signed_in, rita, project):
@@ -227,8 +227,8 @@ def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project,
         return pair["conversations"], pair["raw"], [row["conversation"] for row in seen["excluded"]]
 
     def marks(query: str = "") -> int:
-        lines = client.get(f"{CSV}{query}").getvalue().decode().splitlines()
-        return sum(line.split(",")[3] == "1" for line in lines)
+        rows = csv.reader(client.get(f"{CSV}{query}").getvalue().decode().splitlines())
+        return sum(row[3] == "1" for row in rows)
 
     assert (look(), marks()) == ((2, 1.0, [conversations[2]] * 2), 4)
 

@@ -164,7 +164,7 @@ def test_the_gate_asks_for_the_new_threshold_at_once(lead, project):
     lead.post(URL, sent(project, kappa_threshold="0.6"))
     assert "κ of more than 0.6 is needed" in text_of(lead.get("/projects/orders/calibration/"))
 
-    lead.post(URL, sent(project, kappa_threshold="-0.99"))
+    lead.post(URL, sent(project, kappa_threshold="-0.99", label_f1_threshold="0"))
     assert marked(factories.open_calibration(project, 2), SPLIT).state == Round.State.PASSED
 
 

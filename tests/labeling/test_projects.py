@@ -142,7 +142,7 @@ def test_the_gate_names_the_lowest_pair_of_a_failed_round(signed_in, project, ri
     shown = page(signed_in(rita), URL)
 
     # 8 messages, 2 marked by each, none by both: p_o = 4/8, p_e = 10/16, κ = −0.125/0.375
-    assert "Round 1 reached κ −0.33 (lowest pair ana–ben), more than 0.75 is needed" in shown
+    assert "Round 1 reached κ −0.33 (lowest pair ana–ben), and label F1 0.00 where" in shown
 
 
 def test_the_gate_says_why_a_round_has_no_kappa(signed_in, project, rita):

@@ -141,7 +141,7 @@ def test_exports_say_it(mixed: Project, tmp_path: Path) -> None:
     table = parquet.read_table(tmp_path / "hub" / "data" / "dev.parquet")
     origins = sorted(table["origin"].to_pylist())
     assert origins == ["collected", "collected", "synthetic"]
-    assert (tmp_path / "csv" / "labels.csv").read_text().count(",synthetic,") == 1
+    assert (tmp_path / "csv" / "labels.csv").read_text().count(',"synthetic",') == 1
     labels = [json.loads(line) for line in label_exports.native_lines(mixed)]
     assert [label.get("generator") for label in labels] == [None, WRITER, None]
     for format in ("labelstudio", "doccano"):
