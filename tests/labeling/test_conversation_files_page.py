@@ -268,7 +268,7 @@ def test_it_is_told_in_german(lead):
     preview = upload(lead, native(talk("a")))
     assert "Noch ist nichts gespeichert" in text_of(preview)
     stored = lead.get(confirm(lead, preview).url).content.decode()
-    assert 'lang="de"' in stored
+    assert "1 Gespräch importiert" in stored
 
 
 # --- files of other kinds -------------------------------------------------------------------------
