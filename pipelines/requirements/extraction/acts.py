@@ -290,7 +290,7 @@ def _stated_as_question(text: str) -> bool:
 
 def about_talk(text: str) -> bool:
     """ "Maybe you tell us what you do": it asks for words, not for a product."""
-    return bool(pattern("asks_to_tell").search(text))
+    return bool(pattern("asks_to_tell").search(text) or pattern("of_this_talk").search(text))
 
 
 def content_of(text: str) -> str:

@@ -11,6 +11,7 @@ from pipelines.requirements.extraction.answers import answered
 from pipelines.requirements.extraction.building import built_clause, in_own_words
 from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
+from pipelines.requirements.extraction.complaints import only_complains
 from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
 from pipelines.requirements.extraction.pronouns import spoken_of_once
 from pipelines.requirements.extraction.speech import clean
@@ -81,6 +82,8 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
             and flaw(own.action) is None
         ):
             built, wrong = own, None
+        if built and wrong is None and only_complains(built, part, said):
+            wrong = "complaint"
         if built and wrong is None:
             phrases.append(_phrase(built))
         else:

@@ -121,7 +121,7 @@ def _stated(
     made = [
         _statement(part, each, question, first=at == 0, leans_on=leans_on, asked=asked, told=told)
         for at, part in enumerate(parts)
-        if not signal("bare").match(plain(part)) and not acts.pattern("unwanted").search(part)
+        if not signal("bare").match(plain(part)) and not _asks_for_nothing(part)
     ]
     taking_back = acts.withdraws(each.text)
     return [
@@ -129,6 +129,11 @@ def _stated(
         for one in made
         if content_words(one.reading.predicate) and (one.reading.cue or not taking_back)
     ]
+
+
+def _asks_for_nothing(part: str) -> bool:
+    """It says what does not matter, or speaks of the talk itself."""
+    return any(acts.pattern(name).search(part) for name in ("unwanted", "of_this_talk"))
 
 
 def _statement(
