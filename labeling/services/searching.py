@@ -22,7 +22,10 @@ SAME = {
 
 def containing(field: str, text: str) -> Q:
     """In capitals or not, with or without accents, with any quotation marks."""
-    return Q(**{f"{field}__iregex": pattern_of(text)})
+    is_plain = text.isascii() and not any(sign.isalpha() or sign in SAME for sign in text)
+    return Q(
+        **{f"{field}__icontains": text} if is_plain else {f"{field}__iregex": pattern_of(text)}
+    )
 
 
 def pattern_of(text: str) -> str:

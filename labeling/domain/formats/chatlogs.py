@@ -29,10 +29,13 @@ from labeling.domain.formats.talks import (
 )
 
 IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
+OF_CONVERSATION = (*IDS[1:2], *IDS[3:], "message_tree_id")
+"""Of them those that say of a message on a line of its own in which conversation it stands."""
 TITLES = ("title", "name")
 TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts")
 MESSAGES = (
     "messages", "conversations", "conversation", "chat_messages", "contents", "chunks", "data",
+    "input", "utterances", "segments",
 )  # fmt: skip
 TREE = "mapping"
 SHOWN = ("text", "multimodal_text")
@@ -40,7 +43,7 @@ EVERYBODY = "all"
 ID_CHARACTERS = 8
 """Of the id of a chat next to its title, which several may have."""
 WHO = ("role", "from", "author", "sender", "speaker", "user", "username")
-WHAT = ("content", "value", "text", "parts")
+WHAT = ("content", "value", "text", "parts", "message")
 PERSON = ("role", "nickname", "name", "global_name", "username", "display_name", "real_name")
 PARTS: Mapping[str, str] = {
     "image_url": "[image]",
@@ -83,21 +86,27 @@ _OF_MESSAGE = {*_PLACED, *WHO, *TITLES, "text_entities", "blocks", "reactions"}
 
 
 def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
-    """Messages that stand in the file themselves, in no list of their own, are one conversation."""
-    alone: list[Any] = []
+    """Messages that stand in the file themselves, in no list of their own, are one conversation,
+    or as many as they name.
+    """
+    alone: dict[str, list[tuple[int, Any]]] = {}
+    n_alone = 0
     for entry in documents(stream):
         if isinstance(entry, LineFault):
             yield Problem(entry.line, entry.reason)
         elif is_message(entry[1]):
-            alone.append(entry)
-            if len(alone) > MAX_MESSAGES:
+            named = (entry[1].get(key) for key in OF_CONVERSATION)
+            alone.setdefault(next((str(id) for id in named if _names_it(id)), ""), []).append(entry)
+            n_alone += 1
+            if n_alone > MAX_MESSAGES:
                 yield Problem(entry[0], Fact("file.too_long", limit=MAX_BYTES))
                 return
         else:
             for document in _inside(entry[1]):
                 yield _read(entry[0], document, name)
-    if alone:
-        yield _read(alone[0][0], [message for _, message in alone], name)
+    for id, entries in alone.items():
+        messages = [message for _, message in entries]
+        yield _read(entries[0][0], {"id": id, "messages": messages} if id else messages, name)
 
 
 MAX_MESSAGES = 100_000  # of a conversation
@@ -275,10 +284,25 @@ def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[
         raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
     listed = document[key]["data"] if isinstance(document[key], dict) else document[key]
     times = [message.get("created_at") for message in listed if isinstance(message, dict)]
+    listed = list(_answered_once(listed, reading))
     if _is_thread(listed) and times[0] > times[-1]:  # as the server lists them: the newest first
         listed = listed[::-1]
     for index, message in enumerate(listed):
         yield f"{key}[{index}]", message
+
+
+def _answered_once(listed: list[Any], reading: _Reading) -> Iterator[Any]:
+    """Of several answers to one message the first, as the tree of OpenAssistant has them."""
+    answered, kept = set(), {None}
+    for message in listed:
+        if isinstance(message, dict) and {"parent_id", "message_id"} <= message.keys():
+            parent = str(message["parent_id"]) if message["parent_id"] else None
+            if parent not in kept or parent in answered:
+                reading.leave_out("left_out.other_branch", _unnamed(message))
+                continue
+            answered.add(parent)
+            kept.add(str(message["message_id"]))
+        yield message
 
 
 def _key_of_messages(document: Mapping[str, Any]) -> str | None:

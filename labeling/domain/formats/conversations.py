@@ -218,6 +218,8 @@ def guess_format(name: str, stream: BinaryIO) -> str:
             return "whatsapp"
         if speech.is_cues(text):
             return "srt"
+        if tables.is_table(text):
+            return "tsv"
     if ending in BY_ENDING:
         return BY_ENDING[ending]
     if text[:1] in (b"{", b"["):
@@ -234,7 +236,9 @@ def _guess_json(first: object, text: bytes) -> str:
     if not isinstance(first, dict):  # no JSON
         named = [name for name in _NAMING if name in text]
         return _NAMING[named[0]] if named else "native"
-    if "data" in first and ("annotations" in first or "predictions" in first or "id" in first):
+    if isinstance(first.get("data"), dict) and (
+        "annotations" in first or "predictions" in first or "id" in first
+    ):
         return "labelstudio"
     if "text" in first and first.keys() & {"entities", "label", "labels", "external_id"}:
         return "doccano"

@@ -44,7 +44,10 @@ _CLOCK = (
     rf"(?:(?P<before>{_HALF}){_BLANK}*)?(?P<hour>\d{{1,2}})(?:[:.]|{_BLANK}?h{_BLANK}?)"
     rf"(?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?(?:{_BLANK}*(?P<after>{_HALF}))?"
 )
-_END = rf"(?(open)[{_MARKS}]*\]{_BLANK}*|(?:{_BLANK}+[-–]{_BLANK}|:{_BLANK}))"
+_END = (
+    rf"(?(open)[{_MARKS}]*\]{_BLANK}*|{_BLANK}*(?:(?<={_BLANK})(?P<dash>[-–]){_BLANK}|"
+    rf"(?P<colon>:){_BLANK}|(?P<comma>,){_BLANK}(?=[^:\n]{{1,100}} : )))"
+)
 _STARTS = tuple(
     re.compile(rf"[{_MARKS}]{{0,8}}(?P<open>\[)?{first}{_BETWEEN}{then}{_END}")
     for first, then in ((_DAY, _CLOCK), (_CLOCK, _DAY))
@@ -65,9 +68,13 @@ _AFTERNOON = words_of(
 )
 _NO_HALF = words_of(
     """
-    klo kl um uhr h ч às a
+    klo kl um uhr h ч às a à alle om ob
     """
 )
+_DAY_ALONE = re.compile(
+    rf"{_DAY}(?:{_BLANK}+{_WORD}{{1,12}})?(?:{_BLANK}*\d{{1,2}}:\d{{2}})?{_BLANK}*(?:,.*)?\Z"
+)
+"""Between the messages of KakaoTalk: a day, or who came and left."""
 NAME_CHARACTERS = 100
 ONLY_EXPORT = "_chat"
 """The name of every file that an iPhone exports."""
@@ -139,7 +146,7 @@ class _Begun(NamedTuple):
 
     stamp: Stamp
     end: int
-    in_brackets: bool
+    form: str
 
 
 def begun(line: str) -> _Begun | None:
@@ -151,7 +158,8 @@ def begun(line: str) -> _Begun | None:
         if (found := start.match(head)) and (hour := _hour(found)) is not None:
             day = int(found["a"]), int(found["b"]), int(found["c"])
             clock = hour, int(found["minute"]), int(found["second"] or 0)
-            return _Begun(Stamp(found[0].strip(), *day, *clock), found.end(), bool(found["open"]))
+            form = next(filter(None, found.group("open", "dash", "colon", "comma")))
+            return _Begun(Stamp(found[0].strip(), *day, *clock), found.end(), form)
     return None
 
 
@@ -227,13 +235,16 @@ def _by_itself(line: int, text: str) -> LeftOut:
 
 def _said(lines: Sequence[str], starts: Mapping[int, _Begun]) -> tuple[list[_Said], list[LeftOut]]:
     """What begins with a time, as all of the file has it, with the lines that go on with it."""
-    forms = Counter(start.in_brackets for start in starts.values())
+    forms = Counter(start.form for start in starts.values())
+    form = max(forms, key=forms.__getitem__, default="")
     said: list[_Said] = []
     left_out: list[LeftOut] = []
     for at, line in enumerate(lines):
         start = starts.get(at)
-        if start and start.in_brackets == forms.most_common(1)[0][0]:
+        if start and start.form == form:
             said.append(_message(at + 1, start, line[start.end :]))
+        elif form == "," and _DAY_ALONE.match(line):
+            left_out.append(_by_itself(at + 1, line))
         elif said:
             said[-1].parts.append(line)
         elif line.strip():
@@ -249,7 +260,7 @@ def _message(number: int, start: _Begun, rest: str) -> _Said:
     """Without a name where nobody wrote it: no colon, or one within what is quoted."""
     colon = _COLON.search(rest[: NAME_CHARACTERS + 1])
     before = rest[: colon.start()] if colon else ""
-    name = "" if _IN_QUOTES.search(before) else name_of(before).removeprefix("~").strip()
+    name = "" if _IN_QUOTES.search(before) else name_of(before)
     text = rest[colon.end() :].removeprefix(" ") if colon and name else rest
     return _Said(number, start.stamp, name, [text], rest)
 
@@ -349,5 +360,5 @@ def is_whatsapp(head: bytes) -> bool:
     (False, False)
     """
     text = head[:2000].decode("utf-8-sig", errors="replace")
-    first = [line for line in text.splitlines() if line.strip()][:3]
+    first = [line for line in text.splitlines() if line.strip()][:5]
     return any(begun(line) or _is_nearly(line) for line in first)

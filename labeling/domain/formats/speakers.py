@@ -20,7 +20,7 @@ NAME_CHARACTERS, NAME_WORDS, CERTAIN_WORDS = 80, 10, 5
 _HALF = r"(?:[ \u00a0\u202f]?(?P<{0}half>[AaPp])\.?[Mm]\b\.?)?"
 _TIME = (
     r"(?P<{0}day>\d{{4}}-\d{{1,2}}-\d{{1,2}}[T ,]\s?|\d{{1,2}}\.\d{{1,2}}\.\d{{4}},?\s)?"
-    r"(?P<{0}clock>(?:\d{{1,3}}:)?\d{{1,2}}:\d{{2}}(?:[.,]\d{{1,6}})?)" + _HALF
+    r"(?P<{0}clock>(?:\d{{1,3}}:)?\d{{1,2}}:\d{{2}}(?:[.,]\d{{1,6}})?)Z?" + _HALF
 )
 _UNTIL = r"(?:\s?(?:-->|[-–])\s?[\d:.,]{{4,16}})?"
 STAMP = re.compile((r"[\[(]?" + _TIME + _UNTIL + r"(?:[\])]|(?![\w:]))").format(""))
@@ -35,17 +35,21 @@ _CHAT = re.compile(
     r"(?P<to>\s{1,4}(?:to|an|a|à|para|aan)\s{1,4}[^:\n]{1,100})?\s{0,4}:(?=\s|\Z)"
 )
 """How Zoom saves a chat."""
-_TO_ALL = re.compile(
-    r"\s(?:to|an|a|à|para|aan)\s{1,4}(?:everyone|alle|todos|tous|tutti|iedereen|"
-    r"[^:\n]{1,80}\((?:direct message|privately|direktnachricht)\))\Z",
+_NO_PART = re.compile(
+    r"\s(?:(?:to|an|a|à|para|aan)\s{1,4}(?:everyone|alle|todos|tous|tutti|iedereen|"
+    r"[^:\n]{1,80}\((?:direct message|privately|direktnachricht)\))|"
+    r"(?:[–—-]\s)?(?:today|yesterday|heute|gestern)(?:\s(?:at|um))?)\Z",
     re.IGNORECASE,
 )
+"""Behind a name: to whom a message goes, on which day."""
+_SAID = re.compile(r"(You|ChatGPT|Claude|Gemini|Copilot|Grok) said")
+_TABS = re.compile(r"\t([^\t]{1,80})\t(.+)")
 _MARK = re.compile(r"(?:>\s?)*(?:(?P<heading>#{1,6})\s+|(?P<bullet>[-*+•]|\d{1,3}[.)])\s+)?")
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}(?=[^\W_])")
-_IN_BRACKETS = re.compile(r"\[([^\[\]]{1,80})\]\s")
+_IN_BRACKETS = re.compile(r"(?:\[([^\[\]]{1,80})\]|<([^<>]{1,80})>)\s+")
 _ASIDE = re.compile(r"[(\[][^()\[\]]{0,80}[)\]]")
-_NOWHERE_IN_NAMES = frozenset("?!;:|={}<>")
-_QUOTES = frozenset('"“”„«»')
+_NOWHERE_IN_NAMES = frozenset("?!;:={}<>")
+_DOUBTS = frozenset('"“”„«»|')
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -60,8 +64,8 @@ _PARTICLES = words_of(
 )
 _NO_NAMES = words_of(
     """
-    note notes nb ps example hint tip warning important deadline budget total subject date
-    time place location topic agenda attendees participants duration summary decision
+    from to cc bcc sent type von an betreff note notes nb ps example hint tip warning
+    important deadline budget total subject date time place location topic agenda attendees participants duration summary decision
     decisions todo action actions conclusion result results reason source link url title
     recorded yes no ok okay also plus http https hinweis anmerkung beispiel wichtig thema
     datum uhrzeit ort teilnehmer teilnehmende dauer zusammenfassung ergebnis fazit grund
@@ -133,6 +137,8 @@ def head_of(line: str) -> Head | None:
     time = ""
     if stamp := STAMP.match(text[begins : begins + HEAD_CHARACTERS]):
         time = time_of(stamp)
+        if tabs := _TABS.match(text, begins + stamp.end()):
+            return _made(tabs[1], time, tabs[2].strip(), "tabs colon", is_stamped=True)
         text = text[begins + stamp.end() :].lstrip(" \t-–—|*_")
     if emphasis or _EMPHASIS.match(text):
         kind = f"{kind} bold".strip()
@@ -152,7 +158,7 @@ def head_of(line: str) -> Head | None:
         return _made(written, time, said, f"{kind.strip()} colon", is_stamped)
     if is_stamped:
         form = f"{kind} clock" if ending else f"{kind} clock before"
-        return _made(_TO_ALL.sub("", written), time, "", form, is_stamped)
+        return _made(_NO_PART.sub("", written), time, "", form, is_stamped)
     return _head_alone(text, kind)
 
 
@@ -166,12 +172,29 @@ def _unmarked(text: str) -> tuple[str, str]:
 
 
 def _head_alone(text: str, kind: str) -> Head | None:
-    """A line without a colon and a time: in bold, a heading, or what begins with brackets."""
+    """A line without a colon and a time: in bold, or a heading."""
     if kind.startswith(("heading", "bold")) and _is_emphasised(text, kind):
         return _made(text, "", "", kind, is_stamped=False)
-    if bracket := _IN_BRACKETS.match(text):
-        return _made(bracket[1], "", text[bracket.end() :].strip(), "bracket", is_stamped=False)
     return None
+
+
+def _in_brackets(lines: Sequence[Line]) -> dict[int, Head]:
+    """The lines that begin with a name in brackets, if it is so that the file says who speaks: a
+    colon behind it is part of what is said.
+    """
+    heads = {}
+    for at, line in enumerate(lines):
+        stamp = STAMP.match(line.text[:HEAD_CHARACTERS])
+        text = line.text[stamp.end() if stamp else 0 :].lstrip()
+        if bracket := _IN_BRACKETS.match(text):
+            said, time = text[bracket.end() :].strip(), time_of(stamp) if stamp else ""
+            name = bracket[1] or bracket[2]
+            if head := _made(name, time, said, "bracket", is_stamped=bool(stamp)):
+                heads[at] = head
+    names = {head.name for head in heads.values()}
+    filled = sum(bool(line.text.strip()) for line in lines)
+    is_form = 1 < len(names) < len(heads) and 2 * len(heads) > filled
+    return heads if is_form else {}
 
 
 def _head_of_chat(chat: re.Match[str], text: str) -> Head | None:
@@ -204,7 +227,7 @@ def _is_emphasised(text: str, kind: str) -> bool:
 
 
 def _made(written: str, time: str, text: str, form: str, is_stamped: bool) -> Head | None:
-    name = name_of(written).strip(" *_#>-–—|,")
+    name = _SAID.sub(r"\1", name_of(written).strip(" *_#>-–—|,"))
     bare = name[1:-1]
     if name[:1] + name[-1:] in ("[]", "()") and not set("[]()") & set(bare):
         name = bare.strip()
@@ -230,6 +253,8 @@ def certainty(name: str) -> int:
         return 0
     if any(word.endswith(".") and len(word) > len("Prof..") for word in words[:-1]):
         return 0
+    if sum(word.strip(".,").isdecimal() for word in words) > 1:  # a date
+        return 0
     folded = [word.strip(".,").casefold() for word in words]
     if " ".join(folded) in ROLES or " ".join(folded).rstrip("0123456789 ") in ROLES:
         return 2
@@ -239,7 +264,7 @@ def certainty(name: str) -> int:
     has_doubts = (
         "," in "".join(words)
         or sum(not word.endswith(".") for word in words) > CERTAIN_WORDS
-        or not _QUOTES.isdisjoint(name)
+        or not _DOUBTS.isdisjoint(name)
     )
     return 1 if has_doubts or not is_plain or folded[0] in _NO_NAMES else 2
 
@@ -256,6 +281,7 @@ def who_speaks(
     ``known`` are names that the file says in another way.
     """
     heads = {at: head for at, line in enumerate(lines) if (head := head_of(line.text))}
+    heads |= _in_brackets(lines)
     if forms:
         heads = {at: head for at, head in heads.items() if head.form in forms}
     evidence = _Evidence(lines, heads, frozenset(known), how)
@@ -292,6 +318,7 @@ class _Evidence:
         self._has_regulars = len(regular) > 1
         self._open = self._has_regulars and all(lines[at].opens for at in self._sure)
         self._stamped = all(heads[at].is_stamped for at in self._sure)
+        self._above = not any(heads[at].text for at in self._sure)
 
     def _may(self, head: Head) -> bool:
         return certainty(head.name) > 1 or head.name.split()[0].casefold() not in _NO_NAMES
@@ -312,13 +339,9 @@ class _Evidence:
 
     def _is_consistent(self, form: str, support: int) -> bool:
         """Whether a form says it by the lines around it, where it has no colon."""
-        if form.endswith("colon") or form == "chat":
+        if form.endswith("colon") or form in ("chat", "bracket"):
             return True
         places = [at for at, head in self._heads.items() if head.form == form and self._may(head)]
-        if form == "bracket":
-            names = {self._heads[at].name for at in places}
-            filled = sum(bool(line.text.strip()) for line in self._lines)
-            return len(names) > 1 and len(names) < len(places) and 2 * len(places) > filled
         if "clock" not in form:
             return support >= 10 and len(places) > 1
         sure = self._coming_back(places)
@@ -381,6 +404,7 @@ class _Evidence:
             head.form == self.forms[0]
             and (self._lines[at].opens or not self._open)
             and (head.is_stamped or not self._stamped)
+            and not (head.text and self._above)
             and self._is_in_time(at)
         )
 

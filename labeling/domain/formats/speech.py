@@ -30,6 +30,11 @@ from labeling.domain.formats.talks import MAX_BYTES, HowToRead, SaidTurn, Talk, 
 
 SPEAKER = "speaker"
 BEFORE = Fact("left_out.before_anybody")
+_NUMBER = re.compile(r"\s{0,8}(\d{1,5})[.)]?(?:\s{1,8}|\Z)")
+_BY_PROGRAM = re.compile(
+    r"Meeting ended after [\d:]{4,10}.{0,20}|Transcribed by https?://otter\.ai\S{0,40}|"
+    r".{1,80} (?:started|stopped) transcription"
+)
 
 
 @dataclass(slots=True)
@@ -79,9 +84,17 @@ class _Turns:
 def read_transcript(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """``Name: text`` and what follows it, with or without a time before or after the name."""
     try:
-        yield _of_lines(lines_of(stream), name, how)
+        yield _of_lines(_unnumbered(lines_of(stream)), name, how)
     except FileFault as fault:
         yield Problem(None, fault.fact)
+
+
+def _unnumbered(lines: list[str]) -> list[str]:
+    """Without the numbers of lines, where every one has the next."""
+    numbers = [_NUMBER.match(line) for line in lines if line.strip()]
+    counted = [int(number[1]) for number in numbers if number]
+    is_counted = counted == list(range(counted[0], counted[0] + len(numbers))) if counted else False
+    return [_NUMBER.sub("", line, count=1) for line in lines] if is_counted else lines
 
 
 def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
@@ -100,7 +113,9 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
             time = ""
         elif at in times:
             time = times[at]
-        elif line.text:
+        elif _BY_PROGRAM.fullmatch(line.text):
+            turns.leave_out(line.number, Fact("left_out.by_program"), line.text)
+        elif line.text.strip("> "):
             turns.go_on(line.number, line.text)
     return turns.as_talk(name)
 
@@ -140,6 +155,7 @@ _DASH = re.compile(r"[-–—‐](?:\s+|(?!\d))")
 _CHANGE = re.compile(r">>>?(?!>)\s*")
 _CHANGE_WITHIN = re.compile(r"\s(?=>>>?\s)")
 _REPEATS = 2  # cues that repeat what the one before shows, and go on
+_FLASH = 0.1  # seconds, in which nobody says anything
 
 
 class _Said(NamedTuple):
@@ -213,7 +229,7 @@ def _of_cues(lines: Sequence[str], name: str, how: HowToRead, *, is_vtt: bool) -
     parts = [part for cue in cues for part in _parts(cue, has_changes=has_changes)]
     spoken = [Line(part.line, "" if part.who else part.text, part.opens) for part in parts]
     voices = {part.who for part in parts} - {""}
-    heads = who_speaks(spoken, how, forms=("colon", "bold colon"), known=voices)
+    heads = who_speaks(spoken, how, forms=("colon", "bold colon", "bracket"), known=voices)
     opening = sum(part.opens for part in parts)
     is_named = 10 * (len(heads) + sum(bool(part.who) for part in parts)) >= opening
     for at, part in enumerate(parts):
@@ -321,7 +337,10 @@ def _show_once(cues: Sequence[_Cue], turns: _Turns) -> None:
     """Captions that roll show each line again with the next one; what is shown again is listed."""
     pairs = [(before, cue) for before, cue in pairwise(cues) if before.said and cue.said]
     again = [_shown_again(before, cue) for before, cue in pairs]
-    grown = sum(0 < words < len(cue.words) for words, (_, cue) in zip(again, pairs, strict=True))
+    grown = sum(
+        0 < words < len(cue.words) or (words > 0 and cue.end - cue.start < _FLASH)
+        for words, (_, cue) in zip(again, pairs, strict=True)
+    )
     if grown < _REPEATS or 2 * sum(map(bool, again)) < len(pairs):
         return
     for words, (_, cue) in zip(again, pairs, strict=True):
@@ -343,7 +362,9 @@ def _take_names_above(cues: Sequence[_Cue]) -> None:
     if any(len(cue.said) < 2 or cue.said[0].who for cue in filled):
         return
     names = set(first)
-    if 2 * len(names) <= len(first) + 1 and all(certainty(name) > 1 for name in names):
+    if 2 * len(names) <= len(first) + 1 and all(
+        certainty(name.replace(",", "")) > 1 for name in names
+    ):
         for cue, name in zip(filled, first, strict=True):
             cue.said[:] = [said._replace(who=name) for said in cue.said[1:]]
 

@@ -123,6 +123,12 @@ def read_tsv(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | 
     yield from _read_lines(stream, name, how, delimiter="\t")
 
 
+def is_table(head: bytes) -> bool:
+    """Whether a text begins with names of columns, as what Excel saves as “Unicode Text”."""
+    first = head.split(b"\n", 1)[0].decode(errors="replace").strip("\r")
+    return "\t" in first and set(REQUIRED) <= guess_columns(first.split("\t")).keys()
+
+
 def header_of(stream: BinaryIO, format: str) -> list[str]:
     """The names of the columns; none where the file cannot be read."""
     try:
@@ -158,7 +164,8 @@ def _read_lines(
         return
     seen: dict[str, list[str]] = {}
     cells = _cells(rows, header, places, seen)
-    yield from _grouped(cells, name, seen, by_id="conversation" in places)
+    by_time = how.columns_of(header).get("order") != NO_COLUMN
+    yield from _grouped(cells, name, seen, by_id="conversation" in places, by_time=by_time)
 
 
 def _date_column(header: Sequence[str], columns: Mapping[str, str]) -> int | None:
@@ -290,7 +297,9 @@ def read_parquet(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Tal
             columns = chosen_columns(header, how.columns_of(header))
             seen = {column: [""] for column in header if column not in columns.values()}
             cells = _of_rows(rows, columns)
-            yield from _grouped(cells, name, seen, by_id="conversation" in columns)
+            by_time = how.columns_of(header).get("order") != NO_COLUMN
+            by_id = "conversation" in columns
+            yield from _grouped(cells, name, seen, by_id=by_id, by_time=by_time)
     except FileFault as fault:
         yield Problem(number or None, fault.fact)
 
@@ -352,7 +361,12 @@ SELECT conversation, line, name, role, text, time FROM (
 
 
 def _grouped(
-    rows: Iterable[_Cells | Problem], name: str, seen: Mapping[str, list[str]], *, by_id: bool
+    rows: Iterable[_Cells | Problem],
+    name: str,
+    seen: Mapping[str, list[str]],
+    *,
+    by_id: bool,
+    by_time: bool,
 ) -> Iterator[Talk | Problem]:
     """The conversations, in the order of their first rows; before them what cannot be read.
 
@@ -375,7 +389,7 @@ def _grouped(
         if is_empty:
             yield Problem(None, Fact("file.empty"))
             return
-        column = _Column(database)
+        column = _Column(database, by_time=by_time)
         for problem in column.problems():
             yield problem
             bad.add(problem.title)
@@ -422,14 +436,21 @@ def _stored(
 
 
 class _Column:
-    """What the columns of orders and times say, by all of their rows."""
+    """What the columns of orders and times say, by all of their rows; without orders, times put
+    the messages in order, if each has one.
+    """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, *, by_time: bool) -> None:
         self._database = database
         self.is_clock = times.is_clock(self._values("time"))
         self._month_first = times.month_first_in(self._values("time"))
-        orders = lambda: self._values("written")  # noqa: E731 - read anew each time
-        self._place = times.order_of(orders) if any(True for _ in orders()) else None
+        untimed = database.execute("SELECT 1 FROM said WHERE time = '' LIMIT 1").fetchone()
+        self._has_orders = any(True for _ in self._values("written"))
+        self._place = None
+        if self._has_orders or (by_time and not self.is_clock and not untimed):
+            self._place = times.order_of(
+                lambda: self._values("written" if self._has_orders else "time")
+            )
 
     def _values(self, column: str) -> Iterator[tuple[str, str]]:
         return iter(
@@ -446,7 +467,8 @@ class _Column:
             for row, line, conversation, written, time in some:
                 try:
                     self.time(time)
-                    place = self._place(written) if written and self._place else 0.0
+                    order = written if self._has_orders else time
+                    place = self._place(order) if order and self._place else 0.0
                     places.append((place, row))
                 except FileFault as fault:
                     if fault.fact.code == "file.day_or_month":

@@ -103,7 +103,8 @@ def test_chats_of_whatsapp_are_read_as_any_phone_exports_them(form):
         "Yes\n\n- and",
         "12/03/2024 is the day.",
     ]
-    assert [turn.speaker for turn in record.turns] == ["Ana", "Bo Li", "Ana"]
+    mark = "~ " if "~" in line else ""  # of who is no contact
+    assert [turn.speaker for turn in record.turns] == [mark + x for x in ("Ana", "Bo Li", "Ana")]
     moment = record.turns[1].time
     assert moment is not None
     assert moment.strftime("%Y-%m-%d %H:%M") == "2024-03-12 09:15"
@@ -288,6 +289,24 @@ def test_rows_of_a_conversation_may_lie_apart_and_be_ordered_by_a_column():
     assert got == {"b": ["b1", "b2"], "a": ["a1", "a2"]}
     unordered = records(text, "tsv", columns={"order": tables.NO_COLUMN})
     assert [turn.content for turn in unordered[0].turns] == ["b2", "b1"]
+
+
+TIMED = [("Ana", "1", "{}T21:15:00Z"), ("Ben", "2", "{}T22:15:00Z"), ("Ana", "3", "{}T23:15:00Z")]
+
+
+def test_times_put_rows_in_order_where_no_column_does():
+    rows = [",".join(row).format("2024-03-12") for row in TIMED]
+    texts = lambda lines, **columns: [  # noqa: E731
+        turn.content
+        for turn in records("\n".join(["speaker,text,time", *lines]), "csv", columns=columns)[
+            0
+        ].turns
+    ]
+
+    assert texts([*reversed(rows)]) == ["1", "2", "3"]
+    assert texts([*reversed(rows)], order=tables.NO_COLUMN) == ["3", "2", "1"]
+    assert texts([*reversed(rows), "Ben,4,"]) == ["3", "2", "1", "4"]
+    assert texts(["Ana,1,23:59", "Ben,2,00:01"]) == ["1", "2"]
 
 
 def test_early_dates_put_rows_in_order():

@@ -187,3 +187,54 @@ def test_white_space_that_only_unicode_knows_crashes_no_reader(first, format, na
     for rest in ("", "\n", '\n{"id": "a"}'):
         entries = list(read(BytesIO((first + rest).encode()), format=format, name=name))
         assert all(isinstance(entry, Problem) for entry in entries)
+
+
+def test_messages_alone_stand_in_the_conversations_that_they_name():
+    def row(id, parent, text, role, tree):
+        keys = ("message_id", "parent_id", "text", "role", "message_tree_id")
+        return dict(zip(keys, (id, parent, text, role, tree), strict=True))
+
+    rows = [
+        row("a", None, "Hi", "prompter", "a"),
+        row("x", None, "So", "prompter", "x"),
+        row("b", "a", "Hello", "assistant", "a"),
+        row("c", "a", "Another answer", "assistant", "a"),
+        row("d", "c", "To that one", "prompter", "a"),
+        row("y", "x", "Yes", "assistant", "x"),
+    ]
+    text = "\n".join(json.dumps(row) for row in rows)
+
+    entries = list(read(BytesIO(text.encode()), format="auto", name="t.jsonl"))
+
+    got = {entry[1].id: entry[1] for entry in entries if isinstance(entry, tuple)}
+    assert {id: [turn.content for turn in record.turns] for id, record in got.items()} == {
+        "a": ["Hi", "Hello"],
+        "x": ["So", "Yes"],
+    }
+    left = [left.text for left in got["a"].left_out if left.reason.code == "left_out.other_branch"]
+    assert [any(word in text for text in left) for word in ("Another answer", "To that one")] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("key", ["input", "segments", "utterances"])
+def test_messages_under_other_names_are_read(key):
+    document = {
+        "model": "m",
+        key: [{"role": "user", "message": "Hi"}, {"role": "bot", "text": "So"}],
+    }
+
+    [entry] = read(BytesIO(json.dumps(document).encode()), format="auto", name="t.json")
+
+    assert isinstance(entry, tuple)
+    assert [turn.content for turn in entry[1].turns] == ["Hi", "So"]
+
+
+def test_unicode_text_of_excel_is_a_table():
+    text = "conversation_id\tspeaker\ttext\r\n1\tAna\tSchön\r\n1\tBen\tJa\r\n"
+
+    [entry] = read(BytesIO(text.encode("utf-16")), format="auto", name="t.txt")
+
+    assert isinstance(entry, tuple)
+    assert [turn.speaker for turn in entry[1].turns] == ["Ana", "Ben"]

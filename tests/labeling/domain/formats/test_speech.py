@@ -64,6 +64,9 @@ TALK = [("Ana", "Hello"), ("Ben", "Yes"), ("Ana", "ok")]
 OTHER_FORMS = {
     "Otter": "Ana  0:03  \nHello\n\nBen  0:05  \nYes\n\nAna  1:02:03\nok",
     "Teams, without blank lines": "Ana   0:03\nHello\nBen   0:05\nYes\nAna   0:09\nok",
+    "Teams, with its notes": "Interview\nMarch 12, 2026, 10:15AM\n35m 12s\n\n"
+    "Ana started transcription\n\nAna   0:03\nHello\n\nBen   0:05\nYes\n\n"
+    "Ana   0:09\nok\n\nAna stopped transcription\n",
     "Teams, by times": "0:0:3.450 --> 0:0:5.000\nAna\nHello\n\n"
     "0:0:6.0 --> 0:0:7.0\nBen\nYes\n\n0:0:8.0 --> 0:0:9.0\nAna\nok\n",
     "Zoom's chat": "10:01:22\t From  Ana : Hello\n10:01:30 From Ben to Everyone:\n\tYes\n"
@@ -88,6 +91,15 @@ OTHER_FORMS = {
     "a list": "- Ana: Hello\n- Ben: Yes\n- Ana: ok",
     "a bold list": "- **Ana:** Hello\n- **Ben:** Yes\n- **Ana:** ok",
     "brackets": "[Ana] Hello\n[Ben] Yes\n[Ana] ok",
+    "IRC": "[10:15] <Ana> Hello\n[10:16] <Ben> Yes\n[10:17] <Ana> ok",
+    "LINE": "[LINE] Chat with Ben\nSaved on: 2026/03/13, 09:00\n\nTue, 3/12/2026\n"
+    "09:15PM\tAna\tHello\n09:16PM\tBen\tYes\n09:17PM\tAna\tok",
+    "Discord, copied": "Ana — Today at 10:15 AM\nHello\nBen — Today at 10:16 AM\nYes\n"
+    "Ana — Yesterday at 10:17 AM\nok",
+    "ISO times": "2026-03-12T10:15:00Z Ana: Hello\n2026-03-12T10:16:00Z Ben: Yes\n"
+    "2026-03-12T10:17:00Z Ana: ok",
+    "numbered lines": "1  Ana: Hello\n2  Ben: Yes\n\n3  Ana: ok",
+    "a quote": "> **Ana**: Hello\n>\n> **Ben**: Yes\n>\n> **Ana**: ok",
     "brackets and colons": "[Ana]: Hello\n[Ben]: Yes\n[Ana]: ok",
     "odd blanks and marks": "\ufeffAna: Hello\n\u200eBen\u200b: Yes\n\u202aAna\u00a0\u202c: ok",
     "line separators": "Ana: Hello\u2028Ben: Yes\x0bAna: ok",
@@ -340,6 +352,66 @@ def test_captions_that_roll_keep_each_line_once():
     ]
 
 
+def test_captions_that_roll_for_a_moment_keep_each_line_once():
+    cues = (
+        ("00.000 --> 00:02.000", " \nwelcome<00:00:00.500><c> to</c>"),
+        ("02.000 --> 00:02.010", "welcome to\n "),
+        ("02.010 --> 00:04.000", "welcome to\ntoday<00:00:02.500><c> we</c>"),
+        ("04.000 --> 00:04.010", "today we\n "),
+        ("04.010 --> 00:06.000", ">> thanks"),
+    )
+    text = "WEBVTT\n\n" + "\n\n".join(f"00:{time}\n{cue}" for time, cue in cues)
+
+    assert said(text, "t.vtt") == [("speaker", "welcome to today we"), ("speaker", "thanks")]
+    assert [text for *_, text in left_out(text, "t.vtt")] == [
+        "welcome to",
+        "welcome to",
+        "today we",
+    ]
+
+
+def test_names_in_brackets_speak_in_cues_and_before_a_colon_of_theirs():
+    talk = [("Ana", "What?"), ("Ben", "Speed: now"), ("Ana", "Time: when?"), ("Ben", "Soon.")]
+    lines = [f"[{name}] {text}" for name, text in talk]
+
+    assert said("\n".join(lines), "t.txt") == talk
+    assert said(vtt(*lines), "t.vtt") == talk
+
+
+def test_surnames_before_first_names_stand_above_what_is_said():
+    names = ("Costa, Ana", "Katz, Ben (Guest)", "Costa, Ana")
+    text = "\n".join(f"0:0:{n}.450 --> 0:0:{n}.999\n{name}\nHello" for n, name in enumerate(names))
+
+    assert said(text, "t.txt") == [(name, "Hello") for name in names]
+
+
+def test_heads_of_mails_and_dates_are_no_speakers():
+    mail = "From: Ana (+49 170)\nType: incoming\nSent: 1710274501000\n\nHello\n"
+
+    assert problem(mail * 2, "t.txt").reason.code == "file.no_speaker_lines"
+    assert problem("March 12, 2026, 10:15AM\nHello\n\nMay 1, 2026, 9:00\nYes", "t.txt")
+
+
+def test_what_a_person_writes_of_a_page_of_a_model_is_by_whom_it_says():
+    text = "You said:\nHello\nChatGPT said:\nOne: yes\nYou said:\nok\nChatGPT said:\nBye"
+
+    assert [text for _, text in said(text, "t.txt")] == ["Hello", "One: yes", "ok", "Bye"]
+
+
+def test_a_bar_in_names_puts_no_words_into_another_mouth():
+    talk = [("Ana", "What?"), ("Ben | ACME", "This"), ("Ana", "When?"), ("Ben | ACME", "Now")]
+
+    assert said("\n".join(f"{name}: {text}" for name, text in talk), "t.txt") == talk
+
+
+def test_what_a_recorder_says_at_the_end_is_nobodys():
+    for note in ("Meeting ended after 00:06:00", "Transcribed by https://otter.ai"):
+        text = f"Ana: Hello\nBen: Yes\n\n{note}\n"
+
+        assert said(text, "t.txt") == [("Ana", "Hello"), ("Ben", "Yes")]
+        assert left_out(text, "t.txt") == [(4, "by_program", note)]
+
+
 @pytest.mark.parametrize("word", ["Remember", "REPORTER"])
 def test_a_name_in_few_cues_of_many_speaks_for_nobody_else(word):
     cues = [
@@ -387,6 +459,7 @@ PHONES = {
     "time first": "21:15, {d}/03/2024 - ",
     "Hungarian": "2024. 03. {d}. 21:15 - ",
     "Malay": "{d}/03/2024, 9:15 PTG - ",
+    "French, older": "{d}/03/2024 à 21:15 - ",
 }
 
 
@@ -406,6 +479,29 @@ def test_chats_of_any_phone_are_read_with_their_times(phone):
     ]
     moments = [turn.time.strftime("%Y-%m-%d %H:%M") for turn in record.turns if turn.time]
     assert moments == [f"2024-03-{day} 21:15" for day in (13, 14, 15)]
+
+
+@pytest.mark.parametrize("day", ["2024년 3월 {}일", "2024. 3. {}."])
+def test_chats_of_kakaotalk_are_read_without_the_days_between(day):
+    first, second = day.format(12), day.format(13)
+    lines = [
+        "Omar 님과 카카오톡 대화",
+        f"저장한 날짜 : {second} 오전 9:00",
+        "",
+        f"{first} 오후 9:15",
+        f"{first} 오후 9:15, Omar : 안녕",
+        "",
+        f"{second} 수요일",
+        f"{second} 오후 9:16, Nele님이 들어왔습니다.",
+        f"{second} 오후 9:16, Nele : 네: 좋아요",
+        "둘",
+    ]
+    record, _ = read_one("\n".join(lines), "KakaoTalk.txt")
+
+    turns = [(turn.speaker, turn.content) for turn in record.turns]
+    assert turns == [("Omar", "안녕"), ("Nele", "네: 좋아요\n둘")]
+    assert [left.line for left in record.left_out] == [1, 2, 4, 7, 8]
+    assert [turn.time.day for turn in record.turns if turn.time] == [12, 13]
 
 
 EVENTS = [
