@@ -1,26 +1,62 @@
-"""A database of a version that this one does not know is left alone."""
+"""A database of a version that this one cannot read is left alone."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from config.version import VERSION
 
 OURS = ("labeling", "evaluation")
+OLDEST = "0.2.0"
+"""The oldest version whose tables this one takes over."""
 
 
 def require_known_migrations() -> None:
-    if unknown := unknown_migrations():
+    made = _made()
+    if unknown := unknown_migrations(made):
         sys.exit(
             f"assay: The database is of a newer version than Assay {VERSION}, which does not know "
             f"{', '.join(unknown[:3])}: start the newer version, or restore a backup of this one."
         )
+    if is_too_old(made):
+        sys.exit(
+            f"assay: The database is of a version before {OLDEST}, which Assay {VERSION} does not "
+            f"read: install Assay {OLDEST}, run assay migrate there, and then install {VERSION}."
+        )
 
 
-def unknown_migrations() -> list[str]:
-    """Those of our tables that this version does not have; none where nobody can be asked."""
-    from django.apps import apps
+def unknown_migrations(made: Collection[str]) -> list[str]:
+    """Those of our tables that this version does not have."""
+    known = {*_on_disk(), *_replaced()}
+    return sorted(name for name in made if name not in known and name.startswith(_ours()))
+
+
+def is_too_old(made: Collection[str]) -> bool:
+    """Some of the first steps were made, but not all that are one step today."""
+    replaced = _replaced()
+    return not replaced.isdisjoint(made) and not replaced.issubset(made)
+
+
+def _ours() -> tuple[str, ...]:
+    return tuple(f"{app}." for app in OURS)
+
+
+def _on_disk() -> dict[str, list[tuple[str, str]]]:
+    """Each migration and those that it replaces."""
+    from django.db.migrations.loader import MigrationLoader
+
+    stored = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    return {f"{app}.{name}": step.replaces for (app, name), step in stored.items() if app in OURS}
+
+
+def _replaced() -> set[str]:
+    return {f"{app}.{name}" for steps in _on_disk().values() for app, name in steps}
+
+
+def _made() -> list[str]:
+    """None where nobody can be asked."""
     from django.conf import settings
     from django.db import DatabaseError, connection
     from django.db.migrations.recorder import MigrationRecorder
@@ -32,11 +68,4 @@ def unknown_migrations() -> list[str]:
         made = MigrationRecorder(connection).applied_migrations()
     except DatabaseError:
         return []
-    known = {
-        (app, path.stem)
-        for app in OURS
-        for path in Path(apps.get_app_config(app).path, "migrations").glob("*.py")
-    }
-    return [
-        f"{app}.{name}" for app, name in sorted(made) if app in OURS and (app, name) not in known
-    ]
+    return [f"{app}.{name}" for app, name in made]

@@ -159,6 +159,10 @@ WORDS: dict[str, Text] = {
         "The backup was made by version {version}, which has the migration {migration}; this is "
         "version {here}: install that version first."
     ),
+    "backup.older": _(
+        "The backup was made by version {version}, which version {here} does not read: restore it "
+        "with version {oldest}, run assay migrate there, and back it up again."
+    ),
     "backup.no_program": _(
         "{program} is not installed: install the client programs of PostgreSQL {server} or newer "
         "(Debian, Ubuntu: apt-get install postgresql-client)."

@@ -1,4 +1,4 @@
-"""All that the replaced migrations make of an empty database; an old one still runs them."""
+"""The tables of version 0.2.0, made at once; older versions are brought there by 0.2.0 itself."""
 
 import django.db.models.deletion
 import labeling.models.fields

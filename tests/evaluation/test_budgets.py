@@ -5,17 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from evaluation.models import CaseRun, Run, RunSpending
+from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, metering
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
 from evaluation.services.run import execution, results
@@ -31,8 +29,6 @@ from tests.evaluation.asking import ONE_CALL, Asking, states
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
-
-summing: Any = import_module("evaluation.migrations.0028_run_spending")
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
@@ -100,28 +96,6 @@ def test_what_a_killed_worker_spent_is_spent(
     assert states(run) == ["done", "queued", "queued"]
     assert budgets.spent(run.pk).tokens == 330
     assert len(server.requests) == 1 + 2
-
-
-def test_the_sums_of_runs_from_before_they_were_kept_are_made_of_their_cases(
-    launch: Any, server: LanguageServer, script: Any
-) -> None:
-    runs = [work(launch(pipeline="asking")), work(launch(pipeline="asking"))]
-    script(lambda case: {"requirements": [], "model": None, "usage": {"calls": 2, "cost": None}})
-    runs.append(work(launch()))
-    kept = list(RunSpending.objects.order_by("run_id").values())
-    assert [row["run_id"] for row in kept] == [run.pk for run in runs]
-    assert [row["unpriced"] for row in kept] == [0, 0, 3]
-
-    RunSpending.objects.all().delete()
-    summing.sum_up(apps, None)
-
-    again = RunSpending.objects.order_by("run_id").values()
-    for before, after in zip(kept, again, strict=True):
-        numbers = {name for name, value in before.items() if type(value) is float}
-        assert {name: after[name] for name in numbers} == pytest.approx(
-            {name: before[name] for name in numbers}
-        )
-        assert after["served_by"] == before["served_by"]
 
 
 def test_the_same_model_at_another_address_has_replies_of_its_own(

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from io import StringIO
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
-from django.db import connection
 
 from evaluation.management import summary
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
-from evaluation.models import Aggregate, Run, Score
+from evaluation.models import Run
 from evaluation.services.run import results
-from labeling.domain.facts import Fact
 from labeling.models import Project
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.llm_server import MODEL, SERVED, LanguageServer
 
 pytestmark = pytest.mark.django_db
 
-migration: Any = import_module("evaluation.migrations.0012_violations_as_facts")
 
 COT = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate")
 
@@ -154,23 +148,3 @@ def test_the_run_says_by_which_versions_and_which_model_it_was_measured(measure:
     assert document["model"]["id"] == f"test/{MODEL}"
     assert document["usage"]["models"] == [SERVED]
     assert document["metrics_config"]["cot"] == {"enabled": True, "require_thought_block": False}
-
-
-def test_a_broken_schema_of_an_old_run_becomes_a_fact(
-    measure: Any,
-) -> None:
-    run = measure(thought=False)
-    scores = Score.objects.filter(case__run=run, metric="schema_compliance_rate").order_by("pk")
-    figures = Aggregate.objects.filter(run=run, metric="schema_compliance_rate")
-    old = "There is no event type Hire."
-    scores.filter(pk=scores[0].pk).update(detail={"violation": old})
-    figures.update(detail={"parsed": 3, "violations": {old: 1}})
-
-    for _again in range(2):
-        migration.forwards(apps, SimpleNamespace(connection=connection))
-
-    unknown = Fact("violation.unknown_type", type="Hire").as_json()
-    assert [score.detail for score in scores] == [{"violation": unknown}, {}, {}]
-    assert figures.get().detail["violations"] == [{"reason": unknown, "count": 1}]
-    written = results.results_document(run)["metrics"]["schema_compliance_rate"]["violations"]
-    assert written == [{"reason": old, "code": "violation.unknown_type", "count": 1}]

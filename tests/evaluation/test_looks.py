@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import UTC, datetime
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -341,60 +338,6 @@ def test_the_log_by_command_leaves_test_figures_empty_without_a_reason(run: Run)
 
     assert (log(), log(reason="The yearly report")) == ([True], [False])
     assert Look.objects.filter(purpose="results", user=None).count() == 1
-
-
-# --- the table that went before -------------------------------------------------------------------
-
-
-def test_runs_from_before_looks_were_counted_come_into_the_ledger(
-    release: Any, people: Any
-) -> None:
-    """The migration, on runs whose look is not known."""
-    move = import_module("evaluation.migrations.0016_looks_in_one_ledger")
-    at = datetime(2026, 3, 4, tzinfo=UTC)
-    counted, before = (
-        launching.launch(release, pipeline="nothing", reason=reason, requested_by=people["noor"])
-        for reason in ("Counted", "Before")
-    )
-    launching.launch(release, pipeline="nothing", split="dev")
-    Run.objects.update(look=None)
-    row = (counted.pk, release.pk, people["rita"].pk, "As it was stored", 1, at)
-
-    move.carry_over(_Before([row]), None)
-
-    for run in (counted, before):
-        run.refresh_from_db()
-    assert counted.look is not None
-    assert before.look is not None
-    assert (counted.look.reason, counted.look.user, counted.look.n_items) == (
-        "As it was stored",
-        people["rita"],
-        1,
-    )
-    assert (before.look.reason, before.look.user, before.look.n_items) == (
-        "Before",
-        people["noor"],
-        2,
-    )
-    assert [look.at for look in (counted.look, before.look)] == [at, before.created_at]
-    assert counted.look.pk < before.look.pk
-    assert Run.objects.filter(look__isnull=True).count() == 1
-
-
-class _Before:
-    """The models as they are, and the rows of the table that is gone."""
-
-    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
-        self.objects, self.rows = self, rows
-
-    def get_model(self, app: str, name: str) -> Any:
-        return self if name == "SplitAccess" else apps.get_model(app, name)
-
-    def order_by(self, *names: str) -> _Before:
-        return self
-
-    def values_list(self, *names: str) -> list[tuple[Any, ...]]:
-        return self.rows
 
 
 def test_the_staff_read_answers_to_test_items_for_a_reason(

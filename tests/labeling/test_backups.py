@@ -125,6 +125,8 @@ def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Pa
                 restored(bad, *options)
 
     refused("has the migration labeling.9999_later", migrations=["labeling.9999_later"])
+    old = ["labeling.0001_initial", "labeling.0050_plain_names"]
+    refused(r"restore it with version 0\.2\.0, run assay migrate", migrations=old)
     refused("is of oracle", vendor="oracle")
     refused("format 2", format=2)
     members = json.loads(zipfile.ZipFile(good).read(archives.MANIFEST))["members"]

@@ -7,11 +7,9 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connection
@@ -22,9 +20,7 @@ from django.utils import timezone
 from labeling.models import Event, Membership, SignIn, Tries
 from labeling.services import (
     accounts,
-    events,
     invitations,
-    mail_addresses,
     members,
     passwords,
     projects,
@@ -278,17 +274,6 @@ def test_a_lead_takes_over_nobody_by_adding_them(people: Any, led: Any) -> None:
     assert why(rita, eve) == "never_joined"
 
 
-def test_who_joined_by_a_link_before_that_was_noted_is_known_by_the_log(
-    people: Any, led: Any
-) -> None:
-    invited = invitations.invite(project=led, role="lead", by=people["rita"])
-    invitations.accept(invited.invitation, user=people["ana"])
-    led.memberships.update(by_invitation=False)
-    import_module("labeling.migrations.0047_joined_by_invitation").note(apps, None)
-    joined = led.memberships.filter(by_invitation=True)
-    assert list(joined.values_list("user__username", "role")) == [("ana", "lead")]
-
-
 def give_another_role(people: Any, led: Any) -> None:
     projects.create(name="Other", slug="other", by=people["ana"])
 
@@ -443,17 +428,6 @@ def test_names_like_an_address_keep_no_mail_from_its_owner(people: Any, settings
     User.objects.create_user("zoe", email=address, password=RIGHT)
     users = [user.username for user in passwords._reachable(address)]
     assert (users[0], len(users)) == ("zoe", 4)
-
-
-def test_addresses_that_people_gave_before_wait_to_be_confirmed(people: Any) -> None:
-    ana, ben = people["ana"], people["ben"]
-    User.objects.filter(pk__in=[ana.pk, ben.pk]).update(email="boss@example.org")
-    events.record("mail_address.changed", ana, project=None, actor=ana, user="ana")
-    migration = import_module("labeling.migrations.0048_unconfirmed_addresses")
-    migration.keep_waiting(apps, None)
-    assert mail_addresses.waiting_of(ana) == "boss@example.org"
-    emails = dict(User.objects.values_list("username", "email"))
-    assert (emails["ana"], emails["ben"]) == ("", "boss@example.org")
 
 
 def test_a_try_that_is_refused_writes_no_row(people: Any) -> None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 
+from config import newer_tables
 from config.env import env_secret
 from config.version import VERSION
 from labeling.domain.facts import Fact
@@ -46,26 +46,19 @@ def check(archive: Archive) -> Finding:
     manifest = archive.manifest
     if manifest["vendor"] != connection.vendor:
         raise BackupRefused("backup.vendor", vendor=manifest["vendor"], here=connection.vendor)
-    unknown = _unknown(manifest["migrations"])
-    if unknown:
+    if unknown := newer_tables.unknown_migrations(manifest["migrations"]):
         raise BackupRefused(
             "backup.newer", version=manifest["assay"], here=VERSION, migration=unknown[0]
         )
+    if newer_tables.is_too_old(manifest["migrations"]):
+        oldest = newer_tables.OLDEST
+        raise BackupRefused("backup.older", version=manifest["assay"], here=VERSION, oldest=oldest)
     archive.verify()
     return Finding(
         "archive",
         True,
         Fact("restore.archive", made_at=manifest["made_at"], version=manifest["assay"]),
     )
-
-
-def _unknown(applied: list[str]) -> list[str]:
-    loader = MigrationLoader(None, ignore_no_migrations=True)
-    known = {f"{app}.{name}" for app, name in loader.disk_migrations}
-    for migration in loader.disk_migrations.values():
-        known |= {f"{app}.{name}" for app, name in migration.replaces}
-    apps = {app for app, _ in loader.disk_migrations}
-    return [name for name in applied if name not in known and name.partition(".")[0] in apps]
 
 
 def require_empty() -> None:
