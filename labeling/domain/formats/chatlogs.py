@@ -283,19 +283,21 @@ def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[
     if key is None:
         raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
     listed = document[key]["data"] if isinstance(document[key], dict) else document[key]
-    times = [message.get("created_at") for message in listed if isinstance(message, dict)]
-    listed = list(_answered_once(listed, reading))
-    if _is_thread(listed) and times[0] > times[-1]:  # as the server lists them: the newest first
-        listed = listed[::-1]
-    for index, message in enumerate(listed):
+    if _is_thread(listed) and listed[0]["created_at"] > listed[-1]["created_at"]:
+        listed = listed[::-1]  # the server lists the newest first
+    for index, message in enumerate(_answered_once(listed, reading)):
         yield f"{key}[{index}]", message
+
+
+_OF_TREE = {"message_tree_id", "parent_id", "message_id"}
 
 
 def _answered_once(listed: list[Any], reading: _Reading) -> Iterator[Any]:
     """Of several answers to one message the first, as the tree of OpenAssistant has them."""
-    answered, kept = set(), {None}
+    answered = set[str | None]()
+    kept: set[str | None] = {None}
     for message in listed:
-        if isinstance(message, dict) and {"parent_id", "message_id"} <= message.keys():
+        if isinstance(message, dict) and message.keys() >= _OF_TREE:
             parent = str(message["parent_id"]) if message["parent_id"] else None
             if parent not in kept or parent in answered:
                 reading.leave_out("left_out.other_branch", _unnamed(message))

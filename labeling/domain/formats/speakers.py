@@ -65,7 +65,8 @@ _PARTICLES = words_of(
 _NO_NAMES = words_of(
     """
     from to cc bcc sent type von an betreff note notes nb ps example hint tip warning
-    important deadline budget total subject date time place location topic agenda attendees participants duration summary decision
+    important deadline budget total subject date time place location topic agenda
+    attendees participants duration summary decision
     decisions todo action actions conclusion result results reason source link url title
     recorded yes no ok okay also plus http https hinweis anmerkung beispiel wichtig thema
     datum uhrzeit ort teilnehmer teilnehmende dauer zusammenfassung ergebnis fazit grund

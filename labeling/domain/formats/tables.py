@@ -164,8 +164,7 @@ def _read_lines(
         return
     seen: dict[str, list[str]] = {}
     cells = _cells(rows, header, places, seen)
-    by_time = how.columns_of(header).get("order") != NO_COLUMN
-    yield from _grouped(cells, name, seen, by_id="conversation" in places, by_time=by_time)
+    yield from _grouped(cells, name, seen, {**how.columns_of(header), **columns})
 
 
 def _date_column(header: Sequence[str], columns: Mapping[str, str]) -> int | None:
@@ -297,9 +296,7 @@ def read_parquet(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Tal
             columns = chosen_columns(header, how.columns_of(header))
             seen = {column: [""] for column in header if column not in columns.values()}
             cells = _of_rows(rows, columns)
-            by_time = how.columns_of(header).get("order") != NO_COLUMN
-            by_id = "conversation" in columns
-            yield from _grouped(cells, name, seen, by_id=by_id, by_time=by_time)
+            yield from _grouped(cells, name, seen, {**how.columns_of(header), **columns})
     except FileFault as fault:
         yield Problem(number or None, fault.fact)
 
@@ -364,14 +361,13 @@ def _grouped(
     rows: Iterable[_Cells | Problem],
     name: str,
     seen: Mapping[str, list[str]],
-    *,
-    by_id: bool,
-    by_time: bool,
+    columns: Mapping[str, str],
 ) -> Iterator[Talk | Problem]:
     """The conversations, in the order of their first rows; before them what cannot be read.
 
     A conversation of which a row cannot be read is left out: it would have a hole.
     """
+    by_id = columns.get("conversation", NO_COLUMN) != NO_COLUMN
     database = sqlite3.connect("", isolation_level=None)
     try:
         database.executescript(_TABLE)
@@ -389,7 +385,7 @@ def _grouped(
         if is_empty:
             yield Problem(None, Fact("file.empty"))
             return
-        column = _Column(database, by_time=by_time)
+        column = _Column(database, by_time=columns.get("order") != NO_COLUMN)
         for problem in column.problems():
             yield problem
             bad.add(problem.title)
