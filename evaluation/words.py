@@ -635,7 +635,7 @@ REFUSALS: dict[str, Text] = {
     "comparison.undecided": _("undecided"),
     "comparison.not_measurable": _("not measurable"),
     "comparison.exploratory": _("exploratory"),
-    "comparison.identical": _("every output is the same"),
+    "comparison.identical": _("identical"),
     "compare.nothing": _("Name at least one run to compare with the baseline."),
     "compare.too_many": _("At most {most} runs are compared at once, the baseline included."),
     "compare.twice": _("A run is named twice: choose different runs."),

@@ -37,7 +37,7 @@ class FreezeForm(forms.Form):
     at_least = forms.ChoiceField(
         label=_("Version"),
         choices=[
-            ("patch", _("as it follows from what has changed")),
+            ("patch", _("Automatic")),
             ("minor", _("at least a new middle number")),
             ("major", _("a new first number")),
         ],

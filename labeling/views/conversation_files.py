@@ -44,7 +44,7 @@ ROLES = {
     "assistant": lazy("assistant"),
     "participant": lazy("someone else"),
     LEFT_OUT: lazy("skip these messages"),
-    NOT_A_SPEAKER: lazy("not a speaker: part of the text"),
+    NOT_A_SPEAKER: lazy("not a speaker"),
 }
 USES = {
     "conversation": lazy("Conversation"),
@@ -173,9 +173,9 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
     if report.unchanged:
         message += " " + _("{number} were stored already.").format(number=report.unchanged)
     if report.n_refused or report.n_left_out:
-        message += " " + _("Left out: {wholes} conversations or files, {parts} messages.").format(
-            wholes=report.n_refused, parts=report.n_left_out
-        )
+        message += " " + _(
+            "Conversations or files left out: {wholes}. Messages or values left out: {parts}."
+        ).format(wholes=report.n_refused, parts=report.n_left_out)
     messages.success(request, message)
     for each in report.left_out[:SHOWN_LEFT_OUT]:
         if each.is_whole:

@@ -124,7 +124,7 @@ def test_what_cannot_be_imported_is_named_and_left_out_by_choice(lead):
 
     assert [stored.external_id for stored in Conversation.objects.all()] == ["a"]
     said = lead.get(done.url).content.decode()
-    assert "1 conversation imported. Left out: 2 conversations or files" in said
+    assert "1 conversation imported. Conversations or files left out: 2." in said
     assert "b: &quot;messages&quot; is missing" in said
 
 
@@ -220,8 +220,9 @@ def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):
 
     file = SimpleUploadedFile("labels.jsonl", native(talk("a", schema_version=1, answers=[])))
     confirm(lead, upload(lead, native(talk("a"))))
-    preview = lead.post("/projects/orders/labels/preview/", {"format": "native", "file": file})
-    answer = confirm(lead, kept, upload=preview.context["upload"].key)
+    whose = {"project": Project.objects.get(slug="orders"), "by": kept.context["user"]}
+    labels = uploads.keep(file, **whose, purpose="labels")
+    answer = confirm(lead, kept, upload=labels.key)
     assert "no longer stored" in text_of(answer)
 
 
@@ -346,7 +347,7 @@ def test_what_machines_say_is_left_out_and_counted(lead):
     shown = text_of(several(lead, ("chat.jsonl", native({"messages": messages}))))
 
     assert "New 1, with 2 messages" in shown
-    assert "Messages left out 3" in shown
+    assert "Messages or values left out 3" in shown
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def test_the_next_release_says_what_is_settled_anew_and_in_which_fields(signed_i
         {"item": "c-003", "before": "unanimous", "after": None, "fields": ["priority"]},
         {"item": "c-004", "before": "unanimous", "after": None, "fields": ["priority"]},
     ]
-    assert "Settled anew" in shown
+    assert "Settled differently" in shown
     assert "c-003 Unanimous disputed, left out priority" in shown
-    assert "Settled anew" not in page(signed_in(rita), first.get_absolute_url())
+    assert "Settled differently" not in page(signed_in(rita), first.get_absolute_url())
 
 
 def test_it_is_said_before_freezing(signed_in, rita, first):
@@ -87,11 +87,11 @@ def test_it_is_said_before_freezing(signed_in, rita, first):
     shown = client.get(address).content.decode()
     preview = gold.proposed(project, "extraction")
 
-    assert "3 items of orders@1 are settled anew" in shown
+    assert "3 items of orders@1 are settled differently" in shown
     assert preview
     freeze(project)
     assert parsed(project.gold_releases.first().header)["settled_anew"] == preview.settled_anew
-    assert "settled anew" not in client.get(address).content.decode()
+    assert "settled differently" not in client.get(address).content.decode()
 
 
 def test_what_people_changed_since_is_not_the_rules_doing(first, rita):

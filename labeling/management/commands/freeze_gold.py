@@ -90,4 +90,4 @@ class Command(ActingCommand):
         for row in rows:
             fields = f" ({', '.join(row['fields'])})" if row["fields"] else ""
             now = row["after"] or "disputed, left out"
-            self.stdout.write(f"settled anew {row['item']}: {row['before']} → {now}{fields}")
+            self.stdout.write(f"settled differently {row['item']}: {row['before']} → {now}{fields}")
