@@ -26,7 +26,6 @@ SHORT_OPTION = 3  # words
 SHORT = 8  # words, as in "The last five visits?"
 SURE = 0.8  # strength of a cue by which an analyst's statement puts something forward
 LONG = 25  # words of a sentence that does not take back all it names
-TYPED_BADLY = 5  # letters; shorter words are too near to each other
 _ASKS_OPENLY = re.compile(
     r"(?:what|how|who|whom|whose|where|when|why|which|is|are|isn't|aren't|did|was|were|do|does|"
     r"have|has|tell|describe|explain|walk|could you (?:explain|describe|tell)|"
@@ -146,7 +145,7 @@ class Reply:
 
 def reply_of(text: str) -> Reply:
     """Yes, no or neither, at the beginning of an answer."""
-    own = _spelled(text.strip(_MARKS))
+    own = text.strip(_MARKS)
     for start in dict.fromkeys((own, _fillers().sub("", own))):
         if reply := _reply(start):
             return reply
@@ -203,50 +202,6 @@ def _with_rest(stance: Stance, rest: str) -> Reply:
     if joint == "more":
         own = pattern("more").sub("", rest, count=1).strip(_MARKS)
     return Reply(stance, own, joint)
-
-
-@cache
-def _known() -> dict[int, tuple[str, ...]]:
-    """Words of assent long enough to be recognised with a letter wrong, by their length."""
-    listed = [
-        "correct",
-        "perfect",
-        "exactly",
-        "absolutely",
-        "definitely",
-        "certainly",
-        "precisely",
-        "agreed",
-        "totally",
-        "accurate",
-        "indeed",
-        "excellent",
-        "approved",
-    ]
-    return {size: tuple(word for word in listed if len(word) == size) for size in range(5, 12)}
-
-
-def _spelled(text: str) -> str:
-    """The first word as it was meant: "corect" and "prefect" are answers, too."""
-    head = re.match(r"[a-z]+", text, re.I)
-    if head is None or len(head[0]) < TYPED_BADLY or _match("yes", text) or _match("no", text):
-        return text
-    low = head[0].lower()
-    near = (word for size in (-1, 0, 1) for word in _known().get(len(low) + size, ()))
-    meant = next((word for word in near if one_slip_apart(low, word)), None)
-    return f"{meant}{text[head.end() :]}" if meant else text
-
-
-def one_slip_apart(left: str, right: str) -> bool:
-    """A letter missing, added, wrong, or two letters the wrong way round."""
-    start = 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
-        start += 1
-    one, other = left[start:], right[start:]
-    if len(one) == len(other):
-        return one[1:] == other[1:] or (one[:2] == other[1::-1] and one[2:] == other[2:])
-    shorter, longer = sorted((one, other), key=len)
-    return shorter == longer[1:]
 
 
 def points_back(text: str) -> bool:

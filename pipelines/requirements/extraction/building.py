@@ -29,7 +29,6 @@ from pipelines.requirements.extraction.speech import opened
 from pipelines.requirements.extraction.statements import (
     asked,
     ensured_statement,
-    no_thing,
     nobody,
     of_modal,
     ordered,
@@ -43,18 +42,13 @@ from pipelines.requirements.extraction.verbphrases import (
     without_adverbs,
 )
 from pipelines.requirements.extraction.wishes import (
-    ask_for,
     do_you_want,
-    how_about,
     named_alone,
     possible_to,
     there_is,
-    what_if,
-    wish_seen,
     wish_somebody,
     wish_thing,
     wish_to,
-    would_have,
     would_help,
 )
 from pipelines.requirements.text import lower_first, plain
@@ -88,22 +82,6 @@ _WHAT_I_WANT = re.compile(
 )
 _HAD = re.compile(
     r"^(?P<who>(?:the|each|every|our) [^,]{2,40}?) (?:had|would have) (?P<what>.+)$", re.I
-)
-_POSSIBLE_THAT = re.compile(
-    r"^(?:it (?:should|must|has to|needs to|would) (?:also )?be possible|there (?:should|must) be "
-    r"(?:a|the) possibility) that (?P<rest>\w.+)$",
-    re.I,
-)
-_OPTION_TO = re.compile(
-    r"^(?:you|it|we|the (?:system|app|program|software)) (?:must|should|has to|have to|needs? to|"
-    r"could|can) (?:also )?(?:add|have|include|provide|offer|give)(?: me| us)? (?:an?|the) "
-    r"(?:option|possibility|function|feature|way|choice) to (?=[a-z])",
-    re.I,
-)
-_FOR_WHOM = re.compile(
-    r"^for (?P<who>(?:the |all |our )?[\w-]+(?: [\w-]+)?),? it (?:should|must|has to|would) "
-    r"(?:also )?be possible to ",
-    re.I,
 )
 _ANYBODY = re.compile(r"\b(?:somebody|someone|anybody|anyone)\b", re.I)
 _SPARED = re.compile(
@@ -179,18 +157,12 @@ _IN_PASSING = re.compile(
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|us|our)\b", re.I)
 _SECOND_PERSON = re.compile(r"\byou(?:r|rs)?\b", re.I)
-_FOR_THOSE = re.compile(
-    r"^for (?P<what>[^,]{3,80}), (?P<modal>should|must|can|will|shall) "
-    r"(?P<they>they|these|those|it) (?P<rest>(?!not\b).+)$",
-    re.I,
-)
 
 
 def built_clause(said: Said) -> Built | None:
     text, ensured = _matter(said.text)
     if not text:
         return None
-    text = _of_those_named(text)
     text, place = without_fronted(text)
     said = replace(said, before=place) if things_named(place) else said
     text, first = condition_first(text)
@@ -225,7 +197,7 @@ def built_clause(said: Said) -> Built | None:
 
 def _matter(said: str) -> tuple[str, bool]:
     """What is said without what leads up to it, and whether it is to be ensured."""
-    whole = _it_can(said)
+    whole = said
     for short, in_full in _CONTRACTED:
         whole = short.sub(in_full, whole)
     text, ensured = without_matrix(_WHAT_I_WANT.sub("i want ", whole))
@@ -333,31 +305,6 @@ def _told(doing: str, who: str) -> str:
     return doing if many else conjugated(doing)
 
 
-def _it_can(text: str) -> str:
-    """ "It should be possible that the teacher sees it" as "the teacher can see it"."""
-    text = _FOR_WHOM.sub(r"\g<who> can ", _OPTION_TO.sub("i want to ", text))
-    found = _POSSIBLE_THAT.match(text)
-    spoken = found["rest"].split() if found else []
-    for at in range(1, min(6, len(spoken) - 1)):
-        who, doing = " ".join(spoken[:at]), base_form(spoken[at])
-        if spoken[at].lower() in {"can", "could"} and is_noun_phrase(who):
-            return " ".join(spoken)
-        if doing and is_noun_phrase(who) and (doing != spoken[at].lower()) != is_plural(who):
-            return " ".join([who, "can", doing, *spoken[at + 1 :]])
-    return text
-
-
-def _of_those_named(text: str) -> str:
-    """ "For tools that are broken, should they be hidden": with the tools where "they" is."""
-    found = _FOR_THOSE.match(text)
-    if found is None:
-        return text
-    named = found["what"].split(" that ")[0]
-    if not is_noun_phrase(named) or is_plural(named) == (found["they"].lower() == "it"):
-        return text
-    return f"{found['what']} {found['modal']} {found['rest']}"
-
-
 def _finished(built: Built, said: Said) -> Built | None:
     """In neutral words, with what "it" stands for where that is certain."""
     by_system = not built.subject or is_system(built.subject)
@@ -384,7 +331,6 @@ def _shaped(text: str, said: Said, *, ensured: bool) -> Built | None:
 
 
 _SHAPES = (
-    nobody, only_who, there_is, ask_for, possible_to, do_you_want, how_about, what_if,
-    would_help, would_have, wish_somebody, wish_to, wish_seen, of_modal, wish_thing,
-    asked, no_thing, ordered, present, named_alone,
+    nobody, only_who, there_is, possible_to, do_you_want, would_help, wish_somebody, wish_to,
+    of_modal, wish_thing, asked, ordered, present, named_alone,
 )  # fmt: skip

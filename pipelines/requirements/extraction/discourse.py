@@ -10,7 +10,6 @@ from itertools import groupby
 
 from pipelines.requirements.extraction import acts
 from pipelines.requirements.extraction.clauses import find_cue, finite
-from pipelines.requirements.extraction.mending import mended
 from pipelines.requirements.extraction.state import Side, Utterance
 from pipelines.requirements.lexicon import load, roles, signal, words
 from pipelines.requirements.text import base, plain, spans, strip_openers, tokens
@@ -100,7 +99,7 @@ def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
     heading = ""
     first = True
     for span in spans(message.content):
-        text = mended(span.text)
+        text = span.text
         if not tokens(text):
             continue  # a hum, or a laugh that was noted
         yield Utterance(
@@ -129,19 +128,6 @@ def turns(spoken: Sequence[Utterance]) -> Iterator[list[Utterance]]:
 
 def _message(sentence: Utterance) -> int:
     return sentence.message
-
-
-def accepts(answer: Sequence[Utterance]) -> bool:
-    """The answer says yes and puts no wording of its own in the proposal's place."""
-    if not answer:
-        return False
-    reply = acts.reply_of(answer[0].text)
-    return reply.stance == "yes" and len(tokens(reply.rest)) <= 2
-
-
-def takes_up(answer: Sequence[Utterance]) -> bool:
-    """The answer begins with yes, whatever follows."""
-    return bool(answer) and acts.reply_of(answer[0].text).stance in {"yes", "partial"}
 
 
 def own_words(text: str) -> str:

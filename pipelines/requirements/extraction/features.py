@@ -35,7 +35,7 @@ NAMES = (
 )  # fmt: skip
 MATCH_NAMES = (
     "likely", "spoken out", "bare answer", "plain statement", "an order",
-    "quoted", "put together with its question", "accepted proposal",
+    "quoted", "accepted proposal",
 )  # fmt: skip
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|"
@@ -96,9 +96,7 @@ def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:
     }
 
 
-def match_features(
-    candidate: Commitment, *, quoted: bool = False, answer: bool = False
-) -> dict[str, float]:
+def match_features(candidate: Commitment, *, quoted: bool = False) -> dict[str, float]:
     """What decides whether the wording will come close to the one that a person chooses."""
     reading = candidate.reading
     plainly = reading.cue is None
@@ -109,7 +107,6 @@ def match_features(
         "plain statement": float(plainly and reading.shape == "present"),
         "an order": float(plainly and reading.shape == "imperative"),
         "quoted": float(quoted),
-        "put together with its question": float(answer),
         "accepted proposal": float("acceptance" in candidate.acts),
     }
 

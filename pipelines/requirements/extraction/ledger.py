@@ -23,8 +23,6 @@ from pipelines.requirements.extraction.state import (
 )
 from pipelines.requirements.text import content_words, tokens
 
-QUOTED = 5  # words of an earlier question that is quoted
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -55,7 +53,6 @@ class Ledger:
         self._client_spoke = False
         self._unclear: Utterance | None = None
         self._puzzled = False
-        self._asked: dict[str, Pending] = {}
         self._question: Utterance | None = None
         self._echoed: set[str] = set()
         self._accepted: Pending | None = None
@@ -105,7 +102,6 @@ class Ledger:
             pending = Pending(each, text, "proposal", drops=True)
         else:
             return []
-        self._asked[normal(each.text)] = pending
         return [pending]
 
     def _paraphrased(self, turn: Sequence[Utterance], put: Sequence[Pending]) -> list[Pending]:
@@ -148,8 +144,6 @@ class Ledger:
 
     def hear_client(self, turn: Sequence[Utterance]) -> None:
         self._client_spoke = True
-        if self._quotes(turn):
-            return
         disputed = frozenset({normal(each.text) for each in turn} & self._echoed)
         turn = [each for each in turn if normal(each.text) not in disputed] or list(turn)
         replies = [acts.reply_of(each.text) for each in turn]
@@ -171,26 +165,6 @@ class Ledger:
     def _repeats_choice(self, each: Utterance) -> bool:
         offers = (pending for pending in self._floor if pending.options)
         return any(echoes(pending, each.text) for pending in offers)
-
-    def _quotes(self, turn: Sequence[Utterance]) -> bool:
-        """An earlier question or sum-up is repeated word for word, and answered once more."""
-        whole = normal(" ".join(each.text for each in turn))
-        quoted = self._asked.get(normal(turn[0].text))
-        if quoted is None or len(tokens(turn[0].text)) < QUOTED or len(turn) < 2:
-            return False
-        rest = turn[1:]
-        reverse = acts.pattern("reverses").search(rest[0].text)
-        stance = acts.reply_of(rest[0].text).stance
-        if reverse:
-            stance = "yes" if "yes" in (reverse["to"], reverse["to_2"]) else "no"
-        if stance not in {"yes", "partial", "no"} or not whole:
-            return False
-        if quoted.place is not None and stance != "no":
-            before = self.book.commitments[quoted.place]
-            self.book.put(quoted.place, replace(before, state="replaced"))
-        quoted.place = None
-        self.outcomes.take_up(quoted, rest[0], Reply(stance, ""))
-        return True
 
     def closed(self) -> Settled:
         if self._floor:

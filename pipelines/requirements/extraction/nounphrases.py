@@ -13,7 +13,6 @@ from pipelines.requirements.extraction.phrases import (
     is_noun_phrase,
     is_plural,
 )
-from pipelines.requirements.extraction.pronouns import neutral
 from pipelines.requirements.extraction.wellformed import ends_well
 from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import lower_first
@@ -76,21 +75,6 @@ def named_phrase(who: str) -> str:
     if is_pronoun(who) or not is_noun_phrase(who):
         return ""
     return lower_first(re.sub(r"^(?:our|my|your)\b", "the", who, flags=re.I))
-
-
-def noun_of(text: str) -> str:
-    """A thing named by itself, as it may stand after a verb; empty if it is none."""
-    what = neutral(POLITE_END.sub("", text), of_person=False).strip(" ,.;:!")
-    if listed := _listed(what):
-        return listed
-    return (
-        lower_first(what)
-        if names_thing(what)
-        and not re.search(
-            r"\b(?:is|are|was|were|can|should|must|will|has|have|needs?|wants?)\b", what
-        )
-        else ""
-    )
 
 
 _COMMA_OR_AND = re.compile(r",\s+(?:and |or )?|\s+and\s+(?!.*,)", re.I)

@@ -168,25 +168,6 @@ _EXCEPTION = re.compile(
     r"apart from)\b",
     re.I,
 )
-_WISH_INSIDE = re.compile(
-    r"\b(?:(?:i|we) (?:really |also |just )?(?:want|need|wanna|would like|must|have to)|"
-    r"(?:i|we)'d like|"
-    r"(?:you|the (?:system|app|application|program|software)|it) (?:must|should|has to|needs to)|"
-    r"there (?:should|must|has to) be|it (?:must|should) be possible) (?=[a-z0-9])",
-    re.I,
-)
-_FINITE_BEFORE = re.compile(
-    r"\b(?:is|are|was|were|has|have|can|will|do|does|its|it's|that's|there's|they're|im|i'm|isn't|"
-    r"aren't)\b|\b(?:i|we|they|you|people|customers) [a-z]+\b",
-    re.I,
-)
-_GOES_ON = re.compile(
-    r"\b(?:if|when|whenever|once|what|whatever|where|who|whom|which|that|how|why|because|than|as|"
-    r"think|say|said|hope|know|mean|sure|until|before|after|for|of|all|every|anything|everything|"
-    r"something|things?|only|not|don't|dont|do|also|really|whether|and if|or|to|the|an?)[,]?$",
-    re.I,
-)
-"""What comes before a clause that belongs to what precedes it."""
 _NEXT_CLAUSE = re.compile(
     r",?\s+so\s+(?=[^,]{2,40}?\b(?:should|must|has to|needs to)\b|there will be\b)|"
     r"(?:,|;)?\s+(?:and|but)(?: then)?\s+(?=(?:i|we|you|they|he|she)(?:'\w+)?\s+[a-z]+|"
@@ -259,20 +240,6 @@ def clauses_of(text: str) -> list[str]:
             parts.append(left.strip(" ,;"))
             start = cut.end()
     return [*parts, text[start:]]
-
-
-def wish_within(text: str) -> str:
-    """ "Its small i want it to fit": of clauses run together, the one that asks for something."""
-    for found in _WISH_INSIDE.finditer(text):
-        left = text[: found.start()].rstrip()
-        if (
-            len(tokens(left)) >= 2
-            and _FINITE_BEFORE.search(left)
-            and not _GOES_ON.search(left)
-            and not re.match(rf"(?:and |but |so |or |also )*{_IF}\b", left, re.I)
-        ):
-            return text[found.start() :]
-    return ""
 
 
 def opened_text(text: str) -> str:

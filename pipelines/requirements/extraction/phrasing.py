@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import quoting, titles
-from pipelines.requirements.extraction.answers import answered
 from pipelines.requirements.extraction.building import built_clause, in_own_words
 from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.extraction.clauses import STRONG, find_cue
 from pipelines.requirements.extraction.complaints import only_complains
-from pipelines.requirements.extraction.peeling import clauses_of, opened_text, wish_within
+from pipelines.requirements.extraction.peeling import clauses_of, opened_text
 from pipelines.requirements.extraction.pronouns import spoken_of_once
 from pipelines.requirements.extraction.speech import clean
 from pipelines.requirements.extraction.wellformed import flaw
@@ -35,8 +34,6 @@ class Phrase:
     condition: str = ""
     quoted: bool = False
     negative: bool = False
-    answer: bool = False
-    """Put together with the question."""
     flaw: str = ""
     """What was wrong with the words that were built, where they are quoted."""
 
@@ -51,16 +48,12 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     phrases, left = _of_clauses(said)
     if phrases:
         return [*phrases, *_quoted_rest(left)]
-    answer = answered(said)
-    if answer and flaw(answer.action) is None:
-        return [_phrase(answer, answer=True)]
     context = {"question": said.question, "before": said.before}
     nothing = quoting.nothing_said(said.text, **context, asked_back=asked_back)
     if nothing:
         return nothing
-    text = wish_within(said.text) or said.text
-    quoted = quoting.quotation(text, **context)
-    return [_quoted(text, quoted, said.question, left[-1][1] if left else "not_understood")]
+    quoted = quoting.quotation(said.text, **context)
+    return [_quoted(said.text, quoted, said.question, left[-1][1] if left else "not_understood")]
 
 
 def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
@@ -71,11 +64,6 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
     for part in clauses_of(opened_text(said.text)):
         built = built_clause(replace(said, text=opened_text(part), before=before))
         wrong = flaw(built.action) if built else "not_understood"
-        inner = wish_within(part) if wrong else ""
-        if inner:
-            part = inner
-            built = built_clause(replace(said, text=opened_text(inner), before=before))
-            wrong = flaw(built.action) if built else "not_understood"
         if (
             wrong
             and (own := in_own_words(part, accepted=said.accepted))
@@ -83,7 +71,7 @@ def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:
         ):
             built, wrong = own, None
         if built and wrong is None and only_complains(built, part, said):
-            wrong = "complaint"
+            wrong = "not_understood"
         if built and wrong is None:
             phrases.append(_phrase(built))
         else:
@@ -101,7 +89,7 @@ def _quoted_rest(left: list[tuple[str, str]]) -> Iterator[Phrase]:
             yield _quoted(part, quoting.quotation(part), "", wrong)
 
 
-def _phrase(built: Built, *, answer: bool = False) -> Phrase:
+def _phrase(built: Built) -> Phrase:
     by_user = built.subject.lower() == "the user"
     action = spoken_of_once(built.action, by_user=by_user)
     named = by_user or "the user" in action.lower()
@@ -111,7 +99,6 @@ def _phrase(built: Built, *, answer: bool = False) -> Phrase:
         subject=built.subject,
         condition=upper_first(spoken_of_once(built.condition, by_user=named)),
         negative=built.negative,
-        answer=answer,
     )
 
 

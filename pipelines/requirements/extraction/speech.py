@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from pipelines.requirements.lexicon import load, words
+from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import plain
 
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\([^)\s]{1,300}\)")
@@ -84,8 +83,8 @@ _KEPT_FIRST = re.compile(
 
 
 def clean(text: str) -> str:
-    """The sentence in plain words: no markup, no hums, nothing said twice, sure typos put right."""
-    return respelled(_SHOUTED.sub(_spoken, unmarked(spoken_clean(text))))
+    """The sentence in plain words: no markup, no hums, nothing said twice."""
+    return _SHOUTED.sub(_spoken, unmarked(spoken_clean(text)))
 
 
 def _spoken(shouted: re.Match[str]) -> str:
@@ -133,35 +132,3 @@ def opened(text: str) -> str:
         if shorter == text:
             return text
         text = shorter
-
-
-def respelled(text: str) -> str:
-    """With the corrections that are sure.
-
-    Examples
-    --------
-    >>> respelled("pls send the recipt to there costumer")
-    'please send the receipt to there customer'
-    """
-    forms = load("spelling")["forms"]
-
-    def right(word: re.Match[str]) -> str:
-        put_right = forms.get(word[0].lower())
-        if put_right is None or (word[0].isupper() and len(word[0]) > 1):
-            return word[0]
-        return put_right[:1].upper() + put_right[1:] if word[0][0].isupper() else str(put_right)
-
-    text = re.sub(r"(?<![\w'./@])[A-Za-z][A-Za-z0-9]*(?:/o?(?=\s))?(?![\w'@])", right, text)
-    for pattern, instead in _sounds():
-        found = pattern.search(text)
-        while found:
-            word = instead.capitalize() if found[1][0].isupper() else instead
-            text = text[: found.start(1)] + word + text[found.end(1) :]
-            found = pattern.search(text, found.start(1) + len(word))
-    return text
-
-
-@cache
-def _sounds() -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = load("spelling")["sounds_alike"]
-    return tuple((re.compile(pattern, re.I), instead) for pattern, instead in rows)

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 from pipelines.requirements.extraction.built import ADVERB, MODAL_AT, SPEAKERS, Built, Said
 from pipelines.requirements.extraction.nounphrases import (
-    is_or_are,
     is_pronoun,
     named_phrase,
-    names_thing,
 )
 from pipelines.requirements.extraction.phrases import (
     base_form,
@@ -21,9 +19,7 @@ from pipelines.requirements.extraction.phrases import (
     is_plural,
     is_system,
     is_verb,
-    third_person,
 )
-from pipelines.requirements.extraction.pronouns import neutral
 from pipelines.requirements.extraction.speech import opened
 from pipelines.requirements.extraction.subjects import of_subject, only_for
 from pipelines.requirements.extraction.verbphrases import (
@@ -39,6 +35,17 @@ _NEGATIVE_MODAL = re.compile(r"n't|cannot|\bnot\b|\bnever\b", re.I)
 _ASK_MODAL = re.compile(
     r"^(?P<modal>can|could|may|shall|should|must|will|would|does|do|is|are) (?P<rest>.+)$", re.I
 )
+_LET = re.compile(
+    r"^(?:please )?(?:let|allow|enable|permit) (?P<who>us|me|them|"
+    r".{3,40}?) (?:to )?(?P<rest>(?:[a-z]+)\b.+)$",
+    re.I,
+)
+_DONT = re.compile(r"^(?:please )?(?:do not|don't|never|no longer) (?P<rest>.+)$", re.I)
+
+
+_ALTERNATIVE = re.compile(r",? or (?:(?:also|only|just|instead|keep|both)\b|[\w-]+\??$)", re.I)
+
+
 _NOBODY = re.compile(
     r"^(?:nobody|no one|no-one|none of (?P<of>.{3,30}?))(?: else)?(?: (?:but|except(?: for)?|"
     r"other than|apart from|besides) (?P<but>.{2,50}?))?"
@@ -46,13 +53,6 @@ _NOBODY = re.compile(
     r" be allowed to| ever)? (?P<rest>.+)$",
     re.I,
 )
-_LET = re.compile(
-    r"^(?:please )?(?:let|allow|enable|permit) (?P<who>us|me|them|"
-    r".{3,40}?) (?:to )?(?P<rest>(?:[a-z]+)\b.+)$",
-    re.I,
-)
-_DONT = re.compile(r"^(?:please )?(?:do not|don't|never|no longer) (?P<rest>.+)$", re.I)
-_NO_THING = re.compile(r"^no (?P<what>[a-z].+)$", re.I)
 
 
 def nobody(text: str, said: Said) -> Built | None:
@@ -70,18 +70,11 @@ def nobody(text: str, said: Said) -> Built | None:
     return Built(f"prevent everybody from {gerund_phrase(doing)}", negative=True)
 
 
-_ALTERNATIVE = re.compile(r",? or (?:(?:also|only|just|instead|keep|both)\b|[\w-]+\??$)", re.I)
-
-
 def asked(text: str, said: Said) -> Built | None:
     """ "Should the customer see the price": the subject ends before the verb."""
     found = _ASK_MODAL.match(text)
     if found is None or (_ALTERNATIVE.search(text) and not re.search(r"\bwhether\b", text)):
         return None
-    if re.match(r"only\b", found["rest"], re.I):
-        return _asked_of_some(found["rest"])
-    if rule := _by_doing(found["rest"].split()) or _all_of_them(found["rest"]):
-        return rule
     spoken = found["rest"].split()
     options: list[tuple[int, str, str]] = []
     for at in range(1, min(9, len(spoken))):
@@ -103,49 +96,6 @@ def asked(text: str, said: Said) -> Built | None:
     if modal in {"is", "are"}:
         return None
     return of_subject(who, rest, said, modal=modal)
-
-
-_ALL_OF_THEM = re.compile(
-    r"(?:[\w'-]+ ){1,4}?[\w'-]+, (?:[\w' -]+, ){0,6}?(?:and|or) (?:[\w'-]+ ){1,4}?"
-    r"(?:all|each|both) (?P<verb>[a-z]+) ",
-    re.I,
-)
-
-
-def _all_of_them(rest: str) -> Built | None:
-    """ "Drafts, orders and reports all go to the bin": several things, the verb behind "all"."""
-    found = _ALL_OF_THEM.match(rest)
-    return Built(f"ensure that {lower_first(rest)}") if found and is_verb(found["verb"]) else None
-
-
-def _by_doing(spoken: list[str]) -> Built | None:
-    """ "Should scanning the code and signing in open the door": a rule about what is done."""
-    if not spoken[0].lower().endswith("ing") or base_form(spoken[0]) is None:
-        return None
-    for at in range(2, min(14, len(spoken) - 1)):
-        told = spoken[at + 1].lower() in words("determiners") and spoken[at - 1].lower() not in (
-            words("determiners") | words("prepositions") | {"and", "or"}
-        )
-        if told and is_verb(spoken[at]):
-            verb = third_person(spoken[at])
-            return Built(" ".join(["ensure that", *spoken[:at], verb, *spoken[at + 1 :]]))
-    return None
-
-
-def _asked_of_some(rest: str) -> Built | None:
-    """ "Will only you and the clerk see the fees": a right of theirs."""
-    spoken = rest.split()
-    for at in range(2, min(9, len(spoken))):
-        who = re.sub(r"\b(?:you|we|i)\b", "the user", " ".join(spoken[1:at]), flags=re.I)
-        named = all(
-            part == "the user" or (is_noun_phrase(part) and is_person(part))
-            for part in re.split(r" and | or |, ", who)
-        )
-        if named and is_verb(spoken[at]):
-            told = re.sub(r", (?:with|without)\b.*$", "", " ".join(spoken[at:]), flags=re.I)
-            doing = verb_phrase(neutral(told, of_person=False))
-            return only_for(lower_first(who), doing) if doing else None
-    return None
 
 
 def _fits(verb: list[str]) -> int:
@@ -297,20 +247,6 @@ def _reads_as_noun(spoken: list[str]) -> bool:
     )
 
 
-def no_thing(text: str, said: Said) -> Built | None:
-    found = _NO_THING.match(text)
-    what = found["what"] if found else ""
-    if (
-        not what
-        or re.search(r"\b(?:should|must|can|may|will|is|are|has|have)\b", what)
-        or not names_thing(what)
-    ):
-        return None
-    if re.match(r"(?:more|less|later|longer|one|problem|need|idea|worries)\b", what, re.I):
-        return None
-    return Built(f"ensure that there {is_or_are(what)} no {what}", negative=True)
-
-
 def ensured_statement(text: str, said: Said) -> Built | None:
     """ "Make sure that the caretaker gets a message": the statement as it is."""
     if re.match(r"to\s+[a-z]", text):
@@ -330,7 +266,3 @@ def ensured_statement(text: str, said: Said) -> Built | None:
                 continue
             return Built(f"ensure that {lower_first(text)}")
     return None
-
-
-def asked_of(question: str) -> Built | None:
-    return asked(question, Said(""))

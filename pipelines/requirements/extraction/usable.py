@@ -55,7 +55,7 @@ def usable_features(phrase: Phrase, commitment: Commitment, context: Context) ->
     plain = reading.cue is None and reading.shape in {"fragment", "state", "present"}
     return {
         "wanted": commitment.keep,
-        "plain statement": float(plain and not stands and not phrase.answer),
+        "plain statement": float(plain and not stands),
         "asked how it is": float(not stands and _tells(commitment, context)),
         "weaknesses": float(_weaknesses(phrase, commitment)),
         "accepted": float("acceptance" in commitment.acts),

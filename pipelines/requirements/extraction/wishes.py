@@ -22,7 +22,7 @@ from pipelines.requirements.extraction.phrases import (
 from pipelines.requirements.extraction.statements import of_modal
 from pipelines.requirements.extraction.subjects import of_subject
 from pipelines.requirements.extraction.verbphrases import verb_phrase
-from pipelines.requirements.text import lower_first, singular, tokens
+from pipelines.requirements.text import lower_first, singular
 
 _WISH_TO = re.compile(
     rf"^(?P<who>{SPEAKERS}|.{{2,60}}?)(?:\s+|(?=')){LIKE}(?: for)? to (?:be able to |"
@@ -37,11 +37,6 @@ _WISH_SOMEBODY = re.compile(
 _WISH_THING = re.compile(
     rf"^(?P<who>{SPEAKERS}|(?:[\w'-]+ ){{0,5}}?[\w'-]+?)(?:\s+|(?=')){LIKE}(?: to have| having|"
     rf" to get)? (?P<what>.+)$",
-    re.I,
-)
-_WISH_SEEN = re.compile(
-    rf"^{SPEAKERS}(?:\s+|(?=')){LIKE} (?P<what>(?:the|our|my|all|a|an|every|"
-    rf"each)\s.{{2,60}}?) (?P<verb>[a-z]+ed|sent|shown|kept|made|sorted|put|done)\b(?P<rest>.*)$",
     re.I,
 )
 _THERE = re.compile(
@@ -63,36 +58,12 @@ _WAY_TO = re.compile(
 _PREFERS = re.compile(
     rf"^{SPEAKERS}(?:'d| would)? rather (?:have )?(?P<what>(?:a|an|the|some|one)\s.+)$", re.I
 )
-_FOR_IT_TO = re.compile(
-    r"^(?:(?:it|that|this)(?: would|'d| will)(?: also| really)? help(?: a lot| us| me| them)?|"
-    r"(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
-    r"will it be|make it|"
-    r"(?:this|that) (?:is|would be))(?: also| really| very| quite)* "
-    r"(?:nice|great|good|helpful|useful|handy|possible|important|essential|crucial|necessary|"
-    r"cool|ideal|"
-    r"perfect|better|best|easy|"
-    r"convenient))(?: for (?P<who>.{2,40}?))? to (?:be able to )?(?P<rest>.+)$",
-    re.I,
-)
-_IDEA_TO = re.compile(
-    r"^(?:(?:the|my|our|your) (?:idea|goal|plan|aim|wish|point|main thing|"
-    r"most important thing) (?:is|was)|"
-    rf"{SPEAKERS}(?:'re|'m| are| am) (?:planning|hoping|looking|trying|aiming)|"
-    rf"what {SPEAKERS} (?:want|need) is|all {SPEAKERS} (?:want|need) is) to (?P<rest>.+)$",
-    re.I,
-)
-_ASK_FOR = re.compile(
-    rf"^(?:can|could|may|shall|should|would|will) (?:{SPEAKERS}|it|the (?:system|app|"
-    rf"application)) (?:also |maybe |please |perhaps |then )*(?:get|have) (?P<what>.+)$",
-    re.I,
-)
 _DO_YOU_WANT = re.compile(
     r"^(?:do|does|would|will|should|did) (?P<who>you|we|they|i|.{2,40}?) (?:also |really |"
     r"still |then |ever )*"
     r"(?:want|need|like|prefer|wish|love|expect)(?P<rest> .+)$",
     re.I,
 )
-_HOW_ABOUT = re.compile(r"^(?:how|what) about (?P<rest>.+)$", re.I)
 _WOULD_HELP = re.compile(
     r"^(?P<what>(?:an?|the|some|more|another|[a-z]+er)\s.{2,70}?) (?:would|might|could)(?: also|"
     r" really| definitely)*"
@@ -115,7 +86,26 @@ _WOULD_IT = re.compile(
     r"help|suffice|do|work|meet (?:the|your|that) needs?)(?: for (?:you|us|them)| (?:you|us))?$",
     re.I,
 )
-_WHAT_IF = re.compile(r"^what if (?P<rest>.+)$", re.I)
+
+
+_FOR_IT_TO = re.compile(
+    r"^(?:(?:it|that|this)(?: would|'d| will)(?: also| really)? help(?: a lot| us| me| them)?|"
+    r"(?:it (?:is|would be|should be|must be|has to be)|it'd be|it's|is it|would it be|"
+    r"will it be|make it|"
+    r"(?:this|that) (?:is|would be))(?: also| really| very| quite)* "
+    r"(?:nice|great|good|helpful|useful|handy|possible|important|essential|crucial|necessary|"
+    r"cool|ideal|"
+    r"perfect|better|best|easy|"
+    r"convenient))(?: for (?P<who>.{2,40}?))? to (?:be able to )?(?P<rest>.+)$",
+    re.I,
+)
+_IDEA_TO = re.compile(
+    r"^(?:(?:the|my|our|your) (?:idea|goal|plan|aim|wish|point|main thing|"
+    r"most important thing) (?:is|was)|"
+    rf"{SPEAKERS}(?:'re|'m| are| am) (?:planning|hoping|looking|trying|aiming)|"
+    rf"what {SPEAKERS} (?:want|need) is|all {SPEAKERS} (?:want|need) is) to (?P<rest>.+)$",
+    re.I,
+)
 
 
 def there_is(text: str, said: Said) -> Built | None:
@@ -170,31 +160,6 @@ def wish_to(text: str, said: Said) -> Built | None:
     return of_subject(found["who"], found["rest"], said)
 
 
-_WOULD_HAVE = re.compile(
-    r"^(?:we|you|i|they|there)(?:'d| would)(?: then| also| just)* (?:have|"
-    r"be) (?P<what>(?:an?|one|two|three|four|five|"
-    r"six|\d+|several|some) .+)$",
-    re.I,
-)
-
-
-def would_have(text: str, said: Said) -> Built | None:
-    """ "We'd have three roles", in a sum-up."""
-    found = _WOULD_HAVE.match(text) if said.accepted else None
-    return provided(found["what"]) if found else None
-
-
-def wish_seen(text: str, said: Said) -> Built | None:
-    """ "I want the bill sent by e-mail"."""
-    found = _WISH_SEEN.match(text)
-    if found is None or not is_participle(found["verb"]) or not names_thing(found["what"]):
-        return None
-    if re.search(r"\b(?:who|which|that|what|where|how)\b", found["what"], re.I):
-        return None
-    verb = base_form(found["verb"])
-    return Built(f"{verb} {lower_first(found['what'])}{found['rest']}")
-
-
 def wish_thing(text: str, said: Said) -> Built | None:
     found = _PREFERS.match(text) or _WISH_THING.match(text)
     if found is None:
@@ -230,11 +195,6 @@ def _wanted_thing(what: str, said: Said) -> Built | None:
     return provided(what)
 
 
-def ask_for(text: str, said: Said) -> Built | None:
-    found = _ASK_FOR.match(text)
-    return provided(found["what"]) if found else None
-
-
 def possible_to(text: str, said: Said) -> Built | None:
     found = _FOR_IT_TO.match(text) or _IDEA_TO.match(text)
     if found is None:
@@ -254,29 +214,9 @@ def do_you_want(text: str, said: Said) -> Built | None:
         return of_subject(who, rest[3:], said)
     if re.match(r"that\s", rest, re.I):
         return of_modal(rest[5:], said)
-    return (
-        wish_somebody(f"we want {rest}", said)
-        or wish_seen(f"we want {rest}", said)
-        or (_wanted_thing(rest, said) if re.fullmatch(SPEAKERS, who, re.I) else None)
+    return wish_somebody(f"we want {rest}", said) or (
+        _wanted_thing(rest, said) if re.fullmatch(SPEAKERS, who, re.I) else None
     )
-
-
-def what_if(text: str, said: Said) -> Built | None:
-    found = _WHAT_IF.match(text)
-    return of_modal(found["rest"], said) if found else None
-
-
-def how_about(text: str, said: Said) -> Built | None:
-    found = _HOW_ABOUT.match(text)
-    if found is None:
-        return None
-    head, _, rest = found["rest"].partition(" ")
-    verb = base_form(head) if head.lower().endswith("ing") else None
-    if verb and rest:
-        return Built(verb_phrase(f"{verb} {rest}"))
-    what = found["rest"]
-    named = re.match(r"(?:an?|the|some|another|more|different|separate)\s", what, re.I)
-    return provided(what) if named or len(tokens(head_of(what.rstrip("?")))) > 1 else None
 
 
 _POSSIBILITY = re.compile(

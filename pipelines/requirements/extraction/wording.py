@@ -109,7 +109,7 @@ def requirement_of(phrase: Phrase, commitment: Commitment, context: Context) -> 
 
 
 def confidence_features(phrase: Phrase, commitment: Commitment) -> dict[str, float]:
-    return match_features(commitment, quoted=phrase.quoted, answer=phrase.answer)
+    return match_features(commitment, quoted=phrase.quoted)
 
 
 def rationale_of(commitment: Commitment) -> str:
