@@ -346,7 +346,7 @@ def test_the_staff_read_answers_to_test_items_for_a_reason(
     tested = release.items.filter(split="test").first().conversation
     tested.split = "test"
     tested.save()
-    round_ = factories.open_full(release.project, 1)
+    round_ = factories.open_full(release.project, 1, overlap=2)
     round_.assignments.update(conversation=tested)
     factories.answer(round_.assignments.first())
     page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("admin")
