@@ -902,9 +902,8 @@ CONCLUSIONS: dict[str, Text] = {
         "best, nothing is decided ({p}, all of them counted): measure it on other conversations."
     ),
     "conclusion.other_cases": _(
-        "The two figures rest on different cases: run {run:d} has a value in {after}, run "
-        "{baseline:d} in {before}, both in {n}. Leaving out what is hard makes such a figure "
-        "better, too."
+        "Compared on what has a value in both runs (cases: {n}): run {run:d} has one in {after}, "
+        "run {baseline:d} in {before}. What is left out is in no figure of this comparison."
     ),
     "conclusion.here_better": ngettext_lazy(
         "On this conversation run {run:d} is better ({cases} cases, {p}).",

@@ -40,16 +40,17 @@ NORMAL_QUANTILE = 1.959964
 class Comparison:
     """One metric of two runs on the cases that both were asked.
 
-    ``before`` and ``after`` are the runs' own figures over these cases, by the function that the
-    run page uses, and ``difference`` is after − before with its interval and two-sided ``p_value``
-    for new conversations. ``detectable`` is the smallest true difference that this test, with this
-    number of conversations and the spread seen, finds in four of five tries, ``None`` if it is
-    larger than the metric's range; ``std_error`` and ``df`` are those behind it. ``here_low``,
-    ``here_high`` and ``here_p_value`` answer for other cases of the same conversations.
+    ``n`` cases have a value in both runs. ``before`` and ``after`` are the figures over these, by
+    the function that the run page uses, and ``difference`` is after − before with its interval
+    and two-sided ``p_value`` for new conversations. ``detectable`` is the smallest true difference
+    that this test, with this number of conversations and the spread seen, finds in four of five
+    tries, ``None`` if it is larger than the metric's range; ``std_error`` and ``df`` are those
+    behind it. ``here_low``, ``here_high`` and ``here_p_value`` answer for other cases of the same
+    conversations.
 
-    ``n`` cases have a value in both runs, and of these ``wins`` are better in the metric's
-    direction, ``losses`` worse and ``ties`` equal; ``n_undefined`` have none in at least one run.
-    ``n_before`` and ``n_after`` have one in each: the cases that its figure rests on.
+    Of the ``n`` cases ``wins`` are better in the metric's direction, ``losses`` worse and ``ties``
+    equal; ``n_undefined`` have no value in at least one run. ``n_before`` and ``n_after`` count
+    those with a value in each.
     Interval and p value are ``None`` with fewer than two conversations, figures where no case has
     a value.
     """
@@ -93,7 +94,8 @@ def compare(
     ----------
     before, after
         What each case adds to the figure of each run, paired by position; ``None`` is undefined.
-        An undefined case plays no part in the figure of its run, as on the run's own page.
+        A case that is undefined in one run plays no part in either figure: what one run leaves out
+        makes it neither better nor worse.
     clusters
         The conversation of each case.
     metric
@@ -117,17 +119,22 @@ def compare(
     """
     if not len(before) == len(after) == len(clusters):
         raise ValueError(f"compare: {len(before)}, {len(after)} and {len(clusters)} values")
-    old_figure, new_figure = _figure(metric, before), _figure(metric, after)
-    changes = _changes(before, after, metric.worst)
+    shared = [
+        (old, new, cluster)
+        for old, new, cluster in zip(before, after, clusters, strict=True)
+        if old is not None and new is not None
+    ]
+    olds, news = [old for old, _, _ in shared], [new for _, new, _ in shared]
+    changes = [_value(new, metric.worst) - _value(old, metric.worst) for old, new, _ in shared]
     gains = changes if metric.direction == "higher" else [-change for change in changes]
     return Comparison(
         n=len(changes),
         n_undefined=len(before) - len(changes),
         n_before=sum(share is not None for share in before),
         n_after=sum(share is not None for share in after),
-        before=old_figure,
-        after=new_figure,
-        **_inference(before, after, clusters, metric, level),
+        before=figure(metric, olds),
+        after=figure(metric, news),
+        **_inference(olds, news, [cluster for _, _, cluster in shared], metric, level),
         wins=sum(gain > TOLERANCE for gain in gains),
         losses=sum(gain < -TOLERANCE for gain in gains),
         ties=sum(abs(gain) <= TOLERANCE for gain in gains),
@@ -329,28 +336,13 @@ def detectable_with(
     return detectable(std_error * math.sqrt(conversations / wanted), freedom, level=level)
 
 
-def _figure(metric: Metric, shares: Sequence[Share | None]) -> float | None:
-    return figure(metric, [share for share in shares if share is not None])
-
-
-def _changes(
-    before: Sequence[Share | None], after: Sequence[Share | None], worst: float
-) -> list[float]:
-    """after − before of each case that has a value in both runs."""
-    return [
-        _value(new, worst) - _value(old, worst)
-        for old, new in zip(before, after, strict=True)
-        if old is not None and new is not None
-    ]
-
-
 def _value(share: Share, worst: float) -> float:
     return share.numerator / share.denominator if share.denominator else worst
 
 
 def _inference(
-    before: Sequence[Share | None],
-    after: Sequence[Share | None],
+    before: Sequence[Share],
+    after: Sequence[Share],
     clusters: Sequence[Hashable],
     metric: Metric,
     level: float,
@@ -390,8 +382,8 @@ def _inference(
     }
 
 
-def _table(shares: Sequence[Share | None]) -> NDArray[np.float64]:
-    return np.array([share or (0.0, 0.0) for share in shares], dtype=float).reshape(-1, 2)
+def _table(shares: Sequence[Share]) -> NDArray[np.float64]:
+    return np.array(shares, dtype=float).reshape(-1, 2)
 
 
 def _here(

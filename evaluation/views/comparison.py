@@ -459,14 +459,9 @@ def _counts(result: Comparison) -> str:
 def _averaged(row: MetricComparison) -> str:
     if row.metric.scope == "micro":
         return _("micro average")
-    result = row.comparison
-    before, after, n = (
-        number_format(count, force_grouping=True)
-        for count in (result.n_before, result.n_after, result.n)
-    )
-    if result.n_before != result.n_after:
-        return _("means of {before} and {after} cases").format(before=before, after=after)
-    return ngettext("mean of {n} case", "mean of {n} cases", result.n).format(n=n)
+    count = row.comparison.n
+    n = number_format(count, force_grouping=True)
+    return ngettext("mean of {n} case", "mean of {n} cases", count).format(n=n)
 
 
 def _p(value: float | None) -> str:

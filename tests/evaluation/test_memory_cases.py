@@ -404,10 +404,12 @@ def test_what_is_said_of_a_run_that_leaves_questions_out_counts_them(
     compared = compare_runs(before, finished(release=release))
     precision = next(row for row in compared.rows if row.metric.id == "evidence_precision")
 
-    assert (precision.comparison.before, precision.comparison.after) == (0.25, 1.0)
+    figures = precision.comparison
+    assert (figures.before, figures.after, figures.difference) == (0.5, 1.0, 0.5)
     expected = (
-        f"The two figures rest on different cases: run {compared.after.pk} has a value in 1, "
-        f"run {before.pk} in 2, both in 1. Leaving out what is hard makes such a figure better,"
+        "Compared on what has a value in both runs (cases: 1): "
+        f"run {compared.after.pk} has one in 1, run {before.pk} in 2. "
+        "What is left out is in no figure of this comparison."
     )
-    assert f"{expected} too." in conclusions.sentence(precision, compared)
-    assert "different cases" not in conclusions.sentence(compared.primary, compared)
+    assert expected in conclusions.sentence(precision, compared)
+    assert "left out" not in conclusions.sentence(compared.primary, compared)

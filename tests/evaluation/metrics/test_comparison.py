@@ -105,13 +105,16 @@ def test_wins_and_losses_follow_the_direction():
     assert higher.difference == lower.difference == pytest.approx(0.225)
 
 
-def test_an_undefined_case_plays_no_part_in_the_figure_of_its_run():
-    """As on the run's page; it is counted, and neither won nor lost."""
-    result = two([0.5, None, 0.4], [0.5, 1.0, None])
+def test_figures_and_difference_are_those_of_the_cases_that_have_a_value_in_both_runs():
+    """What one run leaves out makes it neither better nor worse; it is counted."""
+    easy, hard = [1.0] * 4, [0.0] * 4
 
-    assert (result.before, result.after) == (pytest.approx(0.45), pytest.approx(0.75))
-    assert result.difference == pytest.approx(0.3)
-    assert (result.n, result.n_undefined, result.wins, result.ties) == (1, 2, 0, 1)
+    result = two([*easy, *hard], [*easy, *[None] * 4])
+
+    assert (result.before, result.after, result.difference) == (1.0, 1.0, 0.0)
+    assert (result.p_value, result.conversations) == (1.0, 4)
+    assert (result.n, result.n_undefined) == (4, 4)
+    assert (result.wins, result.losses, result.ties) == (0, 0, 4)
 
 
 def test_it_is_counted_on_how_many_cases_each_figure_rests():
