@@ -156,16 +156,6 @@ class Compared:
         return self.telling[-1].verdict
 
     @property
-    def telling(self) -> list[MetricComparison]:
-        """The primary metric, and every other main one that became worse for certain."""
-        return [self.primary, *(row for row in self.rows[1:] if row.verdict == "worse")]
-
-    @property
-    def verdict(self) -> Verdict | Literal["exploratory"]:
-        """Of the whole comparison: a certain regression of any main metric is worse."""
-        return self.telling[-1].verdict
-
-    @property
     def selected_p(self) -> float | None:
         """The p value of the primary metric if this run was chosen because it came out best."""
         own, corrected = self.primary.comparison.p_value, self.primary.corrected_p
@@ -200,28 +190,20 @@ def compare_with(
     for run in runs:
         _check(baseline, run)
     primary = primary_of(baseline.release.project, baseline.spec.layer)
-    pairs = [_pairs_by_metric(baseline, run, primary, tested_only) for run in runs]
-    tested = [
-        (at, metric)
-        for at, (run, of_run) in enumerate(zip(runs, pairs, strict=True))
-        for metric in of_run
-        if metric.id == primary.metric.id or _is_main(run, metric)
+    pairs = [_pairs_by_metric(baseline, run, primary, tested_only=tested_only) for run in runs]
+    p_values = [
+        [
+            compare_pairs(of_metric, metric).p_value
+            for metric, of_metric in of_run.items()
+            if _is_tested(run, metric, primary)
+        ]
+        for run, of_run in zip(runs, pairs, strict=True)
     ]
-    p_values = [compare_pairs(pairs[at][metric], metric).p_value for at, metric in tested]
-    corrected = dict(zip(tested, holm(p_values), strict=True))
-    levels = dict(zip(tested, levels_of(p_values), strict=True))
+    every = [value for of_run in p_values for value in of_run]
+    tests = iter(zip(holm(every), levels_of(every), strict=True))
     return [
-        _compared(
-            baseline,
-            run,
-            primary,
-            [
-                _row(metric, of_metric, primary, corrected.get(test := (at, metric)), level)
-                for metric, of_metric in of_run.items()
-            ],
-            together=len(runs),
-        )
-        for at, (run, of_run) in enumerate(zip(runs, pairs, strict=True))
+        _compared(baseline, run, primary, of_run, [*islice(tests, len(own))], together=len(runs))
+        for run, of_run, own in zip(runs, pairs, p_values, strict=True)
     ]
 
 
