@@ -89,6 +89,16 @@ def changed(path: Path, **decision: Any) -> Path:
     return path
 
 
+def test_a_label_that_was_adopted_from_a_suggestion_is_read_back(source, target, tmp_path):
+    (path,) = export(source, tmp_path)
+    line = json.loads(path.read_text("utf-8"))
+    label = line["decisions"][0]["labels"][0] | {"adopted_from": None}
+
+    run(changed(path, labels=[label]))
+
+    assert len(decisions_of(target)) == 3
+
+
 def test_decisions_go_with_the_answers_they_are_about(source, target, tmp_path):
     said = run(*export(source, tmp_path))
 

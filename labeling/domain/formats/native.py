@@ -232,7 +232,7 @@ def _read_decision(value: Any, where: str) -> FileDecision:
 def _decided_label(value: Any, where: str) -> Unchecked:
     """What names people in it has its shape; the rest is checked like any label."""
     label: Unchecked = with_line_feeds_in(as_dict(value, where))
-    adopted = label.get("adopted_from", [])
+    adopted = label.get("adopted_from") or []  # null: the label of a suggestion
     for name in (
         [adopted] if isinstance(adopted, str) else as_list(adopted, f"{where}.adopted_from")
     ):

