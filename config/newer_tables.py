@@ -48,7 +48,9 @@ def _on_disk() -> dict[str, list[tuple[str, str]]]:
     from django.db.migrations.loader import MigrationLoader
 
     stored = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
-    return {f"{app}.{name}": step.replaces for (app, name), step in stored.items() if app in OURS}
+    return {
+        f"{app}.{name}": list(step.replaces) for (app, name), step in stored.items() if app in OURS
+    }
 
 
 def _replaced() -> set[str]:

@@ -307,8 +307,8 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
             rows = rows.filter(**{f"{self.settled_by}__isnull": False})
         if self.sealed_by:
             mark, release = self.sealed_by
-            sealed = looks.sealed(request.user, self.purpose)
-            rows = rows.exclude(Q(**{mark: self.sealed_as}) & Q(**{f"{release}__in": sealed}))
+            releases = looks.sealed(request.user, self.purpose)
+            rows = rows.exclude(Q(**{mark: self.sealed_as}) & Q(**{f"{release}__in": releases}))
         match = request.resolver_match
         is_list = match is not None and str(match.url_name).endswith("_changelist")
         return rows.defer(*self._left_out()) if is_list else rows

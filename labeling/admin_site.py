@@ -56,7 +56,7 @@ class OnlyItsFilters:
 class AssaySite(AdminSite):
     """A table says by ``stage`` where it is listed; parts and caches of others say none."""
 
-    def register(self, model: Any, admin_class: Any = None, **options: Any) -> None:
+    def register(self, model: Any, admin_class: Any = None, **options: Any) -> None:  # type: ignore[override]
         own = admin_class or ModelAdmin
         narrow = type(own.__name__, (OnlyItsFilters, own), {"__module__": own.__module__})
         super().register(model, narrow, **options)

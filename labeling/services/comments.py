@@ -81,7 +81,7 @@ def blind() -> QuerySet[Round]:
     return Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
 
 
-def labels_blind(user: Any) -> QuerySet[Any, int]:
+def labels_blind(user: Any) -> QuerySet[Any, Any]:
     """The open calibration rounds in which the person labels, lead or not."""
     own = Assignment.objects.labelling().owned_by(user).order_by()
     return own.filter(round__in=blind().values("pk")).values("round")

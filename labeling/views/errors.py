@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -183,7 +183,8 @@ def _takes_files(request: HttpRequest) -> bool:
 def _is_known(request: HttpRequest) -> bool:
     """Signed in, or with a token, on which the view looks again."""
     try:
-        by_token = api_settings.DEFAULT_AUTHENTICATION_CLASSES[0]().authenticate(request)
+        scheme: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES[0]
+        by_token = scheme().authenticate(request)
     except AuthenticationFailed:
         return False
     return by_token is not None or get_user(request).is_authenticated

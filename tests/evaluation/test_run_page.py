@@ -643,7 +643,11 @@ def test_plots_are_downloaded_as_pictures_and_tables_that_cannot_run(
         return str(response.content.decode())
 
     counts = file("scores", "csv").splitlines()
-    assert (counts[0], counts[1], counts[-1]) == ("from,to,cases", "0.0,0.1,4", "0.9,1.0,2")
+    assert (counts[0], counts[1], counts[-1]) == (
+        '"from","to","cases"',
+        '"0.0","0.1","4"',
+        '"0.9","1.0","2"',
+    )
     assert "'=HYPERLINK(1)" in file("runs", "csv")
     for name in ("scores", "reliability", "threshold", "runs"):
         picture = ElementTree.fromstring(file(name, "svg"))

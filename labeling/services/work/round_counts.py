@@ -103,8 +103,9 @@ def decision(rounds: Iterable[Any]) -> Decision:
         if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN
     ]
     newest = max(completed, key=attrgetter("number"), default=None)
-    passed = newest is not None and newest.state == Round.State.PASSED
-    return Decision(newest, passed and evidence(newest.agreement).suffices)
+    if newest is None or newest.state != Round.State.PASSED:
+        return Decision(newest, False)
+    return Decision(newest, evidence(newest.agreement).suffices)
 
 
 def gate_of(newest_first: Iterable[Any]) -> GateState:

@@ -45,7 +45,7 @@ def tone_of(texts: Sequence[str]) -> float:
 def _valence(text: str) -> float:
     """Of a long text, the mean of its pieces: VADER takes time with the square of the words."""
     pieces = (text[at : at + PIECE] for at in range(0, len(text), PIECE))
-    return mean(_analyzer().polarity_scores(piece)["compound"] for piece in pieces)
+    return float(mean(_analyzer().polarity_scores(piece)["compound"] for piece in pieces))
 
 
 def conflict_of(texts: Sequence[str]) -> float:
