@@ -31,14 +31,13 @@ OF_HIERARCHY = ("__year", "__month", "__day", "__gte", "__lt")
 
 
 class OnlyItsFilters:
-    """An address of a list takes what its filters make, and no other question to the database."""
-
-    linked_by: tuple[str, ...] = ()
-    """What pages of ours ask besides."""
+    """An address of a list takes what its filters make, and what pages of ours ask besides
+    (``linked_by`` of the list), and no other question to the database.
+    """
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
         rows: Any = self
-        asked = {*self.linked_by}
+        asked = {*getattr(rows, "linked_by", ())}
         for each in rows.get_list_filter(request):
             name = each[0] if isinstance(each, tuple) else each
             ends = OF_FILTERS if isinstance(name, str) else ("",)

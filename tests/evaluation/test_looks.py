@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -349,13 +350,17 @@ def test_the_staff_read_answers_to_test_items_for_a_reason(
     round_ = factories.open_full(release.project, 1, overlap=2)
     round_.assignments.update(conversation=tested)
     factories.answer(round_.assignments.first())
-    page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("admin")
+    staff = people["noor"]
+    staff.is_staff = True
+    staff.save()
+    staff.user_permissions.add(Permission.objects.get(codename="view_annotation"))
+    page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("noor")
     answered = {
         "assignment__round__project__id__exact": release.project_id,
         "q": tested.external_id,
     }
     assert admin.get(page, answered).context["cl"].result_count == 0
 
-    say_why(release, people["admin"], purposes=("labels",))
+    say_why(release, staff, purposes=("labels",))
 
     assert admin.get(page, answered).context["cl"].result_count > 0

@@ -167,7 +167,7 @@ def test_where_nothing_was_re_ranked_the_stage_is_left_out(
     ranks = [(row.key, row.count) for row in response.context["lost_ranks"]]
     assert ranks == [("1–10", 2), ("11–20", 0), ("21–50", 0), ("51+", 0), ("never", 0)]
     files = [noor.get(reverse("run-plot", args=[run.pk, "ranks", form])) for form in ("csv", "svg")]
-    assert files[0].content.decode().splitlines()[1] == "1–10,2"
+    assert files[0].content.decode().splitlines()[1] == '"1–10","2"'
     assert "<svg" in files[1].content.decode()
     detail = aggregate(run, "evidence_recall").detail
     assert (detail["reranking"], detail["funnel"]["not_selected"]) == (None, 2)

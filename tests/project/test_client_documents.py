@@ -219,7 +219,7 @@ def labelling_tool(block: Block) -> None:
     sample = {"domain": "shop", "difficulty": "easy", "conversation": [message, message]}
     assert (sample_keys, message_keys) == (set(sample), set(message))
     record = talk(json.dumps(sample), "sample_001.json")
-    assert (record.id, record.domain, record.difficulty, record.notes) == (
+    assert (record.id, record.domain, record.difficulty, record.left_out) == (
         "sample_001",
         "shop",
         "easy",
