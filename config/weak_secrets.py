@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import zlib
 from base64 import b64decode
@@ -13,6 +14,7 @@ from config.env import env_file, env_secret, env_str
 LEAST_CHARACTERS, LEAST_DIFFERENT, LEAST_PACKED = 32, 10, 32
 NAMES = ("ASSAY_SECRET_KEY", "ASSAY_HEALTH_KEY")
 GOLD = "ASSAY_GOLD_KEY"
+SECRET = re.compile(r"^[ \t]*(?:export )?(?:\w*(?:KEY|SECRET|PASSWORD)|\w+_URL)[ \t]*=", re.M)
 
 
 def faults() -> Iterator[str]:
@@ -26,9 +28,14 @@ def faults() -> Iterator[str]:
         yield f"{GOLD} is too regular: set what “openssl rand -base64 32” gives."
     for file in _files():
         mode = stat.S_IMODE(file.stat().st_mode)
-        if mode & 0o006:
-            may = "write to" if mode & 0o002 else "read"
+        may = "write to" if mode & 0o002 else "read" if mode & 0o004 and _holds_secret(file) else ""
+        if may:
             yield f"Everybody on this machine may {may} {file}: “chmod o-rwx {file}”."
+
+
+def _holds_secret(file: Path) -> bool:
+    """A file for one secret does; settings such as a port may be read by everybody."""
+    return file != env_file() or SECRET.search(file.read_text(errors="replace")) is not None
 
 
 def is_weak(secret: bytes) -> bool:

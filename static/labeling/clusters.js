@@ -30,10 +30,13 @@ function plain(name, value) {
 
 const only = ({ name }, label) => ({ [name]: label[name] });
 
-// Whether each field is somebody's, or what most of them say.
+/**
+ * Whether each field is somebody's, or what most of them say.
+ * @param {Cluster} cluster
+ */
 export function isMixed({ chosen, label, sides, tied }) {
   const given = sides.filter((side) => side.label).map((side) => side.label);
-  return Object.keys(chosen).every((name) => {
+  return Object.keys(chosen ?? {}).every((name) => {
     const known = tied?.includes(name) ? given : [...given, label];
     return NAMES.has(name) || known.some((one) => isSame(only({ name }, one), only({ name }, chosen)));
   });
@@ -166,7 +169,8 @@ export class ClusterCard {
     if (isOpen) return el("td", { class: "gold" }, el("span", { class: "badge bad" }, t("disputed")));
     const values = chosen ?? { ...label, ...settled };
     const same = sides.filter((side) => side.label && isSame(only(field, side.label), only(field, values)));
-    const by = isSame(values, label) && fields?.[field.name] ? sides.filter((side) => fields[field.name].includes(side.annotator)) : same;
+    const named = isSame(values, label) ? fields?.[field.name] : undefined;
+    const by = named ? sides.filter((side) => named.includes(side.annotator ?? "")) : same;
     const people = this.cluster.differs.includes(field.name)
       ? el("span", { class: "muted small" }, by.length ? t("as {names}", { names: this.namesOf(by) }) : t("put together part by part"))
       : null;
@@ -218,7 +222,7 @@ export class ClusterCard {
     const { tied, chosen, settled } = this.cluster;
     if (this.handlers.readOnly || !tied?.includes(field.name)) return null;
     const now = chosen ?? settled;
-    const isTaken = Boolean(now) && field.name in now && isSame(only(field, now), only(field, label));
+    const isTaken = now !== undefined && now !== null && field.name in now && isSame(only(field, now), only(field, label));
     const name = this.nameOf(this.cluster.sides.find((side) => side.label === label));
     const take = el(
       "button",

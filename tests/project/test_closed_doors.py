@@ -101,6 +101,17 @@ def test_settings_that_everybody_may_open_are_named(
     assert [f"may {may} " in fault for fault in faults] == ([True] if may else [])
 
 
+def test_settings_without_a_secret_may_be_read_by_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings"
+    file.write_text("ASSAY_PORT=8000\n")
+    file.chmod(0o644)
+    monkeypatch.setenv("ASSAY_ENV_FILE", str(file))
+
+    assert list(weak_secrets.faults()) == []
+
+
 # --- disks and folders ----------------------------------------------------------------------------
 
 
