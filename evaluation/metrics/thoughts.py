@@ -11,7 +11,7 @@ _SEPARATOR = re.compile(
     r"(?:[:：=＝]+|->|→|是|为|\bis\b|\bare\b)\s*"
 )
 _QUOTED = re.compile(
-    r"\"([^\"\n]*)\"|“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|'([^'\n]*)'|`([^`\n]*)`"
+    r"\"([^\"\n]*)\"|“([^“”\n]*)”|「([^「」\n]*)」|『([^『』\n]*)』|'([^'\n]*)'|`([^`\n]*)`"
 )
 _CUTS = re.compile(r"[；;，,、。]|\.(?=\s|$)|\s(?:and|和|及|与)\s|\s-\s")
 _LONGEST_VALUE = 500  # characters that are read after a role

@@ -29,7 +29,7 @@ DAYS, MOST_DAYS = 7, 90
 MOST_USES = 100
 MOST_ASKED = 3
 MOST_MAILS = 200
-ADDRESS = re.compile(r"[^\s<>,;@]+@[^\s<>,;@]+")
+ADDRESS = re.compile(r"(?<![^\s<>,;@])[^\s<>,;@]++@[^\s<>,;@]+")
 
 
 class InvitationOver(RuleError):

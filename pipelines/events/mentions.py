@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-_DIGITS = r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
+_DIGITS = r"(?<!\d)(?:\d{1,3}(?:[,，]\d{3})+|\d++)(?:\.\d+)?"
 _MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"

@@ -9,7 +9,9 @@ from pipelines.memory.query.intent import Intent, topic_of
 from pipelines.memory.query.talk import Talk
 
 MOST = 4
-_SECOND_CLAUSE = re.compile(r",?\s+and\s+(?=(?:what|when|where|who|why|how|which)\b)", re.I)
+_SECOND_CLAUSE = re.compile(
+    r"(?:,|(?<!\s))\s++and\s+(?=(?:what|when|where|who|why|how|which)\b)", re.I
+)
 _COORDINATED = re.compile(
     r"\b([\w'-]{3,}(?: [\w'-]{3,})?) (?:and|or) ([\w'-]{3,}(?: [\w'-]{3,})?)\b"
 )

@@ -26,7 +26,7 @@ _DENIED = re.compile(r"n't\b|\b(?:cannot|not|never|nobody|no one|none|unable)\b"
 _PAST = re.compile(r"\b(?:couldn't|could not|didn't|did not|wasn't|weren't)\b", re.I)
 _RULE = re.compile(
     r"\b(?:must|should|shall|may|ought|allowed|permitted)\b|mustn't|shouldn't|"
-    r"(?:\bnot|n't) want|\b(?:(?:wants?|needs?|would like|'d like)\b[^,;]*?"
+    r"(?:\bnot|n't) want|\b(?:(?:wants?|needs?|would like|'d like)\b[^,;]{0,200}?"
     r"(?:\b(?:cannot|not|never|nobody|no one)\b|n't\b))",
     re.I,
 )
