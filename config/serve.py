@@ -238,7 +238,7 @@ def require_strong(*, demo: bool) -> None:
 
 
 def say_if_shared(data: Path) -> IO[bytes]:
-    """Two servers on one folder do their work once; whoever starts the second one is told."""
+    """Two servers on one folder do their work once; the second one says so."""
     private_files.make_folder(data / "locks")
     lock = (data / "locks" / "serve").open("ab")
     try:

@@ -2,7 +2,7 @@
 
 A small file can say that it holds gigabytes, or hold them: only this process would run out of
 memory, not the one that asks. It answers in lines of JSON: the names of the columns, then, once it
-is told which of them are wanted, a list of values for each row.
+gets the list of those wanted, a list of values for each row.
 """
 
 from __future__ import annotations
