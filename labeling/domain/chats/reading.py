@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from labeling.domain.chats.chat import ChatRefused
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
+from labeling.domain.strict_json import without_repeats
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SPEAKER = 200
@@ -21,11 +23,13 @@ def parse(raw: bytes) -> Any:
     if len(raw) > MAX_FILE_BYTES:
         raise ChatRefused("file.too_long", limit=MAX_FILE_BYTES)
     try:
-        return json.loads(raw.decode("utf-8-sig"))
+        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=without_repeats)
     except UnicodeDecodeError as error:
         raise ChatRefused("file.not_utf8_at", byte=error.start + 1) from None
     except RecursionError:
         raise ChatRefused("file.not_json", why=Fact("file.too_deep")) from None
+    except FileFault as fault:
+        raise ChatRefused("file.not_json", why=fault.fact) from None
     except json.JSONDecodeError as error:
         raise ChatRefused(
             "file.not_json_at", line=error.lineno, column=error.colno, said=error.msg

@@ -18,6 +18,7 @@ from labeling.domain import transcripts
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.gold.release import text_sha256
+from labeling.domain.strict_json import shown, without_repeats
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -125,10 +126,6 @@ class Record:
         return sum(len(turn.content) for turn in self.turns)
 
 
-class _Refused(FileFault):
-    """A check failed."""
-
-
 def read_native(
     stream: BinaryIO, *, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[tuple[int, Record] | Problem]:
@@ -162,13 +159,13 @@ def read_native(
         found_any = True
         try:
             if raw is None:
-                raise _Refused("file.line_too_long", limit=max_line_bytes)
+                raise FileFault("file.line_too_long", limit=max_line_bytes)
             record = _plain_record(raw)
             if record is None:
                 yield record_of(number, _parse(raw))
             else:
                 yield number, record
-        except _Refused as refused:
+        except FileFault as refused:
             yield Problem(number, refused.fact)
     if not found_any:
         yield Problem(None, Fact("file.empty"))
@@ -178,7 +175,7 @@ def record_of(line: int, document: Mapping[str, Any]) -> tuple[int, Record] | Pr
     """One conversation in the keys of a native line, however its file was written."""
     try:
         return line, _record(document)
-    except _Refused as refused:
+    except FileFault as refused:
         return Problem(line, refused.fact, str(document.get("id") or ""))
 
 
@@ -257,35 +254,25 @@ def _other_kind(first: bytes) -> Fact | None:
 
 def _parse(raw: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(raw.rstrip().decode(), object_pairs_hook=_without_repeats)
+        document = json.loads(raw.rstrip().decode(), object_pairs_hook=without_repeats)
     except UnicodeDecodeError as error:
         bad = f"0x{raw[error.start]:02X}"
-        raise _Refused("file.line_not_utf8_at", byte=bad, position=error.start + 1) from None
+        raise FileFault("file.line_not_utf8_at", byte=bad, position=error.start + 1) from None
     except RecursionError:
-        raise _Refused("file.not_json", why=Fact("file.too_deep")) from None
+        raise FileFault("file.not_json", why=Fact("file.too_deep")) from None
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         why = Fact("file.at_column", said=what, column=error.colno)
-        raise _Refused("file.line_not_json", why=why) from None
+        raise FileFault("file.line_not_json", why=why) from None
     except ValueError:  # Python's advice to programmers is none for people
-        raise _Refused("file.not_json", why=Fact("file.number_too_long")) from None
+        raise FileFault("file.not_json", why=Fact("file.number_too_long")) from None
     if not isinstance(document, dict):
-        raise _Refused(_not_an_object(document))
+        raise FileFault(_not_an_object(document))
     return document
 
 
 def _not_an_object(document: Any) -> Fact:
     return Fact("file.must_be_object_not", path=Fact("place.line"), kind=_kind(document))
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON readers keep the last of two equal keys: text would be lost silently."""
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused("file.key_twice", key=_shown(repeated))
-    return document
 
 
 def _record(document: Mapping[str, Any]) -> Record:
@@ -363,7 +350,7 @@ def _plain_turns(messages: Any) -> tuple[tuple[Turn, ...], int]:
 def _id(document: Mapping[str, Any]) -> str:
     value = _text(document, "id", "id", required=True)
     if value != value.strip() or not value.isprintable():
-        raise _Refused("file.id_not_clean", path='"id"')
+        raise FileFault("file.id_not_clean", path='"id"')
     return value
 
 
@@ -372,24 +359,24 @@ def _priority(document: Mapping[str, Any]) -> int:
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_PRIORITY:
-        raise _Refused("file.number_too_large", path='"priority"', most=MAX_PRIORITY)
+        raise FileFault("file.number_too_large", path='"priority"', most=MAX_PRIORITY)
     return value
 
 
 def _turns(document: Mapping[str, Any]) -> tuple[Turn, ...]:
     messages = document.get("messages")
     if messages is None:
-        raise _Refused("file.missing", path='"messages"')
+        raise FileFault("file.missing", path='"messages"')
     if not isinstance(messages, list):
-        raise _Refused("file.must_be_list_not", path='"messages"', kind=_kind(messages))
+        raise FileFault("file.must_be_list_not", path='"messages"', kind=_kind(messages))
     if len(messages) < MIN_MESSAGES:
-        raise _Refused("file.few_messages", least=MIN_MESSAGES, messages=len(messages))
+        raise FileFault("file.few_messages", least=MIN_MESSAGES, messages=len(messages))
     return tuple(_turn(message, f"messages[{index}]") for index, message in enumerate(messages))
 
 
 def _turn(message: Any, where: str) -> Turn:
     if not isinstance(message, dict):
-        raise _Refused("file.must_be_object_not", path=where, kind=_kind(message))
+        raise FileFault("file.must_be_object_not", path=where, kind=_kind(message))
     _check_keys(message, MESSAGE_KEYS, where=where)
     return Turn(
         role=_text(message, "role", f"{where}.role", required=True),
@@ -408,39 +395,39 @@ def _check_keys(keys: Iterable[str], known: Sequence[str], *, where: str) -> Non
                 if nearest
                 else Fact("file.known_are", names=list(known))
             )
-            unknown = Fact("file.unknown_key", key=_shown(key), hint=hint)
-            raise _Refused(Fact("file.in_place", place=where, why=unknown) if where else unknown)
+            unknown = Fact("file.unknown_key", key=shown(key), hint=hint)
+            raise FileFault(Fact("file.in_place", place=where, why=unknown) if where else unknown)
 
 
 def _text(document: Mapping[str, Any], key: str, path: str, *, required: bool = False) -> str:
     """The text under ``key``; null counts as not given."""
     value = document.get(key)
     if value is not None and not isinstance(value, str):
-        raise _Refused("file.must_be_text_not", path=f'"{path}"', kind=_kind(value))
+        raise FileFault("file.must_be_text_not", path=f'"{path}"', kind=_kind(value))
     text = value or ""
     if required and not text.strip():
-        raise _Refused("file.missing" if value is None else "file.blank", path=f'"{path}"')
+        raise FileFault("file.missing" if value is None else "file.blank", path=f'"{path}"')
     _check_text(text, path, MAX_LENGTHS.get(key))
     return text
 
 
 def _check_text(text: str, path: str, max_length: int | None) -> None:
     if max_length is not None and len(text) > max_length:
-        raise _Refused(
+        raise FileFault(
             "file.text_too_long", path=f'"{path}"', characters=len(text), most=max_length
         )
     if "\0" in text:
-        raise _Refused("file.nul_character", path=f'"{path}"')
+        raise FileFault("file.nul_character", path=f'"{path}"')
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _Refused("file.half_surrogate", path=f'"{path}"') from None
+        raise FileFault("file.half_surrogate", path=f'"{path}"') from None
 
 
 def _choice(document: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
     value = _text(document, key, key)
     if value and value not in known:
-        raise _Refused("file.unknown_choice", key=key, value=_shown(value), known=list(known))
+        raise FileFault("file.unknown_choice", key=key, value=shown(value), known=list(known))
     return value
 
 
@@ -453,13 +440,7 @@ def _time(message: Mapping[str, Any], path: str) -> datetime | None:
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return zoned.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _Refused("file.not_a_time_but", path=f'"{path}"', value=_shown(text)) from None
-
-
-def _shown(text: str) -> str:
-    """Text from a file, short and printable, for a message of one line."""
-    short = text if len(text) <= 60 else f"{text[:60]}…"
-    return ascii(short)[1:-1] if not short.isprintable() else short
+        raise FileFault("file.not_a_time_but", path=f'"{path}"', value=shown(text)) from None
 
 
 _KINDS: dict[type, Fact] = {

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault, Unreadable, in_task
+from labeling.domain.strict_json import without_repeats
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
 CHUNK = 256 * 1024
@@ -62,7 +63,7 @@ def json_lines(
 
 def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
     try:
-        return number, json.loads(raw.decode(), parse_constant=_no_constant)
+        return number, json.loads(raw.decode(), **STRICT)
     except UnicodeDecodeError:
         return LineFault(number, Fact("file.line_not_utf8"), True)
     except (FileFault, ValueError, RecursionError) as error:
@@ -71,6 +72,9 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
 
 def _no_constant(name: str) -> Any:
     raise FileFault("file.not_a_number", name=name)
+
+
+STRICT: dict[str, Any] = {"parse_constant": _no_constant, "object_pairs_hook": without_repeats}
 
 
 def _why(error: Exception) -> Fact:
@@ -122,7 +126,7 @@ class _Pieces:
         self._stream = stream
         self._limit = limit
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self._json = json.JSONDecoder(parse_constant=_no_constant)
+        self._json = json.JSONDecoder(**STRICT)
         self._text = ""
         self._at = 0
         self._ended = False

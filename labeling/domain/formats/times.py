@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from labeling.domain.chats.files import natural_bytes
 from labeling.domain.errors import FileFault
@@ -186,8 +187,9 @@ GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,'’ \u00a0\u202f\u2009])\d{3})(?:\1\d
 def order_of(values: Callable[[], Iterable[tuple[str, str]]]) -> Callable[[str], float | bytes]:
     """How a column puts the messages of conversations in order, by all of its values.
 
-    “1,000” is a thousand where counting on leads there, else a number with decimals. What is
-    neither a number nor a time is compared by the numbers in it.
+    “1,000” is a thousand where counting on leads there, else a number with decimals; “1.10” comes
+    after “1.9” where the file has them so. What is neither a number nor a time is compared by the
+    numbers in it.
 
     Raises
     ------
@@ -199,11 +201,20 @@ def order_of(values: Callable[[], Iterable[tuple[str, str]]]) -> Callable[[str],
     >>> place = order_of(lambda: [("a", "999"), ("a", "1,000")])
     >>> place("1,000"), order_of(lambda: [("a", "m9"), ("a", "m10")])("m10") > b""
     (1000.0, True)
+    >>> parts = order_of(lambda: [("a", "1.9"), ("a", "1.10"), ("a", "2.1")])
+    >>> parts("1.9") < parts("1.10") < parts("2.1")
+    True
     """
     texts = [(conversation, _bare(text)) for conversation, text in values()]
     is_number = [bool(NUMBER.fullmatch(text) or GROUPED.fullmatch(text)) for _, text in texts]
     if all(is_number):
-        return _grouped_numbers if _are_thousands(texts) else _decimal_number
+        if _are_thousands(texts):
+            return _grouped_numbers
+        return (
+            _natural
+            if _steps_back(texts, _decimal_number) > _steps_back(texts, _natural) == 0
+            else _decimal_number
+        )
     if sum(is_number) * 10 >= len(texts) * 9:
         return _decimal_number
     month_first = month_first_in(values())
@@ -250,24 +261,27 @@ def _are_thousands(texts: list[tuple[str, str]]) -> bool:
         return False
     if not signed or not signs <= set(".,"):
         return True
-    found = []
-    for read in (_grouped_numbers, _decimal_number):
-        last: dict[str, float] = {}
-        back = 0
-        for conversation, text in texts:
-            try:
-                place = read(text)
-            except FileFault:  # with two signs, as in 1,000,000
-                return True
-            back += place < last.get(conversation, place)
-            last[conversation] = place
-        found.append(back)
+    try:
+        found = [_steps_back(texts, read) for read in (_grouped_numbers, _decimal_number)]
+    except FileFault:  # with two signs, as in 1,000,000
+        return True
     if not all(found):
         return found[0] <= found[1]
     numbers = {_grouped_numbers(text) for _, text in texts}
     if max(numbers) - min(numbers) + 1 == len(numbers):  # one after the other
         return True
     raise FileFault("file.thousands_or_decimals", value=shown_time(signed[0]))
+
+
+def _steps_back(texts: list[tuple[str, str]], read: Callable[[str], Any]) -> int:
+    """How many rows would come before the row above them of the same conversation."""
+    last: dict[str, Any] = {}
+    back = 0
+    for conversation, text in texts:
+        place = read(text)
+        back += place < last.get(conversation, place)
+        last[conversation] = place
+    return back
 
 
 def shown_time(text: str) -> str:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from labeling.domain.exchange.importing import Problem, Record
 from labeling.domain.formats import chatlogs
 from labeling.domain.formats.conversations import READERS, read
+from labeling.domain.formats.reading import json_lines, json_list, json_objects
 from labeling.domain.formats.talks import HowToRead
+from labeling.domain.formats.times import order_of
 
 pytestmark = pytest.mark.no_database
 
@@ -238,3 +240,28 @@ def test_unicode_text_of_excel_is_a_table():
 
     assert isinstance(entry, tuple)
     assert [turn.speaker for turn in entry[1].turns] == ["Ana", "Ben"]
+
+
+@pytest.mark.parametrize("reader", [json_lines, json_list, json_objects])
+def test_of_two_equal_keys_none_is_taken_in_silence(reader: Any) -> None:
+    text = b'[{"output": 1, "output": 2}]' if reader is json_list else b'{"output": 1, "output": 2}'
+
+    [fault] = reader(BytesIO(text))
+
+    assert "key_twice" in str(fault.reason.as_json())
+
+
+@pytest.mark.parametrize(
+    ("as_written", "sorted_so"),
+    [
+        (["1.9", "1.10", "2.1"], ["1.9", "1.10", "2.1"]),
+        (["1.75", "1.5", "1.25"], ["1.25", "1.5", "1.75"]),
+    ],
+    ids=["parts", "decimals"],
+)
+def test_orders_of_parts_are_told_from_decimals(
+    as_written: list[str], sorted_so: list[str]
+) -> None:
+    place = order_of(lambda: [("a", order) for order in as_written])
+
+    assert sorted(as_written, key=place) == sorted_so
