@@ -1,4 +1,4 @@
-# Every line hands over to config/bootstrap.py, which needs a Python 3.11 and nothing else.
+# config/bootstrap.py needs a Python 3.11 and nothing else.
 PYTHON ?= python3
 ARGS ?=
 
@@ -13,7 +13,7 @@ help:
 	@echo "make docs       write the help of the commands and the notebook's output into the documents"
 	@echo "make messages   collect the texts of the product, write and compile locale/"
 	@echo "make install    only set up"
-	@echo "make lock       choose the newest versions that fit and write requirements.lock"
+	@echo "make lock       choose the newest versions that fit and write the two locks"
 
 serve:
 	@$(PYTHON) config/bootstrap.py serve

@@ -1,13 +1,12 @@
-"""Sets everything up and starts what was asked for; needs nothing but a Python.
+"""Sets everything up and starts what was asked for; needs nothing but a Python 3.11.
 
     python3 config/bootstrap.py install|serve|test|test-all|lint|lock [arguments]
 
-Runs before anything is installed, on Python 3.7 or newer, so it uses only the standard library
-and, for a Python that is not 3.11, a search for one that is. What can go wrong on a person's
-machine ends in one line that says what to do.
+Every package is installed by the hash that its lock names, but for torch: its wheel differs by
+machine. What only tests and checks need is installed for these alone.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # an older Python reads as far as the search for 3.11
 
 import hashlib
 import os
@@ -16,294 +15,144 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import NoReturn
 
-WANTED = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
-LOCK = ROOT / "requirements.lock"
+PYTHON = VENV / "bin" / "python3.11"
+LOCK, DEV_LOCK = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 STAMP = VENV / "assay-installed"
-NEEDED_BYTES = 3 * 1024**3
+NEEDED_GB = 3
 BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
-# pip's settings for package sources, in uv's terms.
+# What pip is told of package sources, in the terms of uv, which reads none of it.
 PIP_TO_UV = {
     "cert": "SSL_CERT_FILE",
     "extra-index-url": "UV_INDEX",
     "find-links": "UV_FIND_LINKS",
     "index-url": "UV_DEFAULT_INDEX",
 }
-SEPARATORS = {"find-links": ","}
-PAUSES = (5, 20)  # seconds before the second and the third try of what needs the network
-STARTED = time.monotonic()
 
 
-class Obstacle(Exception):
-    """Something that the person at the keyboard has to change; the text says what."""
-
-
-def main(arguments: list[str]) -> None:
-    actions = {
-        "install": install,
-        "serve": lambda: run_module("config.command", ["serve"]),
-        "test": lambda: test(arguments[1:]),
-        "test-all": lambda: test(["--all"]),
-        "lint": lambda: run_module("config.check", ["--lint-only"]),
-        "lock": refresh_lock,
-    }
-    name = arguments[0] if arguments else ""
+def main(action: str = "", *arguments: str) -> None:
+    if sys.version_info[:2] != (3, 11):
+        other = shutil.which("python3.11") or sys.exit(
+            "assay: Python 3.11 is needed (Debian, Ubuntu: apt-get install python3.11 "
+            "python3.11-venv)."
+        )
+        os.execv(other, [other, *sys.argv])
     # Without byte code on disk each process would compile thousands of modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    try:
-        if name not in actions:
-            raise Obstacle(f"Say what to do: {', '.join(actions)}.")
-        require_python()
-        actions[name]()
-    except Obstacle as obstacle:
-        sys.exit(f"assay: {obstacle}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    os.chdir(ROOT)
+    if action == "lock":
+        lock()
+    elif action == "install":
+        install(LOCK, DEV_LOCK)
+    elif action == "serve":
+        install(LOCK)
+        become("config.command", "serve")
+    elif action in ("test", "test-all", "lint"):
+        install(LOCK, DEV_LOCK)
+        if action != "lint":
+            install_browser()
+        option = {"test-all": ["--all"], "lint": ["--lint-only"]}.get(action, [])
+        become("config.check", *option, *arguments)
+    else:
+        sys.exit("assay: Say what to do: install, serve, test, test-all, lint, lock.")
 
 
-def say(text: str) -> None:
-    print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
+def become(module: str, *arguments: str) -> NoReturn:
+    os.execv(PYTHON, [str(PYTHON), "-m", module, *arguments])
 
 
-# --- the right Python ---------------------------------------------------------------------------
-
-
-def require_python() -> None:
-    """Carry on under Python 3.11, restarting this file if another version runs it."""
-    if sys.version_info[:2] == WANTED:
+def install(*locks: Path) -> None:
+    wanted = {hashlib.sha256(each.read_bytes()).hexdigest() for each in locks}
+    if PYTHON.exists() and STAMP.exists() and wanted <= {*STAMP.read_text().split()}:
         return
-    other = find_python()
-    if other is None:
-        raise Obstacle(
-            "Python 3.11 is needed and this is {}.{}. Install it (Debian, Ubuntu: "
-            "apt-get install python3.11 python3.11-venv) and try again.".format(*sys.version_info)
-        )
-    os.execv(other, [other, *sys.argv])
-
-
-def find_python() -> str | None:
-    """A ``python3.11`` on the PATH that really runs as one (a shim of pyenv may not)."""
-    for folder in os.get_exec_path():
-        path = os.path.join(folder, "python3.11")
-        if os.access(path, os.X_OK) and python_version(path) == WANTED:
-            return path
-    return None
-
-
-def python_version(path: str) -> tuple[int, ...]:
-    code = "import sys; print(*sys.version_info[:2])"
-    try:
-        answer = subprocess.run([path, "-c", code], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ()
-    return tuple(int(part) for part in answer.stdout.split())
-
-
-# --- the environment ----------------------------------------------------------------------------
-
-
-def install() -> None:
-    """Make ``.venv`` and install the locked packages, when they are not there already."""
-    if is_installed():
-        return
-    require_writable(ROOT)
-    require_space(ROOT)
-    make_environment()
-    install_uv()
-    install_packages()
+    free = shutil.disk_usage(ROOT).free / 1024**3
+    if free < NEEDED_GB:
+        sys.exit(f"assay: Too little disk space: {free:.1f} GB free, {NEEDED_GB} GB are needed.")
+    uv = make_environment()
+    print("Installing the packages ...", flush=True)
+    files = [f"--requirement={each}" for each in locks]
+    [torch] = re.findall(r'"(torch==[\d.]+)"', Path("pyproject.toml").read_text())
+    for packages in (["--no-deps", "--require-hashes", *files], [torch]):
+        run([*uv, "pip", "install", "--quiet", *packages], "The packages could not be installed.")
     write_command()
-    STAMP.write_text(lock_hash(), encoding="utf-8")
-    say("The environment is ready.")
+    STAMP.write_text("\n".join(wanted))
 
 
-def is_installed() -> bool:
-    stamped = STAMP.exists() and STAMP.read_text(encoding="utf-8") == lock_hash()
-    return stamped and python_version(venv_python()) == WANTED
-
-
-def lock_hash() -> str:
-    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
-
-
-def venv_python() -> str:
-    return str(VENV / "bin" / "python")
-
-
-def require_writable(folder: Path) -> None:
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise Obstacle(
-            f"Cannot write to {folder} ({error.strerror}). Give yourself the right to write there, "
-            "or work in a copy that is yours."
-        ) from None
-
-
-def require_space(folder: Path) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < NEEDED_BYTES:
-        raise Obstacle(
-            f"Too little disk space: setting up needs about {NEEDED_BYTES / 1024**3:.0f} GB, and "
-            f"{free / 1024**3:.1f} GB are free in {folder}. Free some and try again."
+def make_environment() -> list[str]:
+    """A Python with uv, which is taken by its hash, too; returns how uv is called."""
+    if not PYTHON.exists():
+        run(
+            [sys.executable, "-m", "venv", "--clear", str(VENV)],
+            "The environment could not be made (Debian, Ubuntu: apt-get install python3.11-venv).",
         )
+    [pinned] = re.findall(r"^uv==(?:.*\\\n)*.*\n", DEV_LOCK.read_text(), re.MULTILINE)
+    pin = VENV / "uv.lock"
+    pin.write_text(pinned)
+    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+    install_uv = [*pip, "install", "--quiet", "--require-hashes", f"--requirement={pin}"]
+    run(install_uv, "The installer could not be installed: is the package index reachable?")
+    listing = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False)
+    for name, value in uv_settings(listing.stdout).items():
+        os.environ.setdefault(name, value)
+    os.environ["VIRTUAL_ENV"] = str(VENV)
+    return [str(PYTHON), "-m", "uv"]
 
 
-def make_environment() -> None:
-    if python_version(venv_python()) == WANTED:
-        return
-    say(f"Making the environment in {VENV.name} ...")
-    run(
-        [sys.executable, "-m", "venv", "--clear", str(VENV)],
-        "The environment could not be made. On Debian and Ubuntu: apt-get install python3.11-venv.",
-    )
-
-
-def install_uv() -> None:
-    """The fast installer, at its locked version, by the pip that every environment has."""
-    wanted = locked("uv")
-    say(f"Installing {wanted} ...")
-    pip = [venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    fetch([*pip, wanted], "The installer could not be installed: is the package index reachable?")
-
-
-def locked(package: str) -> str:
-    pin = re.search(rf"^{package}==\S+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
-    if pin is None:
-        raise Obstacle(f"{LOCK.name} does not name {package}; run 'make lock'.")
-    return pin.group()
-
-
-def install_packages() -> None:
-    count = len(re.findall(r"^\S+==", LOCK.read_text(encoding="utf-8"), re.MULTILINE))
-    say(f"Installing {count} packages ...")
-    fetch(
-        [*uv(), "pip", "install", "--quiet", "--requirement", str(LOCK)],
-        "The packages could not be installed; the lines above say why.",
-        uv_environment(),
-    )
+def uv_settings(listing: str) -> dict[str, str]:
+    """What ``pip config list`` says, for uv; variables of pip beat its files."""
+    settings = {"UV_HTTP_TIMEOUT": "120"}  # seconds without a byte; some packages are large
+    for name, value in re.findall(r"^\S+?\.([a-z-]+)='(.*)'$", listing, re.MULTILINE):
+        if name in PIP_TO_UV:
+            parts = value.replace("\\n", " ").split()
+            settings.setdefault(PIP_TO_UV[name], ("," if name == "find-links" else " ").join(parts))
+    if "UV_INDEX" in settings:
+        settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # the newest of all, as pip does it
+    return settings
 
 
 def write_command() -> None:
     """``assay`` of the environment runs the code of this folder, from wherever it is called."""
     code = f"import sys; sys.path[0] = {str(ROOT)!r}; from config.command import main; main()"
-    command = f'exec {shlex.quote(venv_python())} -c {shlex.quote(code)} "$@"'
     script = VENV / "bin" / "assay"
-    script.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(str(PYTHON))} -c {shlex.quote(code)} "$@"\n')
     script.chmod(0o755)
 
 
-def uv() -> list[str]:
-    return [venv_python(), "-m", "uv"]
-
-
-def uv_environment() -> dict[str, str]:
-    """uv reads none of pip's settings, so a mirror or a folder of wheels is handed on."""
-    listing = subprocess.run(
-        [venv_python(), "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-    )
-    patient = {"UV_HTTP_TIMEOUT": "120"}  # seconds without a byte; some packages are large
-    return {**from_pip(listing.stdout), **patient, "VIRTUAL_ENV": str(VENV), **os.environ}
-
-
-def from_pip(listing: str) -> dict[str, str]:
-    """The lines of ``pip config list`` as uv's variables; pip's own variables beat its files."""
-    lines = re.findall(r"^(\S+?)\.([a-z-]+)='(.*)'$", listing, re.MULTILINE)
-    values: dict[str, str] = {}
-    for _, name, value in sorted(lines):  # ":env:" comes before "global" and "install"
-        if name in PIP_TO_UV:
-            parts = value.replace("\\n", " ").split()
-            values.setdefault(PIP_TO_UV[name], (SEPARATORS.get(name) or " ").join(parts))
-    if "UV_INDEX" in values:
-        values["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # the newest of all, as pip does it
-    return values
-
-
-def refresh_lock() -> None:
-    """Write requirements.lock again: no addresses, and no build of torch preferred to another."""
-    make_environment()
-    if not (VENV / "bin" / "uv").exists():
-        install_uv()
-    command = [*uv(), "pip", "compile", "pyproject.toml", "--group", "dev", "--quiet"]
-    options = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-    listing = run([*command, *options], "No set of versions fits.", uv_environment())
-    unbiased = re.sub(r"^(torch==[\d.]+)\+\w+", r"\1", listing, flags=re.MULTILINE)
-    LOCK.write_text(f"# Written by 'make lock' from pyproject.toml.\n{unbiased}", encoding="utf-8")
-    say(f"{LOCK.name} names {unbiased.count('==')} packages.")
-
-
-def fetch(command: list[str], failure: str, environment: dict[str, str] | None = None) -> None:
-    """A step that needs the network, which may be away for a moment."""
-    for pause in PAUSES:
-        try:
-            run(command, failure, environment)
-            return
-        except Obstacle as obstacle:
-            if str(obstacle) != failure:  # the disk is full
-                raise
-        say(f"It is tried again in {pause} s ...")
-        time.sleep(pause)
-    run(command, failure, environment)
-
-
-def run(command: list[str], failure: str, environment: dict[str, str] | None = None) -> str:
-    """Run a step and return what it printed; when it fails show why, and then the one line."""
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == 0:
-        return done.stdout
-    output = done.stdout + done.stderr
-    if "No space left on device" in output:
-        raise Obstacle(f"The disk that holds {ROOT} is full. Free some space and try again.")
-    print("\n".join(output.splitlines()[-15:]), file=sys.stderr)
-    raise Obstacle(failure)
-
-
-# --- what was asked for -------------------------------------------------------------------------
-
-
-def run_module(module: str, arguments: list[str]) -> NoReturn:
-    """Become the product's own program; signals and the exit code are then its own."""
-    install()
-    os.chdir(ROOT)
-    os.execv(venv_python(), [venv_python(), "-m", module, *arguments])
-
-
-def test(arguments: list[str]) -> NoReturn:
-    install()
-    install_browser()
-    run_module("config.check", arguments)
+def lock() -> None:
+    """Choose versions again. No addresses are written, and no build of torch."""
+    compiled = ["pip", "compile", "pyproject.toml", "--quiet", "--upgrade", "--generate-hashes"]
+    plain = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
+    command = [*make_environment(), *compiled, *plain, "--no-emit-package=torch"]
+    run([*command, f"--output-file={LOCK}"], "No set of versions fits.")
+    ours = re.findall(r"^([\w.-]+)==", LOCK.read_text(), re.MULTILINE)
+    dev = ["--group=dev", f"--constraint={LOCK}", *(f"--no-emit-package={name}" for name in ours)]
+    run([*command, *dev, f"--output-file={DEV_LOCK}"], "No set of versions fits for the tests.")
 
 
 def install_browser() -> None:
     if any(shutil.which(name) for name in BROWSERS):
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        say("No Chromium found, so the browser tests will fail: install the package 'chromium'.")
+        print("No Chromium found: the browser tests need the package 'chromium'.")
         return
-    say("Installing a browser for the browser tests ...")
-    failure = "The browser could not be installed; install the package 'chromium' yourself."
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    os.environ["DEBIAN_FRONTEND"] = "noninteractive"
     # Another apt-get may be at work, as on a machine that has just started.
     patient = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=100"]
     apt = ["apt-get", "--quiet", "--yes", "--no-install-recommends", *patient]
-    fetch([*apt, "update"], failure, environment)
-    packages = ["chromium-headless-shell", "fonts-liberation"]
-    fetch([*apt, "install", *packages], failure, environment)
+    browser = ["chromium-headless-shell", "fonts-liberation"]
+    for step in ([*apt, "update"], [*apt, "install", *browser]):
+        run(step, "The browser could not be installed: install the package 'chromium'.")
+
+
+def run(command: list[str], failure: str) -> None:
+    """A step; what it says of its failure comes before the one line."""
+    if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False).returncode:
+        sys.exit(f"assay: {failure}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -8,14 +8,13 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from config.bootstrap import uv_environment
+from config.bootstrap import make_environment
 
 PYTHON = "3.11"
 SCHEDULED = 2  # the clock of another process: clock_getcpuclockid(3)
@@ -165,13 +164,13 @@ def environment(cache: Path, name: str, packages: list[str]) -> Path:
     folder = cache / name
     stamp, wanted = folder / "installed", "\n".join([PYTHON, *packages])
     if not (stamp.exists() and stamp.read_text() == wanted):
-        uv = [sys.executable, "-m", "uv"]
+        uv = make_environment()
         make = [*uv, "venv", "--quiet", "--clear", "--python", PYTHON, str(folder)]
         # As a module of this environment uv would install into this one.
         install = [*uv, "pip", "install", "--quiet", "--python", str(folder), *packages]
         cache.mkdir(parents=True, exist_ok=True)
         for command in (make, install):
-            run(command, cache, f"{name}-install", seconds=SECONDS_TO_INSTALL, **uv_environment())
+            run(command, cache, f"{name}-install", seconds=SECONDS_TO_INSTALL)
         stamp.write_text(wanted)
     return folder / "bin"
 

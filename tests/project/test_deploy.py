@@ -212,10 +212,14 @@ def test_a_proxy_closes_an_idle_connection_before_the_web_server_does() -> None:
     assert max(int(nginx), int(caddy)) + 10 <= ours
 
 
-def test_the_build_of_torch_is_chosen_first_where_the_product_is_installed() -> None:
+def test_an_installation_takes_packages_by_hash_and_torch_from_its_own_site() -> None:
     """An index that is asked beside the usual one is passed over silently when it is away."""
-    first = r'pip install .*--no-deps --index-url \S+ "\$\(grep \^torch== \S+\)"'
-    pattern = first + r"(?: \\)?\n +(?:&& |/opt/assay/bin/)pip install .*--constraint"
+    lines = (
+        r"pip install .*--no-deps --require-hashes --requirement \S*requirements.lock",
+        r"pip install .*--index-url \S+ \"\$\(grep -o 'torch==\[0-9.\]\*' \S*pyproject.toml\)\"",
+        r"pip install .*--no-deps \S+\.whl",
+    )
+    pattern = r"(?: \\)?\n +(?:&& |/opt/assay/bin/)".join(lines)
     texts = {path: text_of(path) for path in (DOCS / "deploying.md", DEPLOY / "Containerfile")}
     found = [len(re.findall(pattern, text)) for text in texts.values()]
     assert found == [2, 1]
