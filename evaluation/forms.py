@@ -484,9 +484,10 @@ def setting_name(pipeline: str, setting: str) -> str:
 
 def setting_field(setting: SettingRow) -> forms.Field:
     """By its own description: a number, a choice, a line of text or JSON."""
+    label, about = setting["label"], setting["help"]
     common: dict[str, Any] = {
-        "label": lazy(setting["label"]),
-        "help_text": lazy(setting["help"]) if setting["help"] else "",
+        "label": lazy(label),
+        "help_text": lazy(about) if about else "",
         "initial": setting["default"],
         "required": False,
     }

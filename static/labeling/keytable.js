@@ -52,7 +52,7 @@ class KeyTable {
   drawRow(row, at) {
     const parts = keyParts(row.key).map((part) => el("kbd", {}, part));
     const names = parts.flatMap((part, i) => (i ? ["+", part] : [part]));
-    const or = at ? [` ${t("or")} `] : [];
+    const or = at ? [" ", t("or"), " "] : [];
     if (isFixed(row)) return [...or, el("span", { class: "nowrap" }, ...names)];
     const button = el("button", { type: "button", class: "key-button", data: { usual: row.usual } }, ...names);
     button.setAttribute("aria-label", t("{key}: {label}. Change this key", { key: row.key, label: row.label }));
