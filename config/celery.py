@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connections
 from kombu import Connection
 
-from config import broker, logs
+from config import broker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -60,8 +60,7 @@ def as_everywhere(**kwargs: Any) -> None:
 @celeryd_init.connect
 def without_banner(instance: Any, **kwargs: Any) -> None:
     logging.captureWarnings(True)  # as lines of the log
-    if logs.is_json():
-        instance.quiet = True
+    instance.quiet = True
 
 
 class PromptConnection(Connection):

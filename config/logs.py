@@ -1,11 +1,9 @@
 """The format of log lines, and what they must never contain.
 
 Web server, worker and supervisor write the same: a time in one zone, level, logger, process and
-message, as a line of text or, with ``ASSAY_LOG_FORMAT=json``, as a JSON object. What a message
-quotes cannot begin a line by itself.
+message. What a message quotes cannot begin a line by itself.
 """
 
-import json
 import logging
 import os
 import re
@@ -29,7 +27,6 @@ OF_OURS = re.compile(
 )
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 LINE = "%(asctime)s %(levelname)s %(name)s %(process)d%(request)s: %(message)s"
-FORMATS = ("text", "json")
 LOG_BYTES = 10 * 1024 * 1024
 ASIDE = "ASSAY_LOG_ASIDE"
 """Set by a command for itself and the processes that it starts."""
@@ -55,7 +52,7 @@ class KeylessFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = CONTROL.sub(_escaped, record.message)
-        own = _request_of(record)
+        own = getattr(record, "request_id", "") or request_id.get()
         record.request = f" {own}" if own else ""
         return super().formatMessage(record)
 
@@ -113,41 +110,6 @@ class BriefOutages(logging.Filter):
         return True
 
 
-class JsonFormatter(KeylessFormatter):
-    """One object a line; ``error`` is a traceback, ``request`` is only there within one."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, object] = {
-            "time": self.formatTime(record),
-            "level": record.levelname,
-            "logger": record.name,
-            "process": record.process,
-            "message": self._keyless(record.getMessage()),
-        }
-        if own := _request_of(record):
-            line["request"] = own
-        if record.exc_info and record.exc_info[0] is not None:
-            line["error"] = self._keyless(self.formatException(record.exc_info))
-        access: dict[str, object] = getattr(record, "access", {})
-        line |= {
-            name: self._keyless(value) if isinstance(value, str) else value
-            for name, value in access.items()
-        }
-        return json.dumps(line)
-
-
-def formatter() -> KeylessFormatter:
-    """As ``ASSAY_LOG_FORMAT`` says."""
-    name = env_str("ASSAY_LOG_FORMAT", "text")
-    if name not in FORMATS:
-        raise ImproperlyConfigured(f"ASSAY_LOG_FORMAT is {name!r}: set it to text or json.")
-    return JsonFormatter() if name == "json" else KeylessFormatter()
-
-
-def is_json() -> bool:
-    return env_str("ASSAY_LOG_FORMAT", "text") == "json"
-
-
 def _zone() -> ZoneInfo:
     name = env_str("ASSAY_TIME_ZONE", "UTC")
     try:
@@ -156,10 +118,6 @@ def _zone() -> ZoneInfo:
         raise ImproperlyConfigured(
             f"ASSAY_TIME_ZONE is {name!r}: set it to a zone such as Europe/Berlin."
         ) from None
-
-
-def _request_of(record: logging.LogRecord) -> str:
-    return getattr(record, "request_id", "") or request_id.get()
 
 
 def _escaped(control: re.Match[str]) -> str:

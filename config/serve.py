@@ -14,7 +14,6 @@ import fcntl
 import gc
 import importlib
 import json
-import logging
 import multiprocessing
 import os
 import runpy
@@ -36,7 +35,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files, weak_secrets
 from config.env import FILES, env_bool, env_int, env_path, env_str
-from config.logs import ASIDE, formatter, is_json, rotate
+from config.logs import ASIDE, rotate
 
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 15
@@ -431,8 +430,6 @@ def answers(url: str) -> bool:
 
 def welcome(url: str, logs: Path, demo: bool) -> None:
     say(f"Assay is running: {url}")
-    if is_json():
-        return
     if demo:
         print("\n  Sign in as         password       who\n" + "\n".join(demo_accounts()))
     print(f"\n  Logs: {logs}   Stop: Ctrl-C\n", flush=True)
@@ -484,8 +481,4 @@ def show_tail(log: Path) -> None:
 
 
 def say(text: str) -> None:
-    if is_json():
-        record = logging.LogRecord("config.serve", logging.INFO, __file__, 0, text, (), None)
-        print(formatter().format(record), flush=True)
-    else:
-        print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
+    print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)

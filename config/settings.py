@@ -365,7 +365,7 @@ EMAIL_TIMEOUT = 20  # seconds
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.logs.formatter"}},
+    "formatters": {"line": {"()": "config.logs.KeylessFormatter"}},
     "filters": {"brief": {"()": "config.logs.BriefOutages"}},
     "handlers": {
         "console": {

@@ -4,7 +4,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from config.logs import formatter
+from config.logs import KeylessFormatter
 
 REQUEST_ID = "X-Request-ID"
 
@@ -14,7 +14,7 @@ class KeylessLogger(Logger):
         super().setup(cfg)
         for log in (self.error_log, self.access_log):
             for handler in log.handlers:
-                handler.setFormatter(formatter())
+                handler.setFormatter(KeylessFormatter())
 
     def access(self, resp: Any, req: Any, environ: dict[str, Any], request_time: Any) -> None:
         """Nobody's name: who did what is in the audit log."""
@@ -27,15 +27,7 @@ class KeylessLogger(Logger):
         seconds = round(request_time.total_seconds(), 3)
         line = f'{address} "{asked}" {status} {resp.sent} {seconds} s "{browser}"'
         own = dict(resp.headers).get(REQUEST_ID, "")
-        access = {
-            "address": address,
-            "method": method,
-            "path": environ["PATH_INFO"],
-            "status": int(status),
-            "bytes": resp.sent,
-            "seconds": seconds,
-        }
-        self.access_log.info("%s", line, extra={"request_id": own, "access": access})
+        self.access_log.info("%s", line, extra={"request_id": own})
 
 
 def _quotable(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import sys
 from datetime import datetime, timedelta
@@ -17,7 +16,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from gunicorn.config import Config
 
-from config import logs, middleware, serve
+from config import logs, middleware
 from config.web_logs import KeylessLogger
 
 
@@ -33,7 +32,7 @@ def test_a_line_has_its_time_with_a_zone_level_logger_process_and_message(
 ) -> None:
     monkeypatch.setenv("ASSAY_TIME_ZONE", "Asia/Kolkata")
     made = record("sign_in.failed from %s", "192.0.2.1")
-    time, level, logger, process, message = logs.formatter().format(made).split(" ", 4)
+    time, level, logger, process, message = logs.KeylessFormatter().format(made).split(" ", 4)
     moment = datetime.fromisoformat(time)
     assert moment.timestamp() == pytest.approx(made.created, abs=0.002)
     assert moment.utcoffset() == timedelta(hours=5.5)
@@ -41,31 +40,12 @@ def test_a_line_has_its_time_with_a_zone_level_logger_process_and_message(
     assert message == "sign_in.failed from 192.0.2.1"
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_what_is_quoted_begins_no_line_and_shows_no_key(
-    monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
-    monkeypatch.setenv("ASSAY_LOG_FORMAT", form)
+def test_what_is_quoted_begins_no_line_and_shows_no_key() -> None:
     secret = "whsec_" + "k" * 30
-    line = logs.formatter().format(record("%s", f"a\r\n2026 INFO\x1b[31m\u2028 {secret}"))
+    line = logs.KeylessFormatter().format(record("%s", f"a\r\n2026 INFO\x1b[31m\u2028 {secret}"))
     assert len(line.splitlines()) == 1
     assert not logs.CONTROL.search(line)
     assert secret not in line
-
-
-def test_json_has_one_object_a_line_with_the_traceback_and_the_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("ASSAY_LOG_FORMAT", "json")
-    try:
-        raise ValueError("assay_" + "t" * 40)
-    except ValueError:
-        made = record("failed", error=True, request_id="abc")
-    line = json.loads(logs.formatter().format(made))
-    assert (line["level"], line["logger"], line["message"]) == ("WARNING", "labeling", "failed")
-    assert line["request"] == "abc"
-    assert "ValueError" in line["error"]
-    assert "tttt" not in line["error"]
 
 
 @pytest.mark.parametrize(
@@ -90,14 +70,10 @@ def test_an_outage_is_one_line_and_a_fault_of_ours_has_its_traceback(
     assert ("Traceback" in out.getvalue()) != is_brief
 
 
-@pytest.mark.parametrize(("name", "value"), [("FORMAT", "xml"), ("ZONE", "Mars/Base")])
-def test_a_form_or_a_zone_that_is_not_known_stops_the_start(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    variable = {"FORMAT": "ASSAY_LOG_FORMAT", "ZONE": "ASSAY_TIME_ZONE"}[name]
-    monkeypatch.setenv(variable, value)
-    with pytest.raises(ImproperlyConfigured, match=variable):
-        logs.formatter()
+def test_a_zone_that_is_not_known_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_TIME_ZONE", "Mars/Base")
+    with pytest.raises(ImproperlyConfigured, match="ASSAY_TIME_ZONE"):
+        logs.KeylessFormatter()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +83,7 @@ def test_a_request_has_one_id_in_its_answer_and_its_lines(sent: str, is_kept: bo
     seen: list[str] = []
 
     def answer(request: HttpRequest) -> HttpResponse:
-        seen.append(logs.formatter().format(record("at work")))
+        seen.append(logs.KeylessFormatter().format(record("at work")))
         return HttpResponse()
 
     request = HttpRequest()
@@ -115,14 +91,10 @@ def test_a_request_has_one_id_in_its_answer_and_its_lines(sent: str, is_kept: bo
     own = middleware.numbered(answer)(request)["X-Request-ID"]  # type: ignore[operator]
     assert (own == sent) is is_kept
     assert f" {own}: at work" in seen[0]
-    assert own not in logs.formatter().format(record("later"))
+    assert own not in logs.KeylessFormatter().format(record("later"))
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_the_line_of_a_request_has_the_form_of_all_others(
-    monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
-    monkeypatch.setenv("ASSAY_LOG_FORMAT", form)
+def test_the_line_of_a_request_has_the_form_of_all_others() -> None:
     config = Config()
     config.set("accesslog", "-")
     written = KeylessLogger(config)
@@ -144,21 +116,9 @@ def test_the_line_of_a_request_has_the_form_of_all_others(
     line = output.getvalue()
     assert "ssss" not in line
     assert line.count("\n") == 1
-    if form == "json":
-        known = json.loads(line)
-        assert (known["status"], known["seconds"], known["request"]) == (200, 0.25, "abcdefgh")
-    else:
-        assert " INFO gunicorn.access " in line
-        assert " abcdefgh: 192.0.2.1 " in line
-        assert line.endswith(' 200 5 0.25 s "Browser\\x0b\\" 500"\n')
-
-
-def test_the_supervisor_writes_json_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ASSAY_LOG_FORMAT", "json")
-    serve.say("Loading ...")
-    assert json.loads(capsys.readouterr().out)["message"] == "Loading ..."
+    assert " INFO gunicorn.access " in line
+    assert " abcdefgh: 192.0.2.1 " in line
+    assert line.endswith(' 200 5 0.25 s "Browser\\x0b\\" 500"\n')
 
 
 def test_a_command_logs_to_a_file_and_a_server_to_its_error_output(
