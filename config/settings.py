@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,9 @@ from labeling.domain.gold import signatures
 
 BASE_DIR = FILES
 DATA_DIR = env_path("ASSAY_DATA_DIR", ".data")
+# Where web processes count requests: read when the library is loaded, so set before that. Machines
+# that share a data folder count each for itself.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "web_counts" / socket.gethostname())
 DEBUG = env_bool("ASSAY_DEBUG", False)
 no_tracing(os.environ)
 

@@ -1,64 +1,53 @@
 """What a monitoring system reads, in Prometheus' text form: figures, never names or texts.
 
-What only one process knows is counted elsewhere (``config.web_counts``) and handed in; everything
-else is read from the database, so any web process gives the same.
+What the web processes count is summed (``config.web_counts``); everything else is read from the
+database, so any web process gives the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Count, Max
+from prometheus_client import generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+from config import web_counts
 from config.version import VERSION
 from labeling.models import Annotation, AnnotationRevision, WorkerPulse
 from labeling.services import clock, health, jobs
-
-Labels = Mapping[str, str]
-
-
-class Metric(NamedTuple):
-    name: str
-    kind: Literal["counter", "gauge", "histogram"]
-    help: str
 
 
 class Sample(NamedTuple):
     name: str
     value: float
-    labels: Labels = {}
+    labels: dict[str, str] = {}
 
 
 Source = Callable[[], Iterable[Sample]]
 
 METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric("assay_info", "gauge", "1, with the version of the product and the database."),
-        Metric("assay_http_requests_total", "counter", "Requests answered, by area and status."),
-        Metric("assay_http_request_seconds", "histogram", "Until an answer began, by area."),
-        Metric("assay_part_ok", "gauge", "1 if this part answers as it should, as at /readyz."),
-        Metric("assay_scrape_complete", "gauge", "0 if the database could not be asked."),
-        Metric("assay_workers_alive", "gauge", "Workers that gave a sign of life lately."),
-        Metric("assay_jobs_waiting", "gauge", "Jobs that no worker is at, by kind."),
-        Metric("assay_jobs_at_work", "gauge", "Jobs that a worker is at, by kind."),
-        Metric("assay_jobs_stuck", "gauge", "Jobs whose worker is gone or holds them too long."),
-        Metric(
-            "assay_job_age_seconds", "gauge", "How long the oldest of them has waited, by kind."
-        ),
-        Metric("assay_jobs_failed", "gauge", "Jobs that failed within seven days, 20 at most."),
-        Metric("assay_broker_messages", "gauge", "Wake-ups that no worker has taken."),
-        Metric("assay_runs", "gauge", "Runs, by state."),
-        Metric("assay_cases", "gauge", "Cases of runs, by state."),
-        Metric("assay_answers", "gauge", "Answers of annotators, by state."),
-        Metric("assay_answers_saved_total", "counter", "Times that an answer was saved."),
-        Metric("assay_database_connections", "gauge", "Connections of PostgreSQL, by state."),
-        Metric("assay_database_connections_max", "gauge", "How many PostgreSQL takes."),
-        Metric("assay_disk_free_bytes", "gauge", "Room of the data folder."),
-    )
+    "assay_info": "1, with the version of the product and the database.",
+    "assay_part_ok": "1 if this part answers as it should, as at /readyz.",
+    "assay_scrape_complete": "0 if the database could not be asked.",
+    "assay_workers_alive": "Workers that gave a sign of life lately.",
+    "assay_jobs_waiting": "Jobs that no worker is at, by kind.",
+    "assay_jobs_at_work": "Jobs that a worker is at, by kind.",
+    "assay_jobs_stuck": "Jobs whose worker is gone or holds them too long.",
+    "assay_job_age_seconds": "How long the oldest of them has waited, by kind.",
+    "assay_jobs_failed": "Jobs that failed within seven days, 20 at most.",
+    "assay_broker_messages": "Wake-ups that no worker has taken.",
+    "assay_runs": "Runs, by state.",
+    "assay_cases": "Cases of runs, by state.",
+    "assay_answers": "Answers of annotators, by state.",
+    "assay_answers_saved_total": "Times that an answer was saved.",
+    "assay_database_connections": "Connections of PostgreSQL, by state.",
+    "assay_database_connections_max": "How many PostgreSQL takes.",
+    "assay_disk_free_bytes": "Room of the data folder.",
 }
 
 _SOURCES: list[Source] = []
@@ -70,45 +59,28 @@ def register(source: Source) -> None:
         _SOURCES.append(source)
 
 
-def text(of_web: Iterable[Sample]) -> str:
+def text() -> bytes:
     """All that can be said now. Where the database is away, the rest of it."""
-    samples = [*_of_parts(), *of_web]
-    try:
-        stored = [sample for source in (_stored, *_SOURCES) for sample in source()]
-        samples += [*stored, Sample("assay_scrape_complete", 1)]
-    except DatabaseError:
-        connection.close()
-        samples.append(Sample("assay_scrape_complete", 0))
-    return written(samples)
+    registry = web_counts.registry()
+    registry.register(_Stored())
+    return generate_latest(registry)
 
 
-def written(samples: Iterable[Sample]) -> str:
-    """
-    >>> print(written([Sample("assay_runs", 2, {"state": "done"})]), end="")
-    # HELP assay_runs Runs, by state.
-    # TYPE assay_runs gauge
-    assay_runs{state="done"} 2
-    """
-    by_metric: dict[str, list[str]] = {name: [] for name in METRICS}
-    for sample in samples:
-        labels = ",".join(f'{name}="{_quoted(value)}"' for name, value in sample.labels.items())
-        place = f"{{{labels}}}" if labels else ""
-        by_metric[_metric_of(sample.name)].append(f"{sample.name}{place} {sample.value:.12g}\n")
-    return "".join(
-        f"# HELP {name} {METRICS[name].help}\n# TYPE {name} {METRICS[name].kind}\n{''.join(lines)}"
-        for name, lines in by_metric.items()
-        if lines
-    )
-
-
-def _metric_of(name: str) -> str:
-    if name in METRICS:
-        return name
-    return next(name.removesuffix(end) for end in ("_bucket", "_sum", "_count") if end in name)
-
-
-def _quoted(value: str) -> str:
-    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+class _Stored(Collector):
+    def collect(self) -> Iterable[Metric]:
+        samples = list(_of_parts())
+        try:
+            stored = [sample for source in (_stored, *_SOURCES) for sample in source()]
+            samples += [*stored, Sample("assay_scrape_complete", 1)]
+        except DatabaseError:
+            connection.close()
+            samples.append(Sample("assay_scrape_complete", 0))
+        families: dict[str, Metric] = {}
+        for name, value, labels in samples:
+            kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+            family = families.setdefault(name, kind(name, METRICS[name]))
+            family.add_sample(name, labels, value)
+        return families.values()
 
 
 def _of_parts() -> Iterator[Sample]:
