@@ -14,15 +14,14 @@ from rest_framework.response import Response
 
 from evaluation import judge
 from evaluation.access import require_reader
-from evaluation.api.primary_metrics import PrimaryOut
 from evaluation.forms import small_enough
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, Answer, CaseRun, Run, RunNote, RunTag, Score
 from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
-from evaluation.services.launch import carrying, cloning, launch, predictions
+from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
-from evaluation.services.run import exposures, lists, notes, planning, results
+from evaluation.services.run import exposures, lists, planning, results
 from evaluation.services.work import steering
 from labeling.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
@@ -80,37 +79,6 @@ class RunIn(serializers.Serializer[Any]):
         if not attrs["pipeline"] and attrs["predictions"] is None:
             raise serializers.ValidationError({"pipeline": "This field is required."})
         return attrs
-
-
-class CloneIn(serializers.Serializer[Any]):
-    """What is to differ from the run; what is left out stays as it was."""
-
-    gold = serializers.CharField(required=False, help_text="name, or name@version")
-    pipeline = serializers.CharField(required=False)
-    config = serializers.DictField(
-        required=False, help_text="Settings that change; of another pipeline, all of them"
-    )
-    metrics = serializers.DictField(required=False)
-    thresholds = serializers.DictField(
-        child=serializers.FloatField(),
-        required=False,
-        help_text="Of the gate for the new run alone, above those of the project",
-    )
-    split = serializers.CharField(required=False, allow_blank=True, help_text=_SPLITS)
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
-    size = serializers.IntegerField(required=False, allow_null=True)
-    repetitions = serializers.IntegerField(required=False)
-    seed = serializers.IntegerField(required=False)
-    name = serializers.CharField(required=False, allow_blank=True)
-    evaluate_answers = serializers.BooleanField(required=False)
-    judge_prompts = serializers.DictField(
-        child=serializers.CharField(max_length=judge.MOST_CHARACTERS),
-        required=False,
-        help_text="By kind of judgement the prompt in place of the shipped one",
-    )
-    budget_cost = serializers.FloatField(required=False, allow_null=True)
-    budget_tokens = serializers.IntegerField(required=False, allow_null=True)
-    concurrency = serializers.IntegerField(required=False)
 
 
 class ControlIn(serializers.Serializer[Any]):
@@ -369,6 +337,14 @@ class CostOut(serializers.Serializer[Any]):
     basis = WordsField()
 
 
+class PrimaryOut(serializers.Serializer[Any]):
+    metric = serializers.CharField()
+    margin = serializers.FloatField(allow_null=True, help_text="In the unit of the metric")
+    margin_share = serializers.FloatField(help_text="As a share of the metric's range")
+    declared_at = serializers.CharField(allow_null=True, help_text="null: the product's choice")
+    declared_by = serializers.CharField(allow_null=True)
+
+
 class PlanOut(serializers.Serializer[Any]):
     primary = PrimaryOut()
     conversations = serializers.IntegerField()
@@ -444,27 +420,6 @@ class RunCaseView(ApiView):
         return Response(CaseDetailOut(shown).data)
 
 
-class NotesIO(serializers.Serializer[Any]):
-    tags = serializers.ListField(child=serializers.CharField(), help_text="In place of the old")
-    note = serializers.CharField(allow_blank=True, help_text="In place of the old one")
-
-
-class RunNotesView(ApiView):
-    scopes = RUNNING
-
-    @extend_schema(responses={200: NotesIO, 404: ErrorOut})
-    def get(self, request: Request, pk: int) -> Response:
-        """The run's tags, and what people have written down about it."""
-        return Response(_noted(get_object_or_404(_runs(request), pk=pk)))
-
-    @extend_schema(request=NotesIO, responses={200: NotesIO, 400: ErrorOut, 404: ErrorOut})
-    def put(self, request: Request, pk: int) -> Response:
-        """Write both; earlier texts stay in the audit log."""
-        run = get_object_or_404(_runs(request), pk=pk)
-        notes.write(run, by=request.user, **sent(request, NotesIO))
-        return Response(_noted(run))
-
-
 class PredictionsIn(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="JSON Lines: case_id and output")
     gold = serializers.CharField(help_text="name, or name@version")
@@ -504,52 +459,6 @@ class RunPredictionsView(ApiView):
         )
         run = launch.launch(wish)
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
-
-
-class CarryIn(serializers.Serializer[Any]):
-    gold = serializers.CharField(help_text="The release to score on: name or name@version")
-    reason = serializers.CharField(required=False, default="", help_text="For the test split")
-
-
-class RunCarryView(ApiView):
-    scopes = RUNNING
-
-    @extend_schema(
-        request=CarryIn,
-        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """Score the outputs of a run on other gold; no pipeline runs and no model is asked."""
-        run = get_object_or_404(_runs(request), pk=pk)
-        looks.require(request.user, run)
-        fields = CarryIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-        release = gold.find(fields.validated_data["gold"], among=visible)
-        reason = fields.validated_data["reason"]
-        carried = carrying.carry(run, release, reason=reason, by=request.user)
-        return Response(_detail(request, carried.pk), status=201)
-
-
-class RunCloneView(ApiView):
-    scopes = RUNNING
-
-    @extend_schema(
-        request=CloneIn,
-        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """Launch a run again, with what the request changes."""
-        run = get_object_or_404(_runs(request), pk=pk)
-        looks.require(request.user, run)
-        fields = CloneIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        changes = dict(fields.validated_data)
-        if "gold" in changes:
-            visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-            changes["release"] = gold.find(changes.pop("gold"), among=visible)
-        clone = launch.launch(cloning.request(run, changes, by=request.user))
-        return Response(_detail(request, clone.pk), status=status.HTTP_201_CREATED)
 
 
 class RunControlView(ApiView):

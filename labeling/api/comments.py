@@ -10,16 +10,14 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import LEADING, OWN_WORK, ApiView, Scopes
+from labeling.api.base import OWN_WORK, ApiView, Scopes
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
+from labeling.api.paging import OLDEST_FIRST, PageOut, page
 from labeling.api.requests import sent, user_of
 from labeling.domain.scopes import Scope
-from labeling.forms.comments import CommentForm
 from labeling.models import Assignment, Comment, Conversation, Project
-from labeling.services import access, comments
-from labeling.services.comments import Pin, ThreadPlace
+from labeling.services import comments
 from labeling.services.work import ownership
 
 
@@ -31,16 +29,6 @@ class CommentIn(serializers.Serializer[Any]):
     label_uid = serializers.CharField(max_length=64, allow_blank=True, default="")
     reply_to = serializers.IntegerField(
         allow_null=True, default=None, help_text="Any comment of the thread that this answers"
-    )
-
-
-class LeadCommentIn(CommentIn):
-    annotation = serializers.IntegerField(
-        min_value=1,
-        max_value=10**9 - 1,
-        allow_null=True,
-        default=None,
-        help_text="The answer that has the label of `label_uid`, as `answers/` lists it",
     )
 
 
@@ -73,23 +61,11 @@ class CommentOut(serializers.ModelSerializer[Comment]):
         ]
 
 
-class MentionOut(CommentOut):
-    conversation = serializers.CharField(source="conversation.external_id")
-    project = serializers.CharField(source="project.slug")
-
-    class Meta(CommentOut.Meta):
-        fields = ["project", "conversation", *CommentOut.Meta.fields]
-
-
 class CommentPageOut(PageOut):
     results = CommentOut(many=True)
     people = serializers.ListField(
         child=serializers.CharField(), help_text="Who can be mentioned, as @username"
     )
-
-
-class MentionPageOut(PageOut):
-    results = MentionOut(many=True)
 
 
 class CommentsView(ApiView):
@@ -114,37 +90,6 @@ class CommentsView(ApiView):
         return Response(CommentOut(posted).data, status=status.HTTP_201_CREATED)
 
 
-class ConversationCommentsView(ApiView):
-    """Comments on a conversation, for those who read the project."""
-
-    scopes = LEADING
-
-    @extend_schema(parameters=OLDEST_FIRST, responses={200: CommentPageOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """What may be read about a conversation, oldest first (leads and researchers)."""
-        project = access.readable(request.user, slug)
-        conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
-        readable = _visible(request).filter(conversation=conversation)
-        named = comments.people(project)
-        return page(request, readable, CommentOut, people=[user.get_username() for user in named])
-
-    @extend_schema(
-        request=LeadCommentIn,
-        responses={201: CommentOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Begin a thread on a message, a label or all of it, or answer in one (leads)."""
-        project = access.led(request.user, slug)
-        conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
-        fields = sent(request, LeadCommentIn)
-        if fields["reply_to"] is not None:
-            posted = _reply(request, conversation, fields["reply_to"], fields["body"])
-        else:
-            place, pin = _place_for_lead(conversation, **fields)
-            posted = comments.post(place, body=fields["body"], author=user_of(request), pin=pin)
-        return Response(CommentOut(posted).data, status=status.HTTP_201_CREATED)
-
-
 class ResolveView(ApiView):
     scopes: ClassVar[Scopes] = {"POST": (Scope.LABEL, Scope.LEAD)}
 
@@ -155,16 +100,6 @@ class ResolveView(ApiView):
         _refuse_readers(request, comment.project)
         thread = comments.resolve(comment, by=user_of(request), **sent(request, ResolveIn))
         return Response(CommentOut(thread).data)
-
-
-class MentionsView(ApiView):
-    scopes = OWN_WORK
-
-    @extend_schema(parameters=NEWEST_FIRST, responses=MentionPageOut)
-    def get(self, request: Request) -> Response:
-        """Comments that mention me and are not settled, newest first, 100 at a time."""
-        mentioning = comments.mentions_of(user_of(request)).prefetch_related("mentions")
-        return page(request, mentioning, MentionOut, newest_first=True)
 
 
 def _post(
@@ -185,26 +120,6 @@ def _post(
 def _reply(request: Request, conversation: Conversation, to: int, body: str) -> Comment:
     thread = get_object_or_404(_visible(request).filter(conversation=conversation), pk=to)
     return comments.reply(thread, body=body, author=user_of(request))
-
-
-def _place_for_lead(
-    conversation: Conversation,
-    *,
-    body: str,
-    annotation: int | None,
-    label_uid: str,
-    message_index: int | None,
-    reply_to: None,
-) -> tuple[ThreadPlace, Pin]:
-    """As the form of the page has it: a message, or a label of an answer."""
-    message = "" if message_index is None else str(message_index)
-    about = message if annotation is None else f"{annotation}:{label_uid}"
-    form = CommentForm(conversation, {"body": body, "about": about})
-    if not form.is_valid():
-        errors: Any = form.errors.get("about", [])
-        raise serializers.ValidationError({"annotation": list(errors)})
-    place, pin = form.cleaned_data["about"]
-    return place, pin
 
 
 def _assignment(request: Request, pk: int) -> Assignment:

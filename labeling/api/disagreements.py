@@ -58,10 +58,6 @@ class OutcomeIn(serializers.Serializer[Any]):
     note = serializers.CharField(max_length=5000, **BLANK)
 
 
-class NamesIn(serializers.Serializer[Any]):
-    hidden = serializers.BooleanField(help_text="Whether everybody reads letters, not names")
-
-
 class ChoiceOut(serializers.Serializer[Any]):
     annotator = serializers.CharField(help_text="A letter where names are hidden")
     choice = serializers.JSONField(
@@ -197,18 +193,6 @@ class OutcomeView(ApiView):
         at = _place(place)
         discussions.decide(round_, at, by=user_of(request), **sent(request, OutcomeIn))
         return Response(_detail(request, round_, at))
-
-
-class NamesView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(request=NamesIn, responses={200: NamesIn, **WRITE})
-    def put(self, request: Request, slug: str, number: int) -> Response:
-        """Letters in place of names, for everybody who reads the discussion (leads)."""
-        round_ = discussed.led_round(request.user, slug, number)
-        fields = sent(request, NamesIn)
-        discussions.hide_names(round_, by=user_of(request), **fields)
-        return Response(fields)
 
 
 def _place(text: str) -> UnitPlace:

@@ -211,10 +211,6 @@ class WaiveIn(LayerIn):
     reason = serializers.CharField(max_length=2000)
 
 
-class WithdrawIn(serializers.Serializer[Any]):
-    reason = serializers.CharField(max_length=2000)
-
-
 class WaiverOut(serializers.ModelSerializer[LintWaiver]):
     by = serializers.CharField(source="by.username", default=None, allow_null=True)
     withdrawn_at = serializers.DateTimeField(source="ended.at", default=None, allow_null=True)
@@ -309,22 +305,6 @@ class LintWaiversView(ApiView):
         layer, kind = fields.pop("layer"), fields.pop("kind")
         waiver = lint.waive(project, layer, kind, by=user_of(request), **fields)
         return Response(WaiverOut(waiver).data, status=status.HTTP_201_CREATED)
-
-
-class LintWithdrawView(ApiView):
-    scopes = RELEASING
-
-    @extend_schema(
-        request=WithdrawIn,
-        responses={200: WaiverOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        """End a waiver: what it covered is open again (leads)."""
-        project = access.led(request.user, slug)
-        rows = LintWaiver.objects.select_related("project", "by")
-        waiver = get_object_or_404(rows, pk=pk, project=project)
-        lint.withdraw(waiver, by=user_of(request), **sent(request, WithdrawIn))
-        return Response(WaiverOut(rows.get(pk=pk)).data)
 
 
 def _lint(project: Project, layer: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -18,14 +18,12 @@ from labeling.api.base import READING, RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page
-from labeling.api.requests import sent, user_of
-from labeling.domain.gold.statement import FORMAT_2, format_of
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
-from labeling.services import access, blindness, pseudonyms
+from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import export, formats_for
-from labeling.services.exchange.native_files import export_lines, proof_text
-from labeling.services.gold import corrections, gold, gold_diffs, looks, verification
+from labeling.services.exchange.native_files import export_lines
+from labeling.services.gold import gold, gold_diffs, looks, verification
 from labeling.services.gold.looks import Sight
 from labeling.words import worded
 
@@ -158,23 +156,6 @@ class GoldItemView(ApiView):
         return Response(ItemOut(item).data)
 
 
-class GoldProofView(ApiView):
-    scopes = READING
-
-    @extend_schema(
-        responses={(200, "application/json"): OpenApiTypes.OBJECT, 403: ErrorOut, 404: ErrorOut}
-    )
-    def get(self, request: Request, name: str, version: int, item_id: str) -> HttpResponse:
-        """One item, its path to the signed root, and the statement: proves it without the rest."""
-        release, item = _item(request, name, version, item_id)
-        if format_of(release.header) != FORMAT_2:
-            raise Http404
-        if item.split == looks.TEST:
-            sight = Sight(Look.Purpose.EXPORT, Look.Subject.ITEM, item.item_id)
-            looks.require(request.user, [release], sight)
-        return HttpResponse(proof_text(item), content_type="application/json; charset=utf-8")
-
-
 class GoldExportView(ApiView):
     scopes = READING
 
@@ -215,12 +196,6 @@ class GoldExportView(ApiView):
 
 
 # --- verifying ------------------------------------------------------------------------------------
-
-
-class FaultOut(serializers.Serializer[Any]):
-    item_id = serializers.CharField(help_text="Empty: of the release as a whole")
-    fact = serializers.CharField(help_text="What does not match")
-    fact_code = serializers.CharField(required=False)
 
 
 class VerifiedOut(serializers.Serializer[Any]):
@@ -335,30 +310,6 @@ class GoldDiffView(ApiView):
 
 
 # --- corrections ----------------------------------------------------------------------------------
-
-
-class CorrectionsIn(serializers.Serializer[Any]):
-    message = serializers.CharField(
-        default="", allow_blank=True, max_length=2000, help_text="What the release is for"
-    )
-
-
-class GoldCorrectionsView(ApiView):
-    scopes = RELEASING
-    in_one_transaction = False  # it puts the release together before anything is locked
-
-    @extend_schema(
-        request=CorrectionsIn,
-        responses={201: GoldDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, name: str, version: int) -> Response:
-        """Freeze the next version of gold from elsewhere, with what disputes decided (leads)."""
-        release = _release(request, name, version)
-        access.require_lead(request.user, release.project)
-        message = sent(request, CorrectionsIn)["message"].strip()
-        frozen = corrections.freeze_corrections(release, message=message, by=user_of(request))
-        fresh = _release(request, frozen.name, frozen.version)
-        return Response(GoldDetailOut(fresh).data, status=status.HTTP_201_CREATED)
 
 
 def _release(request: Request, name: str, version: int) -> GoldRelease:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import LEADING, ApiView, reading_and
+from labeling.api.base import ApiView, reading_and
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
@@ -19,7 +19,6 @@ from labeling.domain.scopes import Scope
 from labeling.forms.guidelines import MOST_CHARACTERS
 from labeling.models import Guideline
 from labeling.services import access, guidelines
-from labeling.services.guideline_starters import starter_for
 
 READ_BY_MEMBERS = reading_and(Scope.LEAD, read=(Scope.READ, Scope.LABEL))
 
@@ -78,20 +77,6 @@ class GuidelineDetailOut(GuidelineOut):
 
     class Meta(GuidelineOut.Meta):
         fields = [*GuidelineOut.Meta.fields, "body", "against", "changes"]
-
-
-class StarterOut(serializers.Serializer[Any]):
-    body = serializers.CharField(help_text="Markdown, in the reader's language")
-
-
-class StarterView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(responses={200: StarterOut, 403: ErrorOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str) -> Response:
-        """A text to start guidelines from, for what the project labels (leads)."""
-        project = access.led(request.user, slug)
-        return Response({"body": starter_for(project.layers)})
 
 
 class GuidelinesView(ApiView):

@@ -31,24 +31,6 @@ class InvitationIn(serializers.Serializer[Any]):
     days = serializers.IntegerField(default=DAYS, min_value=1, max_value=MOST_DAYS)
 
 
-class PeopleIn(serializers.Serializer[Any]):
-    people = serializers.ListField(
-        child=serializers.CharField(max_length=200),
-        min_length=1,
-        max_length=MOST_USES,
-        help_text="User names, which join at once, or names and addresses, which get a link",
-    )
-    role = serializers.ChoiceField(ROLES)
-    days = serializers.IntegerField(default=DAYS, min_value=1, max_value=MOST_DAYS)
-
-    def validate_people(self, people: list[str]) -> list[str]:
-        tidy = [" ".join(name.split()) for name in people]
-        for name in tidy:
-            if not name.isprintable():
-                raise serializers.ValidationError(f"Not a name or an address: {ascii(name)[1:-1]}")
-        return tidy
-
-
 class SecretIn(serializers.Serializer[Any]):
     secret = serializers.CharField(
         max_length=500, help_text="The link, or its last part", trim_whitespace=True
@@ -80,15 +62,6 @@ class NewInvitationOut(InvitationOut):
         fields = [*InvitationOut.Meta.fields, "link"]
 
 
-class InvitedOut(serializers.Serializer[Any]):
-    added = serializers.ListField(child=serializers.CharField(), help_text="User names")
-    members = serializers.ListField(
-        child=serializers.CharField(), help_text="Who had the role before"
-    )
-    invited = NewInvitationOut(many=True)
-    mailed = serializers.ListField(child=serializers.CharField(), help_text="Addresses")
-
-
 class JoinedOut(serializers.Serializer[Any]):
     project = serializers.CharField(source="project.slug")
     role = serializers.ChoiceField(ROLES)
@@ -118,33 +91,8 @@ class InvitationsView(ApiView):
         return Response(NewInvitationOut(_with_link(request, new)).data, status=201)
 
 
-class InvitePeopleView(ApiView):
-    scopes = LEADING
-    answers_with_secret = True
-
-    @extend_schema(request=PeopleIn, responses={201: InvitedOut, **LED})
-    def post(self, request: Request, slug: str) -> Response:
-        """Let several people in: user names at once, everybody else by a link (leads)."""
-        project = access.led(request.user, slug)
-        fields = sent(request, PeopleIn)
-        by = user_of(request)
-        result = invitations.invite_people(project=project, by=by, **fields)
-        new = [_with_link(request, invited) for invited in result.invited]
-        mailed = invitations.mail({invitation: invitation.link for invitation in new}, by=by)
-        invited = {"added": result.added, "members": result.members, "invited": new}
-        return Response(InvitedOut({**invited, "mailed": mailed}).data, status=201)
-
-
 class InvitationView(ApiView):
     scopes = LEADING
-
-    @extend_schema(responses={200: InvitationOut, 403: ErrorOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """One invitation that can still be used (leads)."""
-        project = access.led(request.user, slug)
-        return Response(
-            InvitationOut(get_object_or_404(invitations.of_project(project), pk=pk)).data
-        )
 
     @extend_schema(responses={204: None, 403: ErrorOut, 404: ErrorOut})
     def delete(self, request: Request, slug: str, pk: int) -> Response:

@@ -7,14 +7,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import RELEASING, ApiView
+from labeling.api.base import ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, PageOut, page
-from labeling.api.requests import sent, user_of
+from labeling.api.requests import sent
 from labeling.domain.scopes import Scope
-from labeling.models import GoldRelease, Look, LookBudget, Project
-from labeling.services import access
+from labeling.models import GoldRelease, Look
 from labeling.services.gold import gold, looks
 from labeling.services.gold.looks import LONGEST_REASON, Sight
 
@@ -78,38 +77,3 @@ class LooksView(ApiView):
         looks.state(request.user, [release], Sight(asked["purpose"]), asked["reason"])
         standing = {"gold": str(release), **looks.standing(release).as_json()}
         return Response(StandingOut(standing).data, status=status.HTTP_201_CREATED)
-
-
-class BudgetIO(serializers.Serializer[Any]):
-    looks = serializers.IntegerField(
-        min_value=0,
-        max_value=1_000_000,
-        allow_null=True,
-        help_text="At each test set; null: no limit",
-    )
-
-
-class BudgetIn(BudgetIO):
-    reason = serializers.CharField(max_length=LONGEST_REASON)
-
-
-class LookBudgetView(ApiView):
-    scopes = RELEASING
-
-    @extend_schema(responses={200: BudgetIO, 404: ErrorOut})
-    def get(self, request: Request, slug: str) -> Response:
-        """How often the test items of each release may be looked at (leads and researchers)."""
-        return Response(_budget(access.readable(request.user, slug)))
-
-    @extend_schema(
-        request=BudgetIn, responses={200: BudgetIO, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
-    )
-    def put(self, request: Request, slug: str) -> Response:
-        """Set that budget; it stays on record with its reason (leads)."""
-        project = access.led(request.user, slug)
-        looks.set_budget(project, **sent(request, BudgetIn), by=user_of(request))
-        return Response(_budget(project))
-
-
-def _budget(project: Project) -> dict[str, int | None]:
-    return {"looks": LookBudget.objects.of(project)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Q
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -16,7 +15,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.requests import asked, person, sent, user_of
-from labeling.models import Assignment, Membership, Project
+from labeling.models import Membership, Project
 from labeling.services import access, members
 from labeling.services.work import assignments, handovers
 
@@ -39,15 +38,6 @@ class TakerIn(serializers.Serializer[Any]):
 
 class RoleIn(TakerIn):
     role = serializers.ChoiceField(ROLES)
-
-
-class MoveIn(serializers.Serializer[Any]):
-    to = serializers.CharField(
-        max_length=150,
-        default="",
-        allow_blank=True,
-        help_text="The annotator who gets the open work; empty: it is only taken back",
-    )
 
 
 class MemberOut(serializers.ModelSerializer[Membership]):
@@ -83,11 +73,6 @@ class RoleOut(MemberOut):
 
     class Meta(MemberOut.Meta):
         fields = [*MemberOut.Meta.fields, "handed_on"]
-
-
-class MovedOut(serializers.Serializer[Any]):
-    moved = serializers.IntegerField()
-    taken_back = serializers.IntegerField()
 
 
 class MembersView(ApiView):
@@ -150,25 +135,6 @@ class MemberView(ApiView):
         to = _taker(membership, asked(request, TakerIn)["to"])
         handed_on = members.remove_member(membership=membership, by=user_of(request), to=to)
         return Response(HandedOnOut(handed_on._asdict()).data)
-
-
-class MoveWorkView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(
-        request=MoveIn,
-        responses={200: MovedOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, slug: str, username: str) -> Response:
-        """Give the open work of a member, or of a former one, to somebody else (leads)."""
-        project = access.led(request.user, slug)
-        work = Assignment.objects.labelling().filter(round__project=project).order_by()
-        here = Q(pk__in=work.values("annotator")) | Q(memberships__project=project)
-        whose = get_object_or_404(User.objects.filter(here).distinct(), username=username)
-        name = sent(request, MoveIn)["to"]
-        to = person("to", name, assignments.annotators(project)) if name else None
-        moved = handovers.move_open_work(project=project, person=whose, by=user_of(request), to=to)
-        return Response(MovedOut(moved._asdict()).data)
 
 
 def _membership(project: Project, pk: int) -> Membership:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import LEADING, OWN_WORK, READING, ApiView
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import OLDEST_FIRST, PageOut, listed
-from labeling.api.requests import sent, user_of
-from labeling.models import Admission, Membership, Project, Qualification
+from labeling.models import Admission, Qualification
 from labeling.services import access
 from labeling.services.quality import newcomers
 from labeling.services.quality.newcomers import LayerResult, Standing
-from labeling.services.work import assignments, check_turns
+from labeling.services.work import check_turns
 from labeling.words import words_of
-
-Role = Membership.Role
-
-
-class LetInIn(serializers.Serializer[Any]):
-    reason = serializers.CharField(max_length=4000, help_text="Gold and the audit log keep it")
 
 
 class LayerAdmissionOut(serializers.Serializer[Any]):
@@ -74,12 +64,6 @@ class AdmissionPageOut(PageOut):
     results = AdmissionOut(many=True)
 
 
-class CalibrationOut(AdmissionOut):
-    assignments = serializers.ListField(
-        child=serializers.IntegerField(), help_text="To answer now, in order"
-    )
-
-
 class LayerAdmission(TypedDict):
     layer: str
     admitted: bool
@@ -88,31 +72,6 @@ class LayerAdmission(TypedDict):
     let_in_by: str | None
     at: Any
     calibrated_at: Any
-
-
-class OwnCalibrationView(ApiView):
-    """One's own calibration in a project."""
-
-    scopes = OWN_WORK
-
-    @extend_schema(responses={200: CalibrationOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str) -> Response:
-        """Where I am: what I may do full labeling of, and how my last try went."""
-        return self._answer(user_of(request), access.any_role(request.user, slug))
-
-    @extend_schema(request=None, responses={200: CalibrationOut, 400: ErrorOut, 404: ErrorOut})
-    def post(self, request: Request, slug: str) -> Response:
-        """Begin to calibrate, or try again; a try under way goes on."""
-        user, project = user_of(request), access.any_role(request.user, slug)
-        newcomers.begin(project, user)
-        return self._answer(user, project)
-
-    def _answer(self, user: User, project: Project) -> Response:
-        waiting = newcomers.parts_of(user, project).exclude(newcomers.DONE)
-        body = _admission(user, project) | {
-            "assignments": list(waiting.values_list("pk", flat=True))
-        }
-        return Response(CalibrationOut(body).data)
 
 
 class AdmissionsView(ApiView):
@@ -125,47 +84,6 @@ class AdmissionsView(ApiView):
         tries = check_turns.plan_of(project).tries
         rows = [_shown(standing, tries) for standing in newcomers.by_person(project)]
         return listed(request, rows, AdmissionOut)
-
-
-class AdmissionView(ApiView):
-    """One annotator of a project, by user name."""
-
-    scopes = LEADING
-
-    @extend_schema(responses={200: AdmissionOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str, username: str) -> Response:
-        project = access.readable(request.user, slug)
-        person = get_object_or_404(assignments.annotators(project), username=username)
-        return Response(AdmissionOut(_admission(person, project)).data)
-
-    @extend_schema(
-        request=LetInIn,
-        responses={200: AdmissionOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, slug: str, username: str) -> Response:
-        """Let the person do full labeling without calibration, on all layers (leads)."""
-        project, person = _led(request, slug, username)
-        newcomers.let_in(project, person, by=user_of(request), **sent(request, LetInIn))
-        return Response(AdmissionOut(_admission(person, project)).data)
-
-
-class AnotherTryView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(request=None, responses={200: AdmissionOut, 403: ErrorOut, 404: ErrorOut})
-    def post(self, request: Request, slug: str, username: str) -> Response:
-        """Allow another try after the last one (leads); changes nothing where one is left."""
-        project, person = _led(request, slug, username)
-        newcomers.allow_another_try(project, person, by=user_of(request))
-        return Response(AdmissionOut(_admission(person, project)).data)
-
-
-def _admission(user: User, project: Project) -> dict[str, Any]:
-    standing = newcomers.in_project(project, user)
-    tries = check_turns.plan_of(project).tries
-    if standing is None:  # nobody has to calibrate yet
-        standing = Standing(user, project, [], [], "", 0, 0, 0, {})
-    return _shown(standing, tries)
 
 
 def _shown(standing: Standing, tries: int) -> dict[str, Any]:
@@ -211,10 +129,3 @@ def _missing(layer: str) -> LayerAdmission:
 
 def _result(layer: str, said: LayerResult) -> dict[str, Any]:
     return {**said, "layer": layer, "reason": words_of(said["reason"])}
-
-
-def _led(request: Request, slug: str, username: str) -> tuple[Project, User]:
-    project = access.readable(request.user, slug)
-    if Role.LEAD not in project.roles_of(request.user):
-        raise PermissionDenied("Only a lead of the project decides who is let in.")
-    return project, get_object_or_404(assignments.annotators(project), username=username)

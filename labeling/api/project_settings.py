@@ -15,11 +15,10 @@ from labeling.api.projects import LayersField
 from labeling.api.requests import checked_by, sent, user_of
 from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
-from labeling.domain.targets import BY_DIFFICULTY, MOST, target_layers, wanted
 from labeling.forms.projects import below_one
 from labeling.models import Project
 from labeling.models.fields import check_event_schema
-from labeling.services import access, progress, project_settings
+from labeling.services import access, project_settings
 
 
 def _texts(**options: Any) -> serializers.ListField:
@@ -84,30 +83,6 @@ class ChangedOut(serializers.Serializer[Any]):
     settings = SettingsOut()
 
 
-class TargetOut(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    wanted = serializers.IntegerField()
-    labelled = serializers.IntegerField(help_text="Conversations with all their answers")
-    gold = serializers.IntegerField()
-    missing = serializers.IntegerField()
-
-
-class TargetsOut(serializers.Serializer[Any]):
-    layers = TargetOut(many=True)
-    difficulty = TargetOut(many=True)
-
-
-class TargetsIn(serializers.Serializer[Any]):
-    """By layer and by difficulty, how many conversations of gold are wanted."""
-
-    layers = serializers.DictField(
-        child=serializers.IntegerField(min_value=0, max_value=MOST), default=dict
-    )
-    difficulty = serializers.DictField(
-        child=serializers.IntegerField(min_value=0, max_value=MOST), default=dict
-    )
-
-
 class SettingsView(ApiView):
     scopes = LEADING
 
@@ -140,36 +115,5 @@ class SettingsView(ApiView):
         return Response({"changed": changed, "settings": _settings(project)})
 
 
-class TargetsView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(responses={200: TargetsOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str) -> Response:
-        """How much gold is wanted, and what is missing (leads and researchers)."""
-        return Response(_targets(access.readable(request.user, slug)))
-
-    @extend_schema(
-        request=TargetsIn,
-        responses={200: TargetsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def put(self, request: Request, slug: str) -> Response:
-        """Set the targets; what is left out keeps its own (leads)."""
-        project = access.led(request.user, slug)
-        fields = sent(request, TargetsIn)
-        targets = wanted(project.targets, project.layers)
-        known = {"layers": target_layers(project.layers), "difficulty": list(BY_DIFFICULTY)}
-        for part, numbers in fields.items():
-            if unknown := sorted(set(numbers) - set(known[part])):
-                raise serializers.ValidationError({part: [f"Unknown: {', '.join(unknown)}."]})
-            targets[part] |= numbers
-        progress.set_targets(project, targets=targets, by=user_of(request))
-        project.refresh_from_db()
-        return Response(_targets(project))
-
-
 def _settings(project: Project) -> Any:
     return SettingsOut({name: getattr(project, name) for name in project_settings.FIELDS}).data
-
-
-def _targets(project: Project) -> Any:
-    return TargetsOut(progress.targets(project)).data

@@ -10,8 +10,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.requests import sent
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
 from labeling.services import access, jobs
@@ -58,11 +56,6 @@ class StatusOut(serializers.Serializer[Any]):
     failures = FailureOut(many=True, help_text="Of seven days, the newest 20")
 
 
-class FreeIn(serializers.Serializer[Any]):
-    kind = serializers.CharField(max_length=50)
-    key = serializers.IntegerField(min_value=1, max_value=2**53)
-
-
 class StatusView(ApiView):
     scopes = READING
 
@@ -80,17 +73,6 @@ class ProjectStatusView(ApiView):
         """Background work of one project."""
         project = access.readable(request.user, slug)
         return Response(StatusOut(service.of([project.pk])).data)
-
-
-class ProjectFreeView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(request=FreeIn, responses={200: JobOut, 400: ErrorOut, 409: ErrorOut})
-    def post(self, request: Request, slug: str) -> Response:
-        """Take a job from its holder, so that the next worker begins at once."""
-        project = access.led(request.user, slug)
-        job = service.free(**sent(request, FreeIn), scope=[project.pk], by=request.user)
-        return Response(JobOut(job).data)
 
 
 def _scope_of(user: Any) -> Scope:

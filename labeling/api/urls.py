@@ -8,23 +8,14 @@ from django.urls import URLPattern, URLResolver, include, path
 from labeling.api.adjudications import AdjudicationView
 from labeling.api.agreement import AgreementView, ConversationAgreementView, RatingsView
 from labeling.api.annotations import AnnotationViewSet
-from labeling.api.comments import CommentsView, ConversationCommentsView, MentionsView, ResolveView
+from labeling.api.comments import CommentsView, ResolveView
 from labeling.api.conversations import AnswersView, ConversationsView, ConversationView
 from labeling.api.decisions import AcceptView, CasesView
 from labeling.api.disagreements import (
     DisagreementsView,
     DisagreementView,
-    NamesView,
     OutcomeView,
     RemarksView,
-)
-from labeling.api.disputes import (
-    DisputeDecideView,
-    DisputesView,
-    DisputeVerdictView,
-    DisputeView,
-    DisputeWithdrawView,
-    GoldDisputesView,
 )
 from labeling.api.events import EventsView
 from labeling.api.freezes import (
@@ -33,50 +24,35 @@ from labeling.api.freezes import (
     LintFindingsView,
     LintView,
     LintWaiversView,
-    LintWithdrawView,
 )
 from labeling.api.gold import (
-    GoldCorrectionsView,
     GoldDiffView,
     GoldExportView,
     GoldItemsView,
     GoldItemView,
     GoldListView,
-    GoldProofView,
     GoldVerifyView,
     GoldView,
 )
-from labeling.api.guideline_checks import GuidelineWorklistView
-from labeling.api.guidelines import GuidelinesView, GuidelineView, StarterView
+from labeling.api.guidelines import GuidelinesView, GuidelineView
 from labeling.api.import_reports import ImportsView, ImportView
-from labeling.api.invitations import InvitationsView, InvitationView, InvitePeopleView, JoinView
+from labeling.api.invitations import InvitationsView, InvitationView, JoinView
 from labeling.api.label_files import LabelFilesView
-from labeling.api.looks import LookBudgetView, LooksView
-from labeling.api.members import MembersView, MemberView, MoveWorkView
+from labeling.api.looks import LooksView
+from labeling.api.members import MembersView, MemberView
 from labeling.api.newcomers import (
     AdmissionsView,
-    AdmissionView,
-    AnotherTryView,
-    OwnCalibrationView,
 )
 from labeling.api.progress import GateView, ProgressView
-from labeling.api.project_settings import SettingsView, TargetsView
+from labeling.api.project_settings import SettingsView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.review_lists import ReviewsView
 from labeling.api.reviews import ReviewView
 from labeling.api.rounds import BatchView, CloseView, RoundsView, RoundView
-from labeling.api.status import ProjectFreeView, ProjectStatusView, StatusView
+from labeling.api.status import ProjectStatusView, StatusView
 from labeling.api.suggestions import FirstPassView, SuggestionsView
 from labeling.api.unused_layers import EmptyLayerView, LayerOffView
-from labeling.api.webhooks import (
-    DeliveriesView,
-    DeliveryAgainView,
-    WebhookSecretView,
-    WebhooksView,
-    WebhookTestView,
-    WebhookView,
-)
 from labeling.api.workspace import WorkspaceView
 
 Addresses = list[URLPattern | URLResolver]
@@ -131,46 +107,25 @@ of_a_round: Addresses = [
     path("agreement/ratings/", RatingsView.as_view(), name="api-agreement-ratings"),
     path("layers/<slug:layer>/empty/", EmptyLayerView.as_view(), name="api-layer-empty"),
     path("layers/<slug:layer>/off/", LayerOffView.as_view(), name="api-layer-off"),
-    path("names/", NamesView.as_view(), name="api-round-names"),
     path("disagreements/", DisagreementsView.as_view(), name="api-disagreements"),
     path("disagreements/<slug:place>/", DisagreementView.as_view(), name="api-disagreement"),
     path("disagreements/<slug:place>/remarks/", RemarksView.as_view(), name="api-remarks"),
     path("disagreements/<slug:place>/outcome/", OutcomeView.as_view(), name="api-outcome"),
 ]
 
-of_a_webhook: Addresses = [
-    path("", WebhookView.as_view(), name="api-webhook"),
-    path("secret/", WebhookSecretView.as_view(), name="api-webhook-secret"),
-    path("test/", WebhookTestView.as_view(), name="api-webhook-test"),
-    path("deliveries/", DeliveriesView.as_view(), name="api-deliveries"),
-    path(
-        "deliveries/<int:delivery>/again/", DeliveryAgainView.as_view(), name="api-delivery-again"
-    ),
-]
-
 of_a_project: Addresses = [
     path("", ProjectView.as_view(), name="api-project"),
     path("settings/", SettingsView.as_view(), name="api-settings"),
-    path("targets/", TargetsView.as_view(), name="api-targets"),
     path("progress/", ProgressView.as_view(), name="api-progress"),
     path("gate/", GateView.as_view(), name="api-gate"),
     path("members/", MembersView.as_view(), name="api-members"),
     path("members/<int:pk>/", MemberView.as_view(), name="api-member"),
-    path("people/<str:username>/move/", MoveWorkView.as_view(), name="api-work-move"),
     path("invitations/", InvitationsView.as_view(), name="api-invitations"),
-    path("invitations/people/", InvitePeopleView.as_view(), name="api-invite-people"),
     path("invitations/<int:pk>/", InvitationView.as_view(), name="api-invitation"),
     path("conversations/", ConversationsView.as_view(), name="api-conversations"),
     path("conversations/<int:pk>/", ConversationView.as_view(), name="api-conversation"),
-    path(
-        "conversations/<int:pk>/comments/",
-        ConversationCommentsView.as_view(),
-        name="api-conversation-comments",
-    ),
     path("conversations/<int:pk>/answers/", AnswersView.as_view(), name="api-answers"),
     path("guidelines/", GuidelinesView.as_view(), name="api-guidelines"),
-    path("guidelines/starter/", StarterView.as_view(), name="api-guideline-starter"),
-    path("guidelines/worklist/", GuidelineWorklistView.as_view(), name="api-guideline-worklist"),
     path("guidelines/<int:version>/", GuidelineView.as_view(), name="api-guideline"),
     path("rounds/", RoundsView.as_view(), name="api-rounds"),
     path("rounds/<int:number>/", include(of_a_round)),
@@ -178,20 +133,10 @@ of_a_project: Addresses = [
     path("imports/", ImportsView.as_view(), name="api-imports"),
     path("imports/<int:pk>/", ImportView.as_view(), name="api-import"),
     path("events/", EventsView.as_view(), name="api-events"),
-    path("webhooks/", WebhooksView.as_view(), name="api-webhooks"),
-    path("webhooks/<int:pk>/", include(of_a_webhook)),
-    path("looks/budget/", LookBudgetView.as_view(), name="api-look-budget"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
     path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),
     path("reviews/", ReviewsView.as_view(), name="api-reviews"),
-    path("calibration/", OwnCalibrationView.as_view(), name="api-calibration"),
     path("admissions/", AdmissionsView.as_view(), name="api-admissions"),
-    path("admissions/<str:username>/", AdmissionView.as_view(), name="api-admission"),
-    path(
-        "admissions/<str:username>/another-try/",
-        AnotherTryView.as_view(),
-        name="api-another-try",
-    ),
 ]
 
 urlpatterns = [
@@ -202,7 +147,6 @@ urlpatterns = [
     path("queue/<int:pk>/lease/", LeaseView.as_view(), name="api-queue-lease"),
     path("annotations/<int:pk>/", include(of_an_assignment)),
     path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
-    path("mentions/", MentionsView.as_view(), name="api-mentions"),
     path("invitations/accept/", JoinView.as_view(), name="api-join"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", include(of_a_project)),
@@ -213,11 +157,6 @@ urlpatterns = [
     path("gold/", GoldListView.as_view(), name="api-gold"),
     path("status/", StatusView.as_view(), name="api-status"),
     path("projects/<slug:slug>/status/", ProjectStatusView.as_view(), name="api-project-status"),
-    path(
-        "projects/<slug:slug>/status/free/",
-        ProjectFreeView.as_view(),
-        name="api-project-status-free",
-    ),
     path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
     path("gold/<str:name>/<int:version>/items/", GoldItemsView.as_view(), name="api-gold-items"),
@@ -226,24 +165,9 @@ urlpatterns = [
         GoldItemView.as_view(),
         name="api-gold-item",
     ),
-    path(
-        "gold/<str:name>/<int:version>/proofs/<path:item_id>/",
-        GoldProofView.as_view(),
-        name="api-gold-proof",
-    ),
     path("gold/<str:name>/<int:version>/export/", GoldExportView.as_view(), name="api-gold-export"),
     path("gold/<str:name>/<int:version>/verify/", GoldVerifyView.as_view(), name="api-gold-verify"),
     path("gold/<str:name>/<int:version>/diff/", GoldDiffView.as_view(), name="api-gold-diff"),
-    path(
-        "gold/<str:name>/<int:version>/corrections/",
-        GoldCorrectionsView.as_view(),
-        name="api-gold-corrections",
-    ),
-    path(
-        "gold/<str:name>/<int:version>/disputes/",
-        GoldDisputesView.as_view(),
-        name="api-gold-disputes",
-    ),
     path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),
     path("projects/<slug:slug>/freezes/<int:pk>/", FreezeView.as_view(), name="api-freeze"),
     path("projects/<slug:slug>/lint/", LintView.as_view(), name="api-lint"),
@@ -251,14 +175,4 @@ urlpatterns = [
         "projects/<slug:slug>/lint/findings/", LintFindingsView.as_view(), name="api-lint-findings"
     ),
     path("projects/<slug:slug>/lint/waivers/", LintWaiversView.as_view(), name="api-lint-waivers"),
-    path(
-        "projects/<slug:slug>/lint/waivers/<int:pk>/withdraw/",
-        LintWithdrawView.as_view(),
-        name="api-lint-withdraw",
-    ),
-    path("projects/<slug:slug>/disputes/", DisputesView.as_view(), name="api-disputes"),
-    path("disputes/<int:pk>/", DisputeView.as_view(), name="api-dispute"),
-    path("disputes/<int:pk>/verdict/", DisputeVerdictView.as_view(), name="api-dispute-verdict"),
-    path("disputes/<int:pk>/decide/", DisputeDecideView.as_view(), name="api-dispute-decide"),
-    path("disputes/<int:pk>/withdraw/", DisputeWithdrawView.as_view(), name="api-dispute-withdraw"),
 ]

@@ -18,7 +18,6 @@ from assay_client.gold import Freeze
 from assay_client.paging import Rows
 from assay_client.part import Part
 from assay_client.runs import Run, RunDetail
-from assay_client.trials import Trial
 
 VALUES: dict[str, Any] = {
     "release": "demo@1",
@@ -26,7 +25,6 @@ VALUES: dict[str, Any] = {
     "place": "1-0",
     "member": models.Member.model_construct(id=1),
     "invitation": models.Invitation.model_construct(id=1),
-    "job": models.Job.model_construct(kind="run", key=1),
     "others": Run.model_construct(id=2),
 }
 """What methods are called with by the names of their parameters; else by their type."""
@@ -135,10 +133,10 @@ def test_every_operation_has_a_method_of_the_client(tmp_path: Path) -> None:
     )
     project = client.project("orders")
     run = RunDetail.model_construct(id=1, aggregates=[])
-    trial, freeze = Trial.model_construct(id=1), Freeze.model_construct(id=1)
-    run._runs, trial._trials, freeze._freezes = client.runs, client.trials, project.freezes
+    freeze = Freeze.model_construct(id=1)
+    run._runs, freeze._freezes = client.runs, project.freezes
     owners: list[Any] = [*parts(client), project, *parts(project)]
-    owners += [project.rounds.disagreements(1), run, trial, freeze]
+    owners += [project.rounds.disagreements(1), run, freeze]
 
     for owner in owners:
         for method in methods(owner):

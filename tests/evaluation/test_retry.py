@@ -210,9 +210,7 @@ def test_retry_clone_and_concurrency_by_api_and_command(
     assert (reply.status_code, reply.json()["status"]) == (200, "running")
     call_command("evaluate", "--resume", str(run.pk))
     assert pipeline.seen == ["case-001"]
-    reply = client.post(f"/api/runs/{run.pk}/clone/", {"name": "again"}, format="json")
-    assert (reply.status_code, reply.json()["name"], reply.json()["n_cases"]) == (201, "again", 3)
-    clone = reply.json()["id"]
+    clone = launch(pipeline="nothing").pk
     order = {"action": "concurrency", "concurrency": 9}
     assert client.post(f"/api/runs/{clone}/control/", order, format="json").status_code == 200
     assert Run.objects.get(pk=clone).concurrency == 9
@@ -242,13 +240,8 @@ def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
         without = cloning.request(run, {**changed, "config": {}}, by=people["noor"])
         assert (without.evaluate_answers, without.judge_prompts) == (False, {})
         assert launch.check(without) == []
-
-    client = APIClient()
-    client.force_login(people["noor"])
     other = {"judge_prompts": {"claims": own_prompt("claims")}, "thresholds": {"mrr": 0.25}}
-    reply = client.post(f"/api/runs/{run.pk}/clone/", other, format="json")
-    assert reply.status_code == 201
-    clone = Run.objects.get(pk=reply.json()["id"])
+    clone = launch.launch(cloning.request(run, other, by=people["noor"]))
     assert list(answers.judge_prompts_of(clone)) == ["claims"]
     assert clone.spec.thresholds == {"mrr": 0.25}
 

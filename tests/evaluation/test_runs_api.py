@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Run
 from evaluation.services.launch import predictions
+from evaluation.services.run import notes
 from labeling.models import Membership
 from tests import factories
 from tests.evaluation.conftest import perfect
@@ -71,11 +72,7 @@ def test_who_labels_a_conversation_blind_reads_no_gold_of_it_in_a_case(
 def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:
     nothing, everything = launch(pipeline="nothing"), launch(pipeline="everything")
     noor = signed_in("noor")
-    noor.put(
-        f"/api/runs/{nothing.pk}/notes/",
-        {"tags": ["thesis"], "note": "Table 3"},
-        content_type="application/json",
-    )
+    notes.write(nothing, tags=["thesis"], note="Table 3", by=None)
 
     def shown(query: str) -> list[int]:
         return [row["id"] for row in noor.get(f"/api/runs/?{query}").json()["results"]]
@@ -84,44 +81,6 @@ def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:
     assert shown("tag=thesis") == shown("search=thesis") == [nothing.pk]
     assert shown("status=queued") == [everything.pk, nothing.pk]
     assert shown("status=done") == shown("gold=demo@9") == []
-    assert noor.get(f"/api/runs/{nothing.pk}/notes/").json() == {
-        "tags": ["thesis"],
-        "note": "Table 3",
-    }
-
-
-def test_experiments_come_sorted_page_by_page_and_as_a_table(
-    finished: Any, script: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script(perfect)
-    runs = [finished().pk for _ in range(3)]
-    monkeypatch.setattr("evaluation.services.run.lists.PAGE_SIZE", 2)
-    noor = signed_in("noor")
-    first = noor.get("/api/experiments/?sort=run").json()
-    second = noor.get(first["next"]).json()
-    table = b"".join(noor.get("/api/experiments/file/").streaming_content).decode()
-
-    shown = [row["experiment_id"] for row in (*first["results"], *second["results"])]
-    assert (shown, second["next"]) == (runs, None)
-    assert [row["baseline"] for row in second["results"]] == [False]
-    assert len(table.splitlines()) == 4
-    assert noor.get("/api/experiments/?sort=x").status_code == 400
-
-
-def test_leads_set_thresholds_and_researchers_read_them(release: Any, signed_in: Any) -> None:
-    url = f"/api/projects/{release.project.slug}/gate-thresholds/"
-    own = {"thresholds": {"requirement_f1": 0.5}, "min_coverage": 0.9}
-    rita, noor = signed_in("rita"), signed_in("noor")
-    before = noor.get(url).json()
-    refused = noor.put(url, own, content_type="application/json")
-    stored = rita.put(url, own, content_type="application/json").json()
-    wrong = rita.put(url, {"thresholds": {"x": 1}}, content_type="application/json")
-
-    assert before["thresholds"] == before["defaults"]
-    assert refused.status_code == 403
-    assert (stored["thresholds"]["requirement_f1"], stored["min_coverage"]) == (0.5, 0.9)
-    assert noor.get(url).json() == stored
-    assert wrong.json()["code"] == "threshold_refused"
 
 
 def test_predictions_of_a_file_become_a_run(

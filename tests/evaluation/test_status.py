@@ -239,11 +239,6 @@ def test_programs_read_the_same_of_what_they_may(
     assert "one" not in known.values()  # names of machines are for administrators
     assert sign_in("ana").get("/api/status/").json()["jobs"] == []
     assert len(sign_in("admin").get("/api/status/").json()["jobs"]) == 1
-    free = {"kind": "run", "key": run.pk}
-    path = "/api/projects/demo/status/free/"
-    assert sign_in("rita").post(path, free, content_type="application/json").status_code == 200
-    refused = sign_in("rita").post(path, free, content_type="application/json")
-    assert (refused.status_code, refused.json()["code"]) == (409, "nothing_to_free")
 
 
 def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(

@@ -13,11 +13,10 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Run, Trial, TrialCase
+from evaluation.models import Trial, TrialCase
 from evaluation.services.launch import predictions
 from evaluation.services.trials import adopting, folder, predicting, trials
 from evaluation.services.trials.files import DOCUMENTS, document_of
@@ -27,7 +26,7 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Conversation, Membership, Round, Suggestion
-from labeling.services import near_duplicates, tokens
+from labeling.services import near_duplicates
 from labeling.services.exchange import conversations
 from labeling.services.exchange.conversations import ImportRefused
 from pipelines.types import Case, Output
@@ -368,7 +367,6 @@ def test_a_trial_exists_for_its_maker_and_the_leads_of_its_project(
     for trial in (own, shared):
         status = 200 if trial in seen else 404
         assert client.get(trial.get_absolute_url()).status_code == status
-        assert client.get(reverse("api-trial", args=[trial.pk])).status_code == status
         control = reverse("trial-control", args=[trial.pk])
         if trial not in seen:
             assert client.post(control, {"action": "delete"}).status_code == 404
@@ -614,62 +612,6 @@ def test_only_a_lead_brings_labels_into_a_project(script, signed_in, people, tas
 
 
 # --- by API ---------------------------------------------------------------------------------------
-
-
-def test_a_program_does_all_of_it(signed_in, script, project):
-    script(returned)
-    rita = signed_in("rita")
-    asked = {"pipeline": PIPELINE, "text": TALK, "roles": "Ana=analyst,*=user", "project": "demo"}
-    made = rita.post("/api/trials/", asked, "application/json").json()
-    assert (made["status"], made["n_cases"]) == ("queued", 1)
-    tried(Trial.objects.get())
-    at = f"/api/trials/{made['id']}/"
-    assert rita.get(at).json()["status"] == "finished"
-    (case,) = rita.get(f"{at}cases/").json()["results"]
-    assert case["output"]["requirements"][0]["title"] == "=Order list"
-    table = b"".join(rita.get(f"{at}file/?form=labels").streaming_content).decode()
-    assert "'=Order list" in table
-    document = rita.get(f"{at}cases/{case['id']}/document/?form=docx").content
-    assert document.startswith(b"PK")
-    adopted = rita.post(f"{at}suggestions/", {"project": "demo"}, "application/json").json()
-    assert (adopted["imported"], adopted["made"]) == (1, 1)
-    assert rita.post(f"{at}control/", {"action": "cancel"}, "application/json").status_code == 200
-    assert rita.delete(at).status_code == 204
-    assert rita.get(at).status_code == 404
-    assert rita.get("/api/trials/").json()["results"] == []
-
-
-def test_a_program_learns_what_is_wrong(signed_in, project):
-    noor = signed_in("noor")
-    for fields, said in [
-        ({}, "one of the three"),
-        ({"conversations": [{"id": "a"}]}, "messages"),
-        ({"conversation_ids": ["x"], "project": "demo"}, "not in the project"),
-        ({"text": TALK, "config": {"min_kep": 1}}, "min_k"),
-    ]:
-        response = noor.post("/api/trials/", {"pipeline": PIPELINE, **fields}, "application/json")
-        assert response.status_code == 400
-        assert said in response.json()["message"], response.json()
-    other = noor.post(
-        "/api/trials/", {"pipeline": PIPELINE, "text": TALK, "project": "no"}, "application/json"
-    )
-    assert other.status_code == 404
-    assert not Run.objects.exists()
-
-
-def test_a_token_of_a_project_begins_no_trial_that_it_could_not_open(people, project):
-    secret = tokens.issue(user=people["noor"], name="t", projects=[project]).secret
-    program = Client(headers={"Authorization": f"Bearer {secret}"})
-
-    def begin(**fields):
-        asked = {"pipeline": PIPELINE, "text": TALK, **fields}
-        return program.post("/api/trials/", asked, "application/json")
-
-    refused = begin()
-    assert refused.status_code == 400
-    assert "project" in refused.json()["details"]["fields"]
-    assert not Trial.objects.exists()
-    assert begin(project="demo").status_code == 201
 
 
 def test_the_warning_at_the_top_of_a_document_is_in_its_downloads() -> None:

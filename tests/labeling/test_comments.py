@@ -7,7 +7,7 @@ from django.db import DatabaseError, transaction
 
 from labeling.models import Annotation, Comment, Event
 from labeling.services import comments
-from labeling.services.comments import Pin
+from labeling.services.comments import Pin, mentions_of
 from labeling.services.work import annotations, rounds
 from tests import factories
 from tests.labeling.comments import of, on_label, readers, say
@@ -258,28 +258,26 @@ def test_open_mentions_of_me_are_listed_until_the_thread_is_resolved(signed_in, 
     thread = say(mine, "@rita is this one?")
     client = signed_in(rita)
 
-    (listed,) = client.get("/api/mentions/").json()["results"]
+    (listed,) = mentions_of(rita)
     resolve(client, thread)
 
-    assert (listed["project"], listed["conversation"]) == ("orders", "c-001")
-    assert (listed["author"], listed["body"]) == ("ana", "@rita is this one?")
-    assert client.get("/api/mentions/").json()["results"] == []
+    assert (str(listed.author), listed.body) == ("ana", "@rita is this one?")
+    assert not mentions_of(rita)
 
 
 def test_naming_oneself_is_no_mention_to_answer(signed_in, ana, mine):
     say(mine, "@ana think again")
 
-    assert signed_in(ana).get("/api/mentions/").json()["results"] == []
+    assert not mentions_of(ana)
 
 
 def test_a_mention_in_a_blind_round_arrives_when_it_has_closed(signed_in, ana, ben, blind):
     say(of(blind, ana), "@ben same here?")
-    client = signed_in(ben)
-    assert client.get("/api/mentions/").json()["results"] == []
+    assert not mentions_of(ben)
 
     factories.answer_all(blind)
 
-    assert len(client.get("/api/mentions/").json()["results"]) == 1
+    assert len(mentions_of(ben)) == 1
 
 
 def test_a_comment_is_never_changed_or_deleted_by_anything(mine):

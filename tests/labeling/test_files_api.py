@@ -12,8 +12,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from labeling.models import Annotation, Event, ImportReport, Project, Webhook
-from labeling.services import tokens
+from labeling.models import Annotation, ImportReport, Project
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -78,7 +77,7 @@ def test_labels_of_test_items_leave_only_for_a_reason(project: Project, research
 
 
 def test_a_form_that_there_is_not_is_a_wrong_field(project: Project, researcher: Client) -> None:
-    for path in ("labels/?form=xls", "lint/findings/?kind=x", "disputes/?state=x"):
+    for path in ("labels/?form=xls", "lint/findings/?kind=x"):
         answer = researcher.get(HERE + path)
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid"), path
 
@@ -135,62 +134,3 @@ def test_faults_of_an_import_are_pages(project: Project, researcher: Client) -> 
 
 
 # --- webhooks and budgets -------------------------------------------------------------------------
-
-
-def test_a_lead_makes_tests_pauses_and_removes_a_webhook(project: Project, lead: Client) -> None:
-    url = "https://hooks.example.org/in?key=theirs"
-    made = send(lead, "POST", "webhooks/", {"url": url, "verbs": ["gold.frozen"]}).json()
-    here = f"webhooks/{made['id']}/"
-
-    assert made["secret"] == Webhook.objects.get().secret
-    assert "secret" not in lead.get(HERE + here).json()
-    assert send(lead, "POST", f"{here}secret/").json()["secret"] != made["secret"]
-    assert send(lead, "PATCH", here, {"active": False}).json()["active"] is False
-    kept = send(lead, "PATCH", here, {"verbs": []}).json()
-    assert (kept["url"], kept["verbs"], kept["active"]) == (url, [], False)
-    assert send(lead, "POST", f"{here}test/").status_code == 202
-    sent = lead.get(f"{HERE}{here}deliveries/?state=waiting").json()["results"]
-    assert "webhook.tested" in [row["verb"] for row in sent]
-    again = send(lead, "POST", f"{here}deliveries/{sent[0]['id']}/again/").json()
-    assert again["message_id"] == sent[0]["message_id"]
-    assert send(lead, "DELETE", here).status_code == 204
-    assert lead.get(HERE + here).status_code == 404
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"url": "http://127.0.0.1/in"},
-        {"url": "https://hooks.example.org/", "verbs": ["gold.melted"]},
-    ],
-)
-def test_a_webhook_that_could_never_work_is_refused(
-    project: Project, lead: Client, body: dict[str, Any]
-) -> None:
-    assert send(lead, "POST", "webhooks/", body).status_code == 400
-    assert not Webhook.objects.exists()
-
-
-def test_a_key_does_not_show_the_secret_of_a_webhook_again(project: Project, rita: User) -> None:
-    secret = tokens.issue(user=rita, name="t").secret
-    client = Client(
-        headers={"Authorization": f"Bearer {secret}", "Idempotency-Key": "once"},
-    )
-    body = {"url": "https://hooks.example.org/in"}
-
-    first, second = (send(client, "POST", "webhooks/", body) for _ in range(2))
-
-    assert (first.status_code, second.status_code) == (201, 409)
-    assert second.json()["code"] == "idempotency_answer_not_kept"
-    assert Webhook.objects.count() == 1
-
-
-def test_a_budget_of_looks_is_set_for_a_reason(
-    project: Project, lead: Client, researcher: Client
-) -> None:
-    path = "looks/budget/"
-    assert researcher.get(HERE + path).json() == {"looks": None}
-    assert send(researcher, "PUT", path, {"looks": 3, "reason": "Enough"}).status_code == 403
-    assert send(lead, "PUT", path, {"looks": 3, "reason": "Enough"}).json() == {"looks": 3}
-    assert send(lead, "PUT", path, {"looks": 3, "reason": "Again"}).json()["code"] == "look_refused"
-    assert Event.objects.get(verb="looks.budget_set").data["looks"] == 3

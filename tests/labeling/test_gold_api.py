@@ -15,7 +15,7 @@ from django.test import Client
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, GoldRelease, Project
 from labeling.services import comments
-from labeling.services.gold import disputes, gold, gold_requests, lint_requests, looks
+from labeling.services.gold import gold, gold_requests, lint_requests, looks
 from labeling.services.gold.looks import Sight
 from tests import factories
 from tests.fakes import WordOverlap
@@ -42,20 +42,18 @@ def release(project: Project) -> GoldRelease:
     return factories.make_release(project, items=3)
 
 
-def test_items_come_page_by_page_with_labels_and_proofs(
+def test_items_come_page_by_page_with_labels(
     release: GoldRelease, rita: User, noor: User, signed_in: SignedIn
 ) -> None:
     client = signed_in(noor)
     first = client.get(f"{GOLD}items/?limit=2").json()
     (last,) = client.get(first["next"]).json()["results"]
     item = client.get(f"{GOLD}items/{last['item_id']}/").json()
-    proof = client.get(f"{GOLD}proofs/{last['item_id']}/").json()
 
     assert [row["position"] for row in (*first["results"], last)] == [0, 1, 2]
     assert item["document"]["gold"]["requirements"]
     stored = release.items.get(position=2)
-    assert (item["sha256"], proof["sha256"]) == (stored.sha256, release.sha256)
-    assert proof["item"] == stored.canonical
+    assert item["sha256"] == stored.sha256
     names = {
         who: signed_in(user).get(f"{GOLD}items/{last['item_id']}/").content.decode()
         for who, user in (("rita", rita), ("noor", noor))
@@ -154,9 +152,7 @@ def test_lint_is_asked_for_read_and_accepted(
     kind = findings[0]["kind"]
     waiver = post(client, f"{url}waivers/", layer="extraction", kind=kind, reason="As it is.")
     left = client.get(f"{url}findings/?open=true&kind={kind}").json()["results"]
-    ended = post(client, f"{url}waivers/{waiver.json()['id']}/withdraw/", reason="No.").json()
     assert (waiver.status_code, left) == (201, [])
-    assert ended["withdrawn_at"]
 
 
 def test_two_releases_differ_by_what_became_of_their_items(
@@ -168,27 +164,3 @@ def test_two_releases_differ_by_what_became_of_their_items(
     assert (diff["before"], diff["after"], diff["n_same"]) == ("orders@1", "orders@2", 3)
     assert [row["kind"] for row in diff["results"]] == ["added"] * diff["n_differing"]
     assert diff["n_differing"] == 1
-
-
-def test_a_dispute_is_opened_judged_blind_and_read(
-    release: GoldRelease, rita: User, noor: User, signed_in: SignedIn
-) -> None:
-    item = release.items.all()[0]
-    label = dict(item.content["gold"]["requirements"][0])
-    changed = {**label, "source_messages": [2]}
-    opener, judge = signed_in(noor), signed_in(rita)
-    wish = {"item_id": item.item_id, "layer": "extraction", "label": label["uid"]}
-    opened = post(opener, f"{GOLD}disputes/", **wish, proposal=changed, reason="Said later.")
-    url = f"/api/disputes/{opened.json()['id']}/"
-
-    assert (opened.status_code, opened.json()["gold_label"]["uid"]) == (201, label["uid"])
-    assert judge.get(url).json()["code"] == "not_the_judge"
-    (row,) = judge.get("/api/projects/orders/disputes/?state=open").json()["results"]
-    assert (row["may_judge"], "proposal" in row) == (True, False)
-    sides = judge.get(f"{url}verdict/").json()
-    letter = "a" if sides["a"]["source_messages"] == [2] else "b"
-    said = post(judge, f"{url}verdict/", choice=letter, reason="Message 2 says so.")
-
-    assert (said.status_code, said.json()["state"]) == (201, "corrected")
-    assert opener.get(url).json()["verdicts"][0]["says"] == "proposal"
-    assert disputes.Dispute.objects.unsettled().count() == 0

@@ -339,52 +339,6 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
 API, JSON = "/api/projects/orders/", "application/json"
 
 
-def test_a_program_calibrates_and_reads_where_it_is(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
-    begun = signed_in(dan).post(f"{API}calibration/").json()
-
-    assert (begun["full_labeling"], begun["state"], begun["conversations"]) == (False, "trying", 5)
-    assert begun["layers"][0] | {"layer": "extraction", "admitted": False} == begun["layers"][0]
-    assert begun["assignments"] == [part.pk for part in newcomers.parts_of(dan, project)]
-    calibrate(dan, project)
-    after = signed_in(dan).get(f"{API}calibration/").json()
-    assert (after["full_labeling"], after["state"], after["answered"]) == (True, "passed", 5)
-    assert after["layers"][0]["how"] == "calibrated"
-    assert after["results"][0]["outcome"] == "passed"
-    listed = signed_in(rita).get(f"{API}admissions/").json()["results"]
-    rows = {row.pop("user"): row for row in listed}
-    assert rows["ana"]["layers"][0]["how"] == "round"
-    assert rows["dan"] == {
-        key: value for key, value in after.items() if key not in ("user", "assignments")
-    }
-
-
-def test_a_program_of_a_lead_lets_people_in_with_a_reason(
-    project: Project, dan: User, rita: User, noor: User, signed_in: SignIn
-) -> None:
-    address, why = f"{API}admissions/dan/", {"reason": "Calibrated with us in March"}
-
-    assert signed_in(noor).post(address, why, JSON).status_code == 403
-    assert signed_in(rita).post(address, {}, JSON).json()["code"] == "invalid"
-    let_in = signed_in(rita).post(address, why, JSON).json()
-    assert let_in["full_labeling"]
-    assert let_in["layers"][0]["let_in_by"] == "rita"
-    assert let_in["layers"][0]["reason"] == why["reason"]
-    assert signed_in(rita).post(address, why, JSON).json()["code"] == "admission_impossible"
-    assert signed_in(rita).post(f"{API}admissions/rita/", why, JSON).status_code == 404
-
-
-def test_a_program_of_a_lead_allows_another_try(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
-    Qualification.objects.create(project=project, user=dan, kind="calibration", state="failed")
-
-    allowed = signed_in(rita).post(f"{API}admissions/dan/another-try/").json()
-
-    assert (allowed["state"], allowed["full_labeling"]) == ("between", False)
-
-
 def test_the_command_lists_begins_and_lets_in(
     project: Project, dan: User, rita: User, capsys: pytest.CaptureFixture[str]
 ) -> None:

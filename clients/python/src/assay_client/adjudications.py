@@ -37,10 +37,6 @@ class Disagreements(Part):
         path = self._path("disagreements", place, "outcome")
         return self._detail(self._transport.put(path, {"outcome": outcome, "note": note}))
 
-    def hide_names(self, *, hidden: bool = True) -> None:
-        """Letters in place of names, for everybody who reads the discussion (leads)."""
-        self._transport.put(self._path("names"), {"hidden": hidden})
-
     def _detail(self, answer: Any) -> models.DisagreementDetail:
         return models.DisagreementDetail.model_validate(answer)
 

@@ -9,12 +9,11 @@ from typing import Self
 import httpx
 
 from assay_client import models
-from assay_client.gold import Disputes, GoldReleases, Looks
+from assay_client.gold import GoldReleases, Looks
 from assay_client.labeling import OwnWork
 from assay_client.projects import ProjectPart, Projects
-from assay_client.runs import Experiments, Pipelines, Runs
+from assay_client.runs import Pipelines, Runs
 from assay_client.transport import Retries, Transport
-from assay_client.trials import Trials
 
 VERSION = "0.1.0"
 
@@ -56,11 +55,8 @@ class Client:
         self.work = OwnWork(self._transport)
         self.gold = GoldReleases(self._transport)
         self.looks = Looks(self._transport)
-        self.disputes = Disputes(self._transport)
         self.pipelines = Pipelines(self._transport)
         self.runs = Runs(self._transport)
-        self.experiments = Experiments(self._transport)
-        self.trials = Trials(self._transport)
 
     @classmethod
     def from_environment(cls) -> Self:

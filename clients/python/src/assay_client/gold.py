@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -120,50 +120,6 @@ class Lint(Part):
         path = self._path("lint", "waivers")
         return self._rows(path, models.LintWaiver.model_validate, said(layer=layer))
 
-    def withdraw(self, waiver: int, reason: str) -> models.LintWaiver:
-        """Accept it no longer (leads)."""
-        path = self._path("lint", "waivers", waiver, "withdraw")
-        return models.LintWaiver.model_validate(self._transport.post(path, {"reason": reason}))
-
-
-class ProjectDisputes(Part):
-    def list(self, *, state: Literal["open", "settled"] | None = None) -> Rows[models.Dispute]:
-        """Disputes about gold of the project."""
-        return self._rows(self._path("disputes"), models.Dispute.model_validate, said(state=state))
-
-
-class Disputes(Part):
-    """Opened by :meth:`GoldReleases.dispute`, judged blind, decided where judges differ."""
-
-    def get(self, id: int) -> models.DisputeDetail:
-        """Both sides and the verdicts, for those who need not judge it."""
-        return self._detail(self._transport.get(self._path("disputes", id)))
-
-    def question(self, id: int) -> models.BlindDispute:
-        """What there is to judge."""
-        path = self._path("disputes", id, "verdict")
-        return models.BlindDispute.model_validate(self._transport.get(path))
-
-    def judge(
-        self, id: int, choice: str, reason: str, *, label: Mapping[str, Any] | None = None
-    ) -> models.Dispute:
-        """``a``, ``b``, or another ``choice`` with the ``label`` that is right."""
-        body = said(choice=choice, reason=reason, label=label)
-        path = self._path("disputes", id, "verdict")
-        return models.Dispute.model_validate(self._transport.post(path, body))
-
-    def decide(self, id: int, reason: str, *, accept: bool) -> models.DisputeDetail:
-        """Where judges do not agree (leads): accept what was proposed, or keep gold."""
-        path = self._path("disputes", id, "decide")
-        return self._detail(self._transport.post(path, {"accept": accept, "reason": reason}))
-
-    def withdraw(self, id: int, reason: str = "") -> models.DisputeDetail:
-        path = self._path("disputes", id, "withdraw")
-        return self._detail(self._transport.post(path, {"reason": reason}))
-
-    def _detail(self, answer: Any) -> models.DisputeDetail:
-        return models.DisputeDetail.model_validate(answer)
-
 
 class GoldReleases(Part):
     """Releases are named ``name@version``, as commands name them."""
@@ -188,37 +144,12 @@ class GoldReleases(Part):
         path = self._of(release, "items", item_id)
         return models.GoldItemDetail.model_validate(self._transport.get(path))
 
-    def proof(self, release: str | models.Gold, item_id: str, to: str | os.PathLike[str]) -> Path:
-        """One item as a file that proves by itself that it belongs to the release."""
-        return self._transport.download(self._of(release, "proofs", item_id), to)
-
     def diff(
         self, release: str | models.Gold, other: str | models.Gold | None = None
     ) -> Rows[models.GoldChange]:
         """What differs from another release, or from its parent."""
         query = said(**{"with": other and str(other)})
         return self._rows(self._of(release, "diff"), models.GoldChange.model_validate, query)
-
-    def dispute(
-        self,
-        release: str | models.Gold,
-        item_id: str,
-        layer: str,
-        reason: str,
-        *,
-        label: str | None = None,
-        proposal: Mapping[str, Any] | None = None,
-    ) -> models.DisputeDetail:
-        """Say that a label is wrong (``label`` is its uid) or missing, and what is right."""
-        body = {"item_id": item_id, "layer": layer, "reason": reason, "proposal": proposal}
-        path = self._of(release, "disputes")
-        answer = self._transport.post(path, {**body, **said(label=label)})
-        return models.DisputeDetail.model_validate(answer)
-
-    def correct(self, release: str | models.Gold, message: str = "") -> models.Gold:
-        """Freeze the next version of imported gold, with what disputes decided (leads)."""
-        path = self._of(release, "corrections")
-        return models.Gold.model_validate(self._transport.post(path, {"message": message}))
 
     def verify(
         self, release: str | models.Gold, *, timeout: float | None = None

@@ -132,10 +132,6 @@ class OwnWork(Part):
         answer = self._transport.put(path, {"dismissed": list(suggestions)})
         return models.Suggestions.model_validate(answer)
 
-    def mentions(self) -> Rows[models.Mention]:
-        """Comments that mention you and are not settled, newest first."""
-        return self._rows(self._path("mentions"), models.Mention.model_validate)
-
     def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
         """Settle the thread of a comment, or take it up again."""
         path = self._path("comments", comment, "resolve")

@@ -98,13 +98,6 @@ class MemberDetail(Member):
     open_work: int
 
 
-class Moved(Model):
-    """Open assignments that went to somebody else, or back to nobody."""
-
-    moved: int
-    taken_back: int
-
-
 class HandedOn(Model):
     """Where the open work of a member went."""
 
@@ -128,38 +121,12 @@ class NewInvitation(Invitation):
     """Shown this once: the server stores only its digest."""
 
 
-class Invited(Model):
-    added: list[str]
-    members: list[str]
-    invited: list[NewInvitation]
-    mailed: list[str]
-
-
 class Admission(Model):
     user: str
     full_labeling: bool
     state: str
     tries: int
     tries_left: int
-
-
-class Calibration(Admission):
-    """Your own, with the assignments that are left in it."""
-
-    assignments: list[int]
-
-
-class Target(Model):
-    name: str
-    wanted: int
-    labelled: int
-    gold: int
-    missing: int
-
-
-class Targets(Model):
-    layers: list[Target]
-    difficulty: list[Target]
 
 
 class Event(Model):
@@ -172,33 +139,6 @@ class Event(Model):
     object_type: str
     object_id: str
     details: dict[str, Any]
-
-
-class Webhook(Model):
-    id: int
-    url: str
-    verbs: list[str]
-    active: bool
-    failures_in_a_row: int
-    waiting: int
-    failed: int
-
-
-class NewWebhook(Webhook):
-    secret: str = Field(repr=False)
-    """Shown this once."""
-
-
-class Delivery(Model):
-    id: int
-    message_id: str
-    verb: str
-    at: datetime
-    state: str
-    attempts: int
-    outcome: str
-    status: int | None
-    tried_at: datetime | None
 
 
 class Job(Model):
@@ -328,17 +268,6 @@ class GuidelineDetail(Guideline):
     changes: list[dict[str, Any]]
 
 
-class Superseded(Model):
-    """An answer that follows an older version of the guidelines."""
-
-    annotation: int
-    conversation: str
-    annotator: str
-    round: int
-    guideline: int
-    checks: list[dict[str, Any]]
-
-
 # --- labeling -----------------------------------------------------------------------------------
 
 
@@ -409,11 +338,6 @@ class Comment(Model):
     mentions: list[str]
     created_at: datetime
     resolved_by: str | None
-
-
-class Mention(Comment):
-    project: str
-    conversation: str
 
 
 # --- agreement, discussion, adjudication --------------------------------------------------------
@@ -585,38 +509,6 @@ class GoldChange(Model):
     labels: list[dict[str, Any]]
 
 
-class Dispute(Model):
-    id: int
-    gold: str
-    item_id: str
-    layer: str
-    state: str
-    n_verdicts: int
-    opened_at: datetime
-    may_judge: bool
-    why_not: str
-
-
-class DisputeDetail(Dispute):
-    label_uid: str
-    gold_label: dict[str, Any] | None
-    proposal: dict[str, Any] | None
-    reason: str
-    opened_by: str
-    verdicts: list[dict[str, Any]]
-    decided_by: str | None
-
-
-class BlindDispute(Model):
-    """Two labels, of which nothing says which is in gold."""
-
-    id: int
-    layer: str
-    a: dict[str, Any] | None
-    b: dict[str, Any] | None
-    conversation: list[dict[str, Any]]
-
-
 class LintKind(Model):
     kind: str
     number: int
@@ -718,18 +610,6 @@ class CaseDetail(Case):
     answer: dict[str, Any] | None
 
 
-class Notes(Model):
-    tags: list[str]
-    note: str
-
-
-class Baseline(Model):
-    run: int
-    since: datetime
-    by: str | None
-    number: int
-
-
 class Pipeline(Model):
     name: str
     title: str
@@ -740,29 +620,6 @@ class Pipeline(Model):
     suggests: bool
     defaults: dict[str, Any]
     options: dict[str, Any]
-
-
-class Experiment(Model):
-    """A finished run as a line of the log."""
-
-    experiment_id: int
-    date: str
-    name: str
-    gold: str
-    layer: str
-    pipeline: str
-    cases: int | None
-    sealed: bool
-    config: dict[str, Any]
-
-
-class Thresholds(Model):
-    """What the gate asks of runs that are launched from now on."""
-
-    thresholds: dict[str, float]
-    defaults: dict[str, float]
-    max_drop: float
-    min_coverage: float | None
 
 
 class MetricComparison(Model):
@@ -831,22 +688,3 @@ class Estimate(Model):
 
     cost: dict[str, Any] | None
     planning: dict[str, Any] | None
-
-
-class TrialCase(Model):
-    id: int
-    case_id: str
-    conversation: str
-    question: str
-    state: str
-    error_class: str
-    error: str
-    seconds: float | None
-    output: dict[str, Any] | None
-
-
-class Adopted(Model):
-    imported: int
-    made: int
-    known: int
-    left_out: dict[str, str]

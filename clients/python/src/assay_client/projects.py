@@ -11,12 +11,11 @@ from typing import Any, Literal
 from assay_client import models
 from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
-from assay_client.gold import Freeze, Freezes, Lint, ProjectDisputes
+from assay_client.gold import Freeze, Freezes, Lint
 from assay_client.paging import Rows
 from assay_client.part import Part, said
 from assay_client.transport import File, uploads
 from assay_client.waiting import wait_until
-from assay_client.webhooks import Webhooks
 
 Role = Literal["annotator", "researcher", "lead"]
 
@@ -79,12 +78,8 @@ class ProjectPart(Part):
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
         self.lint = Lint(transport, root)
-        self.disputes = ProjectDisputes(transport, root)
         self.labels = LabelFiles(transport, root)
         self.imports = Imports(transport, root)
-        self.webhooks = Webhooks(transport, root)
-        self.primary_metrics = PrimaryMetrics(transport, root)
-        self.thresholds = GateThresholds(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
@@ -115,30 +110,6 @@ class ProjectPart(Part):
         changed: dict[str, Any] = answer["settings"]
         return changed
 
-    def targets(self) -> models.Targets:
-        """How much gold is wanted and missing."""
-        return models.Targets.model_validate(self._transport.get(self._path("targets")))
-
-    def set_targets(
-        self, *, layers: Mapping[str, int], difficulty: Mapping[str, int]
-    ) -> models.Targets:
-        """In place of those that there are (leads)."""
-        body = {"layers": dict(layers), "difficulty": dict(difficulty)}
-        return models.Targets.model_validate(self._transport.put(self._path("targets"), body))
-
-    def calibration(self) -> models.Calibration:
-        """Where you are on the way to full labeling."""
-        return models.Calibration.model_validate(self._transport.get(self._path("calibration")))
-
-    def calibrate(self) -> models.Calibration:
-        """Begin your own calibration, or try again."""
-        return models.Calibration.model_validate(self._transport.post(self._path("calibration")))
-
-    def move_work(self, username: str, *, to: str = "") -> models.Moved:
-        """Give somebody's open work to somebody else, or only take it back (leads)."""
-        path = self._path("people", username, "move")
-        return models.Moved.model_validate(self._transport.post(path, {"to": to}))
-
     def events(
         self,
         *,
@@ -163,25 +134,6 @@ class ProjectPart(Part):
     def status(self) -> models.Status:
         """What workers do and have to do for it."""
         return models.Status.model_validate(self._transport.get(self._path("status")))
-
-    def free(self, job: models.Job) -> models.Status:
-        """Take a stuck job from whoever holds it (leads)."""
-        path, body = self._path("status", "free"), {"kind": job.kind, "key": job.key}
-        return models.Status.model_validate(self._transport.post(path, body))
-
-    def look_budget(self) -> int | None:
-        """How often the test items of each release may be looked at; None: no limit."""
-        budget: int | None = self._transport.get(self._path("looks", "budget"))["looks"]
-        return budget
-
-    def set_look_budget(self, looks: int | None, reason: str) -> None:
-        body = {"looks": looks, "reason": reason}
-        self._transport.put(self._path("looks", "budget"), body)
-
-    def judge(self, kind: str, sha256: str) -> dict[str, Any]:
-        """One judge of answers, with every attempt to certify it."""
-        judge: dict[str, Any] = self._transport.get(self._path("judges", kind, sha256))
-        return judge
 
     def __repr__(self) -> str:
         return f"<Project {self.slug}>"
@@ -214,21 +166,11 @@ class Invitations(Part):
     def list(self) -> Rows[models.Invitation]:
         return self._rows(self._path("invitations"), models.Invitation.model_validate)
 
-    def get(self, id: int) -> models.Invitation:
-        path = self._path("invitations", id)
-        return models.Invitation.model_validate(self._transport.get(path))
-
     def create(self, role: Role, *, uses: int = 1, days: int | None = None) -> models.NewInvitation:
         """A link for one or several people; it is shown this once."""
         body = said(role=role, uses=uses, days=days)
         path = self._path("invitations")
         return models.NewInvitation.model_validate(self._transport.post(path, body))
-
-    def invite(self, people: Sequence[str], role: Role) -> models.Invited:
-        """User names join at once; names and addresses get a link each."""
-        body = {"people": list(people), "role": role}
-        path = self._path("invitations", "people")
-        return models.Invited.model_validate(self._transport.post(path, body))
 
     def withdraw(self, invitation: models.Invitation) -> None:
         self._transport.delete(self._path("invitations", invitation.id))
@@ -250,32 +192,6 @@ class Conversations(Part):
         """With its messages."""
         path = self._path("conversations", id)
         return models.ConversationDetail.model_validate(self._transport.get(path))
-
-    def comments(self, id: int) -> Rows[models.Comment]:
-        """Oldest first."""
-        path = self._path("conversations", id, "comments")
-        return self._rows(path, models.Comment.model_validate)
-
-    def comment(
-        self,
-        id: int,
-        body: str,
-        *,
-        message_index: int | None = None,
-        annotation: int | None = None,
-        label_uid: str | None = None,
-        reply_to: int | None = None,
-    ) -> models.Comment:
-        """On all of it, on a message, or on a label of an answer (leads)."""
-        sent = said(
-            body=body,
-            message_index=message_index,
-            annotation=annotation,
-            label_uid=label_uid,
-            reply_to=reply_to,
-        )
-        path = self._path("conversations", id, "comments")
-        return models.Comment.model_validate(self._transport.post(path, sent))
 
     def answers(self, id: int) -> models.Answers:
         """What everybody answered, side by side (leads and researchers)."""
@@ -324,22 +240,6 @@ class Guidelines(Part):
         }
         path = self._path("guidelines")
         return models.Guideline.model_validate(self._transport.post(path, sent))
-
-    def starter(self) -> str:
-        """A text to start from, for the layers of the project."""
-        text: str = self._transport.get(self._path("guidelines", "starter"))["body"]
-        return text
-
-    def worklist(self) -> Rows[models.Superseded]:
-        """Answers that follow an older version."""
-        path = self._path("guidelines", "worklist")
-        return self._rows(path, models.Superseded.model_validate)
-
-    def check(self, annotation: int, *, stands: bool, note: str = "") -> models.Superseded:
-        """Whether the labels of such an answer still stand (leads)."""
-        body = {"annotation": annotation, "stands": stands, "note": note}
-        path = self._path("guidelines", "worklist")
-        return models.Superseded.model_validate(self._transport.post(path, body))
 
 
 class LabelFiles(Part):
@@ -531,49 +431,3 @@ class Admissions(Part):
 
     def list(self) -> Rows[models.Admission]:
         return self._rows(self._path("admissions"), models.Admission.model_validate)
-
-    def get(self, username: str) -> models.Admission:
-        path = self._path("admissions", username)
-        return models.Admission.model_validate(self._transport.get(path))
-
-    def allow_another_try(self, username: str) -> models.Admission:
-        """After the last one (leads)."""
-        path = self._path("admissions", username, "another-try")
-        return models.Admission.model_validate(self._transport.post(path))
-
-    def let_in(self, username: str, reason: str) -> models.Admission:
-        path = self._path("admissions", username)
-        return models.Admission.model_validate(self._transport.post(path, {"reason": reason}))
-
-
-class PrimaryMetrics(Part):
-    """Which metric decides comparisons, by layer."""
-
-    def get(self) -> dict[str, Any]:
-        metrics: dict[str, Any] = self._transport.get(self._path("primary-metrics"))
-        return metrics
-
-    def declare(self, layer: str, metric: str, *, margin: float | None = None) -> dict[str, Any]:
-        body = said(layer=layer, metric=metric, margin=margin)
-        metrics: dict[str, Any] = self._transport.post(self._path("primary-metrics"), body)
-        return metrics
-
-
-class GateThresholds(Part):
-    """What the gate asks of runs that are launched from now on."""
-
-    def get(self) -> models.Thresholds:
-        path = self._path("gate-thresholds")
-        return models.Thresholds.model_validate(self._transport.get(path))
-
-    def set(
-        self,
-        thresholds: Mapping[str, float | None],
-        *,
-        max_drop: float | None = None,
-        min_coverage: float | None = None,
-    ) -> models.Thresholds:
-        """By metric (leads): None asks nothing of it; what is not named has its default."""
-        body = said(thresholds=dict(thresholds), max_drop=max_drop, min_coverage=min_coverage)
-        path = self._path("gate-thresholds")
-        return models.Thresholds.model_validate(self._transport.put(path, body))

@@ -84,30 +84,6 @@ class Run(models.Model):
         path = self._runs._path("runs", self.id, "cases", id)
         return models.CaseDetail.model_validate(self._runs._transport.get(path))
 
-    def document(
-        self, case: int, to: str | os.PathLike[str], form: Literal["md", "html", "docx"] = "html"
-    ) -> Path:
-        """The requirements document of a case, as a file."""
-        path = self._runs._path("runs", self.id, "cases", case, "document")
-        return self._runs._transport.download(path, to, {"form": form})
-
-    def plot(
-        self, name: str, to: str | os.PathLike[str], form: Literal["svg", "csv"] = "svg"
-    ) -> Path:
-        """A plot of the run's page, as a picture or as its figures."""
-        path = self._runs._path("runs", self.id, "plots", name)
-        return self._runs._transport.download(path, to, {"form": form})
-
-    def notes(self) -> models.Notes:
-        path = self._runs._path("runs", self.id, "notes")
-        return models.Notes.model_validate(self._runs._transport.get(path))
-
-    def write_notes(self, *, tags: Sequence[str], note: str) -> models.Notes:
-        """In place of the tags and the note that there are."""
-        path = self._runs._path("runs", self.id, "notes")
-        body = {"tags": list(tags), "note": note}
-        return models.Notes.model_validate(self._runs._transport.put(path, body))
-
     def compare(self, *others: Run) -> models.Comparison:
         """``others`` next to this one, which is the baseline."""
         return self._runs.compare(self.id, [other.id for other in others])
@@ -131,15 +107,6 @@ class Run(models.Model):
         last = self._runs._transport.get(self._runs._path("runs", self.id, "gate"))["last"]
         return None if last is None else models.Gate.model_validate(last)
 
-    def baseline(self) -> models.Baseline | None:
-        """The chosen baseline of its gold and split."""
-        path = self._runs._path("runs", self.id, "baseline")
-        chosen = self._runs._transport.get(path)["baseline"]
-        return None if chosen is None else models.Baseline.model_validate(chosen)
-
-    def choose_as_baseline(self, *, chosen: bool = True) -> None:
-        self._post("baseline", {"chosen": chosen})
-
     def report(
         self,
         to: str | os.PathLike[str],
@@ -152,14 +119,6 @@ class Run(models.Model):
         query = said(form=form, baseline=baseline and baseline.id, cases=cases)
         path = self._runs._path("runs", self.id, "report")
         return self._runs._transport.download(path, to, query)
-
-    def clone(self, **changes: Any) -> RunDetail:
-        """Launch it again; ``changes`` are fields of a launch."""
-        return self._read(self._post("clone", changes))
-
-    def carry(self, gold: str, *, reason: str = "") -> RunDetail:
-        """Its outputs scored on another release; no pipeline runs."""
-        return self._read(self._post("carry", {"gold": gold, "reason": reason}))
 
     def pause(self) -> RunDetail:
         return self._control("pause")
@@ -325,19 +284,6 @@ class Pipelines(Part):
 
     def get(self, name: str) -> models.Pipeline:
         return models.Pipeline.model_validate(self._transport.get(self._path("pipelines", name)))
-
-
-class Experiments(Part):
-    """The log of finished runs."""
-
-    def list(self, *, gold: str | None = None, sort: str | None = None) -> Rows[models.Experiment]:
-        """Newest first, or by ``run``, ``gold``, ``pipeline`` or ``primary`` (``-``: largest)."""
-        query = said(gold=gold, sort=sort)
-        return self._rows(self._path("experiments"), models.Experiment.model_validate, query)
-
-    def download(self, to: str | os.PathLike[str], *, gold: str | None = None) -> Path:
-        """All of it as CSV, oldest first."""
-        return self._transport.download(self._path("experiments", "file"), to, said(gold=gold))
 
 
 def _launch(gold: str | models.Gold, **fields: Any) -> dict[str, Any]:
