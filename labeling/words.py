@@ -151,34 +151,6 @@ WORDS: dict[str, Text] = {
         "The link of event {event:d}, position {position:d}, does not follow the link before it"
     ),
     "audit.links_missing": _("Links {first:d} to {last:d} were removed, with what they linked"),
-    "backup.broken_database": _("The database file itself is damaged: {says}"),
-    "backup.damaged": _("The backup is damaged: {member} is not what the manifest says."),
-    "backup.exists": _("{path} is there already: name another file."),
-    "backup.format": _("The backup has format {format}, which this version does not know."),
-    "backup.newer": _(
-        "The backup was made by version {version}, which has the migration {migration}; this is "
-        "version {here}: install that version first."
-    ),
-    "backup.older": _(
-        "The backup was made by version {version}, which version {here} does not read: restore it "
-        "with version {oldest}, run assay migrate there, and back it up again."
-    ),
-    "backup.no_program": _(
-        "{program} is not installed: install the client programs of PostgreSQL {server} or newer "
-        "(Debian, Ubuntu: apt-get install postgresql-client)."
-    ),
-    "backup.no_tables": _("There is nothing to back up: the database has no tables yet."),
-    "backup.not_empty": _(
-        "The database is not empty: it has {rows} rows, most of them in {table}. Name an empty "
-        "database in DATABASE_URL, or give up what it holds by --replace."
-    ),
-    "backup.program_failed": _("{program} failed, and nothing was changed: {says}"),
-    "backup.unreadable": _("{path} is not a backup that can be read ({reason})."),
-    "backup.unwritable": _("{path} cannot be written ({reason})."),
-    "backup.vendor": _(
-        "The backup is of {vendor}, the database of DATABASE_URL is {here}: restore it into "
-        "{vendor}."
-    ),
     "calibration.has_read": _(
         "labels of others could be read meanwhile, so comparing would show nothing"
     ),
@@ -911,25 +883,6 @@ WORDS: dict[str, Text] = {
     ),
     "reopening.round_closed": _(
         "This round of full labeling was closed, so its answers can no longer be reopened."
-    ),
-    "restore.archive": _("whole; made at {made_at} by version {version}"),
-    "restore.counts": _("{rows} in {n} tables, as in the backup"),
-    "restore.gold_faults": _("{name} has faults: {n}; verify_gold names them"),
-    "restore.gold_key_set": _(
-        "ASSAY_GOLD_KEY stays, and is another one: name {fingerprint} in ASSAY_GOLD_TRUSTED_KEYS"
-    ),
-    "restore.guards": _("all are there"),
-    "restore.guards_missing": _("missing: {names}"),
-    "restore.key_replaced": _("that of the backup; what was there is kept as {kept}"),
-    "restore.key_same": _("the same as here"),
-    "restore.log": _("intact, {n} links"),
-    "restore.log_faults": _("has faults: {n}; verify_log names them"),
-    "restore.migrated": _("{n} were new to the backup"),
-    "restore.no_gold": _("the backup holds no release"),
-    "restore.other_counts": _("other numbers of rows than in the backup: {tables}"),
-    "restore.release": _("{name} is intact, {items} items"),
-    "restore.secret_key_set": _(
-        "ASSAY_SECRET_KEY stays, and is another one: people have to sign in again"
     ),
     "review.answer_changed": _(
         "This answer was changed since you opened it. Reload it and look again."

@@ -6,9 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from labeling.domain.errors import RuleError
-from labeling.services.backups import backup
-from labeling.words import in_english
+from labeling.services import backups
 
 
 class Command(BaseCommand):
@@ -37,17 +35,16 @@ class Command(BaseCommand):
         if keep is not None and (keep < 1 or not place.is_dir()):
             raise CommandError("--keep needs a number of at least 1, and an existing folder.")
         try:
-            path, manifest = backup.take(place)
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
+            path, counts = backups.take(place)
+        except backups.BackupRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
         except (OSError, sqlite3.Error) as error:
             raise CommandError(f"{place} could not be written: {error}.") from error
-        counts = manifest["counts"]
         size = path.stat().st_size / 1024**2
         self.stdout.write(
             f"{path}: {sum(counts.values()):,} rows of {len(counts)} tables, "
             f"{counts['labeling_annotation']:,} answers, {counts['labeling_goldrelease']:,} "
             f"releases of gold, and the keys; {size:,.1f} MB"
         )
-        for old in backup.keep_newest(place, keep) if keep else []:
+        for old in backups.keep_newest(place, keep) if keep else []:
             self.stdout.write(f"{old} was deleted")

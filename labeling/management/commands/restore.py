@@ -9,10 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from labeling.domain.errors import RuleError
-from labeling.services.backups import restore
-from labeling.services.backups.archives import Archive
-from labeling.words import in_english
+from labeling.services import backups
 
 WIDTH = 140
 
@@ -37,18 +34,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with Archive(options["file"]) as archive:
-                findings = [restore.check(archive)]
+            with backups.opened(options["file"]) as archive:
+                made = "whole; made at {made_at} by version {assay}".format(**archive.manifest)
+                findings = [backups.Finding("archive", True, made)]
                 if not options["check"]:
                     if not options["replace"]:
-                        restore.require_empty()
-                    findings += restore.restore(archive)
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
+                        backups.require_empty()
+                    findings += backups.restore(archive)
+        except backups.BackupRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
         table = Table("part", "state", "what")
         for finding in findings:
             state = "ok" if finding.is_fine else "fault"
-            table.add_row(finding.part, state, escape(in_english(finding.fact)))
+            table.add_row(finding.part, state, escape(finding.says))
         width = None if sys.stdout.isatty() else WIDTH
         out: Any = self.stdout
         Console(file=out, width=width, highlight=False).print(table)

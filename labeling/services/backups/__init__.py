@@ -1,1 +1,0 @@
-"""The whole database and the keys in one file, and back."""
