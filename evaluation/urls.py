@@ -6,7 +6,7 @@ from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.drilldown import run_case
-from evaluation.views.experiments import experiment_file, experiment_log
+from evaluation.views.experiments import experiment_file
 from evaluation.views.gates import (
     gate_thresholds,
     gate_thresholds_store,
@@ -91,7 +91,6 @@ urlpatterns = [
         run_compare_case,
         name="run-compare-case",
     ),
-    path("runs/experiments/", experiment_log, name="experiments"),
     path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),
     path("runs/<int:pk>/verdict/", run_verdict, name="run-verdict"),

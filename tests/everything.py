@@ -62,7 +62,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     written = _answers(project, people)
     judge = _judge(project)
     ben = people["ben"]
-    disputed = [_dispute(item, people["noor"]) for item in release.items.all()][0]
+    disputed = _dispute(release.items.all()[0], people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
     trial, tried = _trial(project, people["noor"])

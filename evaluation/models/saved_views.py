@@ -12,7 +12,6 @@ class SavedView(models.Model):
 
     class Page(models.TextChoices):
         RUNS = "runs", _("Runs")
-        EXPERIMENTS = "experiments", _("Experiments")
         CASES = "cases", _("Cases")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

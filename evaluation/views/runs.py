@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
@@ -15,12 +15,14 @@ from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import OPEN, Aggregate, Run, RunTag
+from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.judging import judge_marks
 from evaluation.services.launch import predictions
 from evaluation.services.run import lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views import present
+from evaluation.views.timeline import timeline
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
 from labeling.words import words
@@ -102,16 +104,20 @@ def run_list(request: HttpRequest) -> HttpResponse:
     visible, primary = Run.objects.visible_to(request.user), lists.primaries(request.user)
     page = lists.page(visible, asked, reader=request.user, primary=primary)
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
+    names = {release.name for release in releases}
+    gold = asked.release.rpartition("@")[0] or (names.pop() if len(names) == 1 else "")
     columns = _columns(request)
     tags = RunTag.objects.filter(run__in=visible.order_by().values("pk"))
     context = {
         "runs": _rows(page.numbers, request.user, primary, columns),
         "columns": columns,
-        "heads": heads_of(request, asked, {name: COLUMNS[name] for name in columns}),
+        "heads": _heads(request, asked, {name: COLUMNS[name] for name in columns}),
         "choices": [(name, title, name in columns) for name, title in COLUMNS.items()],
-        "next": address(request, before=page.following) if page.following else "",
-        "first": address(request, before=None) if asked.after is not None else "",
+        "next": _address(request, before=page.following) if page.following else "",
+        "first": _address(request, before=None) if asked.after is not None else "",
         "asked": asked,
+        "gold": gold,
+        "timeline": timeline(_measured(visible, gold), request.user) if gold else None,
         "pipelines": [*sorted(PIPELINES), predictions.NAME],
         "releases": [str(release) for release in releases],
         "splits": SPLITS,
@@ -136,6 +142,10 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluation/_runs_mine.html", context)
 
 
+def _measured(visible: RunQuerySet, gold: str) -> RunQuerySet:
+    return visible.filter(scored_at__isnull=False, release__name=gold)
+
+
 def _asked(request: HttpRequest) -> Asked:
     names = ("pipeline", "release", "split", "status", "tag", "sort")
     texts = {name: request.GET.get(name, "") for name in names}
@@ -147,20 +157,16 @@ def _asked(request: HttpRequest) -> Asked:
     )
 
 
-def columns_of(request: HttpRequest, default: Iterable[str], *, kept_as: str) -> list[str]:
-    """As the address says, which is then remembered; else as they were chosen last."""
-    chosen = request.GET.getlist("columns")
-    if "columns" in request.GET and request.session.get(kept_as) != chosen:
-        request.session[kept_as] = chosen
-    return chosen or request.session.get(kept_as) or list(default)
-
-
 def _columns(request: HttpRequest) -> list[str]:
-    chosen = columns_of(request, DEFAULT_COLUMNS, kept_as=CHOSEN)
+    """As the address says, which is then remembered; else as they were chosen last."""
+    asked = request.GET.getlist("columns")
+    if "columns" in request.GET and request.session.get(CHOSEN) != asked:
+        request.session[CHOSEN] = asked
+    chosen = asked or request.session.get(CHOSEN) or DEFAULT_COLUMNS
     return [name for name in COLUMNS if name in chosen] or list(DEFAULT_COLUMNS)
 
 
-def address(request: HttpRequest, **changes: Any) -> str:
+def _address(request: HttpRequest, **changes: Any) -> str:
     query = request.GET.copy()
     for name, value in changes.items():
         query.pop(name, None)
@@ -169,20 +175,18 @@ def address(request: HttpRequest, **changes: Any) -> str:
     return f"?{query.urlencode()}"
 
 
-def heads_of(
-    request: HttpRequest, asked: Asked, titles: Mapping[str, Any], sorts: Collection[str] = SORTS
-) -> list[Head]:
+def _heads(request: HttpRequest, asked: Asked, titles: Mapping[str, Any]) -> list[Head]:
     sorted_by, descending = asked.sort.removeprefix("-"), asked.sort.startswith("-")
-    if sorted_by not in sorts:
+    if sorted_by not in SORTS:
         sorted_by, descending = "run", True
     heads = []
     for name, title in [("run", _("Run")), *titles.items()]:
-        if name not in sorts:
+        if name not in SORTS:
             heads.append(Head(name, title, "", ""))
             continue
         is_sorted = name == sorted_by
         falling = not descending if is_sorted else name in LARGEST_FIRST
-        link = address(request, sort=f"-{name}" if falling else name, before=None)
+        link = _address(request, sort=f"-{name}" if falling else name, before=None)
         order = ("descending" if descending else "ascending") if is_sorted else ""
         heads.append(Head(name, title, link, order))
     return heads

@@ -419,7 +419,7 @@ def test_a_run_on_another_split_is_not_said_to_be_the_same(
 ) -> None:
     finished(release=pair[0].release, config={"confidence": 0.9}, split="dev")
 
-    page = signed_in("noor").get(reverse("experiments")).content.decode()
+    page = signed_in("noor").get(reverse("runs")).content.decode()
 
     assert "measured on the dev split, before on every split" in page
 
@@ -429,7 +429,7 @@ def test_the_first_run_on_each_gold_has_nothing_before_it(
 ) -> None:
     script(perfect)
     finished(release=make_release(2, name="other"))
-    page = signed_in("noor").get(reverse("experiments")).content.decode()
+    page = signed_in("noor").get(reverse("runs")).content.decode()
 
     assert [row["baseline"] for row in experiments.rows(Run.objects.all())] == [True, False, True]
     assert page.count(">the first on this gold<") == 2
@@ -471,7 +471,7 @@ def test_the_log_can_be_limited_to_one_gold(pair: tuple[Run, Run], capsys: Any) 
 def test_page_and_files_show_the_log(pair: tuple[Run, Run], signed_in: Any, form: str) -> None:
     client = signed_in("noor")
 
-    page = client.get(reverse("experiments")).content.decode()
+    page = client.get(reverse("runs")).content.decode()
     response = client.get(reverse("experiment-file", args=[form]))
     text = b"".join(response.streaming_content) if response.streaming else response.content
 
@@ -480,58 +480,6 @@ def test_page_and_files_show_the_log(pair: tuple[Run, Run], signed_in: Any, form
     assert b"bold" in text
 
 
-def test_a_split_that_no_run_had_takes_no_column(pair: tuple[Run, Run], signed_in: Any) -> None:
-    page = signed_in("noor").get(reverse("experiments")).content.decode()
-
-    assert "all: recall / precision" in page
-    assert "train: recall / precision" not in page
-
-
 def test_the_log_of_others_is_not_shown(pair: tuple[Run, Run], signed_in: Any) -> None:
-    assert signed_in("olga").get(reverse("experiments")).status_code == 404
+    assert signed_in("olga").get(reverse("experiment-file", args=["csv"])).status_code == 404
     assert signed_in("noor").get(reverse("experiment-file", args=["xls"])).status_code == 404
-
-
-def test_the_log_is_paged_sorted_and_has_chosen_columns(
-    pair: tuple[Run, Run], signed_in: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lists, "PAGE_SIZE", 2)
-    third = finished(release=pair[0].release, pipeline="nothing")
-    noor, url = signed_in("noor"), reverse("experiments")
-
-    def numbers(query: str) -> list[int]:
-        return [row["experiment_id"] for row in noor.get(url + query).context["rows"]]
-
-    first = noor.get(url).context
-    assert [row["experiment_id"] for row in first["rows"]] == [third.pk, pair[1].pk]
-    assert first["rows"][1]["changed"] == noor.get(f"{url}?sort=run").context["rows"][1]["changed"]
-    assert numbers(first["next"]) == [pair[0].pk]
-    assert numbers("?sort=-pipeline") == [third.pk, pair[1].pk]
-    assert numbers("?sort=run") == [pair[0].pk, pair[1].pk]
-    shown = {order: noor.get(f"{url}?sort={order}primary").context["rows"] for order in ("", "-")}
-    worst, best = ([row["primary"].value for row in rows] for rows in shown.values())
-    assert worst == sorted(worst), worst
-    assert best == sorted(best, reverse=True), best
-    assert worst[0] < best[0], (worst, best)
-    heads = noor.get(f"{url}?columns=gold&columns=nonsense").context["heads"]
-    assert [head.name for head in heads] == ["run", "gold"]
-    assert noor.get(url).context["columns"] == ["gold"]  # remembered
-
-
-def test_the_log_costs_no_more_with_more_runs(
-    pair: tuple[Run, Run], signed_in: Any, script: Any, finished: Any
-) -> None:
-    client = signed_in("noor")
-
-    def queries() -> int:
-        client.get(reverse("experiments"))
-        with CaptureQueriesContext(connection) as captured:
-            client.get(reverse("experiments"))
-        return len(captured)
-
-    few = queries()
-    script(perfect)
-    for _ in range(4):
-        finished(release=pair[0].release)
-
-    assert queries() == few

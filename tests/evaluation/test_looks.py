@@ -209,8 +209,6 @@ def test_lists_keep_test_figures_to_themselves(run: Run, signed_in: Any) -> None
 
     assert "sealed: say why you look" in noor.get(reverse("runs")).content.decode()
     assert "sealed: say why you look" not in rita.get(reverse("runs")).content.decode()
-    assert ">sealed</a>" in noor.get(reverse("experiments")).content.decode()
-    assert ">sealed</a>" not in rita.get(reverse("experiments")).content.decode()
 
 
 def test_lists_cost_the_same_for_one_sealed_run_and_for_many(
@@ -219,11 +217,11 @@ def test_lists_cost_the_same_for_one_sealed_run_and_for_many(
     from tests.pages import queries
 
     noor = signed_in("noor")
-    few = [len(queries(noor, reverse(name))) for name in ("runs", "experiments")]
+    few = len(queries(noor, reverse("runs")))
     for _ in range(3):
         finished(release=release, pipeline="everything", reason="Final")
 
-    assert [len(queries(noor, reverse(name))) for name in ("runs", "experiments")] == few
+    assert len(queries(noor, reverse("runs"))) == few
 
 
 def test_the_api_answers_403_until_it_is_told_why(run: Run, signed_in: Any) -> None:

@@ -353,7 +353,6 @@ def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
     assert "Evidence overlap" not in noor.get(run.get_absolute_url()).content.decode()
     for address in (
         reverse("runs"),
-        reverse("experiments"),
         reverse("run-case", args=[run.pk, run.cases.first().pk]),
     ):
         assert noor.get(address).status_code == 200, address

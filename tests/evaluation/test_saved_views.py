@@ -49,14 +49,12 @@ def test_each_list_has_its_own_and_a_name_is_used_again(finished: Any, signed_in
     run, noor = finished(), signed_in("noor")
     save(noor, query="q=a")
     save(noor, query="q=b")
-    save(noor, "experiments", query="gold=demo")
     response = save(noor, "cases", query="tab=cases&outcome=failure&after=3", run=run.pk)
 
     assert response["Location"] == f"{run.get_absolute_url()}?tab=cases&outcome=failure"
     rows = SavedView.objects.order_by("page").values_list("page", "query")
     assert list(rows) == [
         ("cases", "tab=cases&outcome=failure"),
-        ("experiments", "gold=demo"),
         ("runs", "q=b"),
     ]
     other = finished()  # a view of cases serves every run

@@ -182,7 +182,6 @@ EXPECTED = {
     "runs-mine": READERS,
     "run-compare": READERS,
     "run-compare-case": READERS,
-    "experiments": READERS,
     "experiment-file": READERS,
     "run-new": READERS,
     "run-planning": READERS,

@@ -98,16 +98,6 @@ def rows(
     return [_without_test(row) if row["experiment_id"] in kept else row for row in described]
 
 
-def rows_of(
-    numbers: Sequence[int], *, sealed: Callable[[Iterable[Run]], Collection[int]]
-) -> list[ExperimentRow]:
-    """Those of the runs on a page, in its order."""
-    by_number = {
-        row["experiment_id"]: row for row in rows(Run.objects.filter(pk__in=numbers), sealed=sealed)
-    }
-    return [by_number[number] for number in numbers if number in by_number]
-
-
 def _parts(runs: Sequence[Run], metrics: Sequence[str]) -> dict[Part, float]:
     """The figures of runs on several splits, split by split: what their cases add up to."""
     several = [run.pk for run in runs if run.split in ("", OPEN)]
