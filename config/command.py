@@ -60,7 +60,8 @@ DJANGO = {
     "check": "Say what is missing before a team uses this server",
     "changepassword": "Set the password of an account",
 }
-OTHER_NAMES = {"check": "preflight"}  # Django's own is part of it
+CHECK = ["--deploy", "--database", "default"]
+"""Of the command of that name: all that can be missing, also in the database."""
 ON_SERVERS = ("create_user", "create_token", "backup", "restore", "verify_log")
 PAUSE = re.compile(r"(?<! and)[,;:] (?![^(]*\))")
 GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
@@ -84,7 +85,7 @@ def run(arguments: list[str]) -> None:
         start(name, options)
     else:
         name = name.replace("-", "_")
-        manage("assay", OTHER_NAMES.get(name, name), options)
+        manage("assay", name, [*(CHECK if name == "check" else []), *options])
 
 
 def overview() -> str:
@@ -110,8 +111,7 @@ def overview() -> str:
 def described(app: Path) -> dict[str, str]:
     """The management commands of an app, read without loading them."""
     paths = sorted((app / "management" / "commands").glob("[!_]*.py"))
-    commands = {path.stem: first_sentence(path) for path in paths}
-    return {name: text for name, text in commands.items() if name not in OTHER_NAMES.values()}
+    return {path.stem: first_sentence(path) for path in paths}
 
 
 def first_sentence(path: Path) -> str:
@@ -275,7 +275,7 @@ def load() -> None:
 def require_known(name: str) -> None:
     from django.core.management import get_commands
 
-    known = {*get_commands(), *SERVERS, *OTHER_NAMES, "help", "version"}
+    known = {*get_commands(), *SERVERS, "help", "version"}
     if name not in known and not name.startswith("-"):
         sys.exit(unknown(name, known))
 

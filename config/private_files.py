@@ -29,7 +29,7 @@ def close(data: Path, *databases: str) -> None:
     the names of files of SQLite, besides the usual ones.
     """
     for path in open_to_others(data, *databases):
-        with suppress(OSError):  # gone meanwhile, or somebody else's: preflight names it
+        with suppress(OSError):  # gone meanwhile, or somebody else's: a check names it
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o077)
 
 

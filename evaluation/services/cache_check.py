@@ -1,14 +1,13 @@
-"""How full the caches are, for ``preflight`` (``labeling.services.preflight``)."""
+"""How full the caches are, for ``assay check`` (``labeling.services.preflight``)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
 
 from evaluation.services.language_models import replies
-from labeling.services import preflight
+from labeling.services.preflight import NOTE, Found, check
 from pipelines.chat.receiving import MEGABYTE
 
 NEARLY_FULL = 0.9
@@ -16,26 +15,22 @@ LARGE_MB = 10 * 1024
 
 
 def register() -> None:
-    preflight.register("caches", _caches)
+    check(caches)
 
 
-def _caches() -> Iterator[tuple[str, str]]:
+def caches() -> Found:
     """Replies are forgotten when they are too many; files of indexes never are."""
     used, most = replies.size() // MEGABYTE, settings.MAX_CACHE_MB
     if used >= NEARLY_FULL * most:
         yield (
-            preflight.NOTE,
+            NOTE,
             f"replies of language models take {used} of {most} MB: the oldest are forgotten and "
             "would be paid again; set ASSAY_MAX_CACHE_MB to keep more.",
         )
-    else:
-        yield preflight.FINE, f"replies of language models take {used} of {most} MB"
     folder = settings.DATA_DIR / "cache"
     files = _bytes_in(folder) // MEGABYTE
     if files > LARGE_MB:
-        yield preflight.NOTE, f"{folder} takes {files} MB: what is in it can be deleted any time."
-    else:
-        yield preflight.FINE, f"indexes take {files} MB"
+        yield NOTE, f"{folder} takes {files} MB: what is in it can be deleted any time."
 
 
 def _bytes_in(folder: Path) -> int:

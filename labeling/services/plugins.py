@@ -1,4 +1,4 @@
-"""What installed packages add, and what of it was refused: for checks, preflight and pages."""
+"""What installed packages add, and what of it was refused: for checks and pages."""
 
 from __future__ import annotations
 

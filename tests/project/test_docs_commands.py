@@ -44,7 +44,7 @@ EXCEPTIONS = {
 }
 """What a command may hold so that it is not run, and why."""
 
-ENDS_WITH = {"assay check": 1, "assay preflight": 1, "manage.py preflight": 1}
+ENDS_WITH = {"assay check": 1, "manage.py check --deploy --database default": 1}
 """A demo on one machine is no server for a team, and a check of it says so."""
 
 PLACEHOLDER = re.compile(r"\b(?!NAME)[A-Z]+\b|[…\[]")

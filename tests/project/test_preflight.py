@@ -1,10 +1,9 @@
-"""``assay preflight``: what is missing before a team uses a server, and private files."""
+"""``assay check``: what is missing before a team uses a server, and private files."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +11,14 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import checks
 from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.utils import timezone
 
 from config import private_files
+from config.command import CHECK
 from labeling.models import SuggestionRequest, Upload
 from labeling.services import preflight
 from tests import factories
@@ -24,41 +26,35 @@ from tests import factories
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
-def states(*only: str) -> dict[str, str]:
-    return {finding.check: finding.state for finding in preflight.look(only)}
+def found(name: str) -> list[str]:
+    """What is said of one thing."""
+    messages = checks.run_checks(tags=[preflight.TAG], include_deployment_checks=True)
+    return [message.msg for message in messages if message.id == f"assay.{name}"]
 
 
 def test_it_names_what_is_missing_and_what_to_do(settings: Any) -> None:
     settings.DEBUG, settings.HTTPS, settings.ALLOWED_HOSTS = True, False, ["localhost"]
-    out = StringIO()
-    with pytest.raises(SystemExit) as ended:
-        call_command("preflight", "--only", "debug", "https", "names", "people", stdout=out)
-    assert ended.value.code == 1
-    lines = out.getvalue().splitlines()
-    assert [line.split()[:2] for line in lines] == [
-        ["missing", "debug"],
-        ["missing", "names"],
-        ["missing", "https"],
-        ["missing", "people"],
-    ]
-    assert "ASSAY_ALLOWED_HOSTS" in lines[1]
-    assert "assay create-user NAME --admin" in lines[3]
+    with pytest.raises(SystemCheckError) as ended:
+        call_command("check", *CHECK)
+    says = str(ended.value)
+    for part in ("assay.debug", "assay.https", "ASSAY_ALLOWED_HOSTS", "create-user NAME --admin"):
+        assert part in says
 
 
-def test_it_ends_well_when_nothing_is_missing(settings: Any) -> None:
+def test_nothing_is_said_of_what_is_there(settings: Any) -> None:
     factories.make_people()
     settings.DEBUG, settings.HTTPS = False, True
     settings.CSRF_TRUSTED_ORIGINS = ["https://assay.example.org"]
     settings.ALLOWED_HOSTS = ["assay.example.org"]
-    call_command("preflight", "--only", "debug", "https", "names", "people", stdout=StringIO())
-    assert states("database", "demo") == {"database": "ok", "demo": "ok"}
+    for name in ("debug", "https", "names", "people", "demo", "room", "times"):
+        assert found(name) == []
 
 
 def test_it_names_demo_accounts_that_still_open(settings: Any) -> None:
     User.objects.create_user("ana", password="gold-ana")
-    assert states("demo") == {"demo": "missing"}
+    assert "open on this machine" in found("demo")[0]
     settings.DEMO_EVERYWHERE = True
-    assert "everybody can sign in" in preflight.look(["demo"])[0].says
+    assert "everybody can sign in" in found("demo")[0]
 
 
 @pytest.mark.parametrize("table", ["labeling_golditem", "evaluation_rating"])
@@ -69,8 +65,10 @@ def test_a_missing_guard_is_named(table: str) -> None:
         )
         (name,) = cursor.fetchone()
         cursor.execute(f'DROP TRIGGER "{name}"')
-    found = preflight.look(["database"])[-1]
-    assert (found.state, "not guarded" in found.says) == ("missing", True)
+    messages = checks.run_checks(
+        tags=[checks.Tags.database], databases=["default"], include_deployment_checks=True
+    )
+    assert [message.level for message in messages] == [checks.ERROR]
 
 
 def test_work_that_is_held_into_the_future_is_named() -> None:
@@ -78,41 +76,38 @@ def test_work_that_is_held_into_the_future_is_named() -> None:
     asked = SuggestionRequest.objects.create(
         project=project, layer="extraction", pipeline="lexical"
     )
-    assert states("work") == {"work": "ok"}
+    assert found("work") == []
     ahead = timezone.now() + timedelta(hours=2)
     SuggestionRequest.objects.filter(pk=asked.pk).update(owner=uuid4(), lease_expires_at=ahead)
-    found = preflight.look(["work"])[0]
-    assert (found.state, "suggestions lexical" in found.says) == ("missing", True)
+    assert "suggestions lexical" in found("work")[0]
 
 
 def test_a_file_that_nobody_confirmed_and_nothing_deleted_is_named() -> None:
     people = factories.make_people()
     project = factories.make_project("orders")
     kept = Upload.objects.create(project=project, by=people["rita"], name="a", size=3 * 1024**2)
-    assert states("uploads") == {"uploads": "ok"}
+    assert found("unconfirmed") == []
     Upload.objects.filter(pk=kept.pk).update(at=timezone.now() - timedelta(days=2))
-    found = preflight.look(["uploads"])[0]
-    assert (found.state, "1 files of 3 MB" in found.says) == ("missing", True)
+    assert "1 files of 3 MB" in found("unconfirmed")[0]
 
 
 def test_a_cache_that_forgets_is_named(settings: Any) -> None:
-    assert states("caches") == {"caches": "ok"}
+    assert found("caches") == []
     settings.MAX_CACHE_MB = 0
-    assert "ASSAY_MAX_CACHE_MB" in preflight.look(["caches"])[0].says
+    assert "ASSAY_MAX_CACHE_MB" in found("caches")[0]
 
 
-@pytest.mark.parametrize(("ahead", "state"), [(0, "ok"), (7200, "missing"), (-60, "missing")])
+@pytest.mark.parametrize("ahead", [0, 7200, -60])
 def test_a_clock_that_differs_from_the_databases_is_named(
-    monkeypatch: pytest.MonkeyPatch, ahead: int, state: str
+    monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
     """Played: SQLite takes the time of the machine, and PostgreSQL's cannot be set."""
     said = timezone.now() + timedelta(seconds=ahead)
     cursor = SimpleNamespace(execute=lambda statement: None, fetchone=lambda: (said,))
     played = SimpleNamespace(vendor="postgresql", cursor=lambda: nullcontext(cursor))
     monkeypatch.setattr(preflight, "connection", played)
-    found = preflight.look(["clock"])[0]
-    assert found.state == state
-    assert state == "ok" or f"{abs(ahead)} s apart" in found.says
+    said_of_it = [says for _, says in preflight.times()]
+    assert [f"{abs(ahead)} s apart" in says for says in said_of_it] == ([True] if ahead else [])
 
 
 def test_what_was_open_to_others_is_closed(tmp_path: Path) -> None:
