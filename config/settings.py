@@ -159,7 +159,7 @@ TEMPLATES = [
 ]
 
 SQLITE_OPTIONS = {
-    # Seconds to wait for other writers, which are served in no order (decision 48).
+    # Seconds to wait for other writers, which are served in no order.
     "timeout": 40,
     "transaction_mode": "IMMEDIATE",  # a deferred transaction that turns writer fails at once
     # REPLACE deletes a row; only with recursive triggers do the guards of deletes see it

@@ -7,7 +7,7 @@ are among them; nothing but figures of a run on that split is ever shown.
 
 A run waits for people and for the floor that skill is counted from. On a large release a worker
 measures the others afterwards, because all texts have to be encoded for them, and puts them next to
-the figures of runs that wait for them (decision 108).
+the figures of runs that wait for them.
 """
 
 from __future__ import annotations
