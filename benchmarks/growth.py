@@ -719,11 +719,9 @@ def copied(project: Any, sizes: dict[int, int]) -> None:
         Event,
         Review,
         RoundConversation,
-        counting,
         guards,
     )
 
-    counting.suspend(connection)
     guards.remove(connection)
     work = Assignment.objects.labelling().filter(round__in=sizes)
     assignment, annotation = (
@@ -763,7 +761,6 @@ def copied(project: Any, sizes: dict[int, int]) -> None:
                     f" AND {of}.position {talk} < {size}"
                 )
     guards.renew(connection)
-    counting.renew(connection)
 
 
 def stride(rows: Any) -> int:

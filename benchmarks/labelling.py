@@ -137,7 +137,7 @@ TAKEN = 50
 def take_from(size: int, overlap: int) -> None:
     from django.db import connection
 
-    from labeling.models import Assignment, Conversation
+    from labeling.models import Annotation, Assignment, Conversation
 
     options = argparse.Namespace(minutes=0, conversations=0, overlap=overlap)
     project, _ = prepare(overlap, options, name=f"pool-{size}")
@@ -153,8 +153,9 @@ def take_from(size: int, overlap: int) -> None:
     pool = open_pool(project)
     people = [membership.user for membership in project.memberships.select_related("user")]
     empty = milliseconds_to_take(people)
+    Annotation.objects.with_checks().filter(assignment__round=pool).delete()
     Assignment.objects.with_checks().filter(round=pool).delete()
-    Assignment.objects.bulk_create(
+    done = Assignment.objects.bulk_create(
         (
             Assignment(
                 round=pool,
@@ -162,13 +163,13 @@ def take_from(size: int, overlap: int) -> None:
                 annotator=user,
                 slot=slot,
                 position=place.position,
-                answered=True,
             )
             for place in pool.places.all()[: size * 99 // 100]
             for slot, user in enumerate(people)
         ),
         batch_size=1000,
     )
+    Annotation.objects.bulk_create((skipped(row) for row in done), batch_size=1000)
     full = milliseconds_to_take(people)
     print(
         f"{connection.vendor}, a pool of {size}: {empty:.2f} ms of this process to take the next at"
@@ -176,9 +177,17 @@ def take_from(size: int, overlap: int) -> None:
     )
 
 
+def skipped(assignment: Any) -> Any:
+    from labeling.models import Annotation
+
+    guideline = assignment.round.guideline
+    return Annotation(
+        assignment=assignment, guideline=guideline, status="skipped", skip_reason="Measured."
+    )
+
+
 def milliseconds_to_take(people: list[Any]) -> float:
     """Of the processor, on average; each place is put down as answered, or it would come again."""
-    from labeling.models import Assignment
     from labeling.services.work import assignments
 
     spent = 0.0
@@ -187,7 +196,7 @@ def milliseconds_to_take(people: list[Any]) -> float:
         taken = assignments.next_for(people[n % len(people)])
         spent += time.process_time() - started
         assert taken is not None
-        Assignment.objects.with_checks().filter(pk=taken.pk).update(answered=True)
+        skipped(taken).save()
     return 1000 * spent / TAKEN
 
 

@@ -250,7 +250,9 @@ class Day:
     def _answered(self, *rounds: Any) -> int:
         from labeling.models import Assignment
 
-        done = Assignment.objects.labelling().filter(round__in=rounds, answered=True)
+        done = Assignment.objects.labelling().filter(
+            round__in=rounds, annotation__status__in=["submitted", "skipped"]
+        )
         return int(done.count())
 
     def actions(self) -> Any:

@@ -16,31 +16,26 @@ from labeling.domain.encoding.place import Place
 
 def _install_guards(using: str, **kwargs: Any) -> None:
     """After every migrate, because SQLite rebuilds a table to alter it and drops its triggers."""
-    from labeling.models import counting, guards
+    from labeling.models import guards
 
     guards.renew(connections[using])
-    counting.renew(connections[using])
 
 
 def _suspend_triggers(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
     """Before a migration: SQLite rebuilds no table that the trigger of another one names."""
-    from labeling.models import counting, guards
+    from labeling.models import guards
 
     if plan:
         guards.suspend(connections[using])
-        counting.suspend(connections[using])
 
 
 def _missing_guards(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[checks.CheckMessage]:
     """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
-    from labeling.models import counting, guards
+    from labeling.models import guards
 
-    return [
-        *guards.errors(databases or (), guards.GUARDS, id="labeling.E001"),
-        *counting.errors(databases or ()),
-    ]
+    return guards.errors(databases or (), guards.GUARDS, id="labeling.E001")
 
 
 UNUSED_BY_REST_FRAMEWORK = ("django.contrib.postgres", "pygments", "requests")

@@ -18,12 +18,13 @@ from labeling.api.errors import ErrorOut
 from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.parsing import ShallowJSONParser
 from labeling.api.requests import asked
-from labeling.models import Conversation, ConversationState, Round
+from labeling.models import Conversation, Round
 from labeling.services import access, blindness
 from labeling.services.gold import looks
 from labeling.services.work.listing import answers_on, narrowed, with_answers
+from labeling.services.work.stages import with_stage
 
-STAGES = ConversationState.Stage.values
+STAGES = Conversation.Stage.values
 BY_ROUND = ("-round__number", "annotator__username")
 BLANK: dict[str, Any] = {"default": "", "allow_blank": True}
 
@@ -40,7 +41,6 @@ class FilterIn(serializers.Serializer[Any]):
 class ConversationOut(serializers.ModelSerializer[Conversation]):
     stage = serializers.ChoiceField(
         STAGES,
-        source="standing.stage",
         help_text="The last one that it reached; gold, which releases know, is not among them",
     )
     answers = serializers.IntegerField(source="n_answers", help_text="Submitted, in all rounds")
@@ -120,9 +120,7 @@ class ConversationsView(ApiView):
         project = access.readable(request.user, slug)
         rows = narrowed(project.conversations.all(), **asked(request, FilterIn))
         order = ["external_id", "pk"]
-        return ordered_page(
-            request, with_answers(rows.select_related("standing")), ConversationOut, by=order
-        )
+        return ordered_page(request, with_stage(with_answers(rows)), ConversationOut, by=order)
 
     @extend_schema(
         request={"multipart/form-data": ConversationsIn},
@@ -140,7 +138,7 @@ class ConversationView(ApiView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """One conversation with its messages (leads and researchers)."""
         project = access.readable(request.user, slug)
-        rows = with_answers(project.conversations.select_related("standing", "transcript"))
+        rows = with_stage(with_answers(project.conversations.select_related("transcript")))
         conversation: Any = get_object_or_404(rows, pk=pk)
         body = ConversationOut(conversation).data
         messages = [message._asdict() for message in conversation.messages]

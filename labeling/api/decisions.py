@@ -102,7 +102,7 @@ class CasesView(ApiView):
         fields = asked(request, CasesIn)
         layer = _layer(project, fields["layer"])
         workload = adjudications.workload(project, layer)
-        if workload.preparing or workload.is_unnoted:
+        if workload.preparing:
             pending.request(project)
         wanted = Wanted(str(fields.get("round", "")), fields["search"].strip())
         after = fields.get("after")

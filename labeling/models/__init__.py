@@ -6,7 +6,6 @@ from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Paus
 from labeling.models.conversations import (
     Conversation,
     ConversationDraft,
-    ConversationState,
     Transcript,
 )
 from labeling.models.discussions import (
@@ -55,7 +54,6 @@ __all__ = [
     "ConversationAgreement",
     "ConversationDraft",
     "ConversationFingerprint",
-    "ConversationState",
     "Disagreement",
     "Dispute",
     "DisputeOutcome",

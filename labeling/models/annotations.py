@@ -87,6 +87,11 @@ class Annotation(models.Model):
             ),
         ]
         indexes = [
+            # how much is done, without a look at the labels
+            models.Index(
+                name="annotation_work",
+                fields=["assignment", "status", "active_seconds", "updated_at"],
+            ),
             # lists of what was submitted, oldest first, read a page of them
             models.Index(
                 name="annotation_submitted",

@@ -54,7 +54,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def answered_by(self, user: Any) -> AssignmentQuerySet:
         """What the user has submitted or skipped: who did opens the discussion of its round once
         that has closed. Being planned into a round opens nothing."""
-        return self.filter(annotator=user, answered=True)
+        return self.filter(annotator=user, annotation__status__in=["submitted", "skipped"])
 
     def with_answered(self) -> AssignmentQuerySet:
         """Adds ``is_answer``: whether it counts towards the overlap."""
@@ -114,20 +114,6 @@ class Assignment(models.Model):
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELLING)
 
-    answered = models.BooleanField(
-        default=False,
-        editable=False,
-        help_text="Submitted or skipped; kept up to date by triggers",
-    )
-    # of its answer, for lists and sums that read no answers; kept up to date by triggers, too
-    status = models.CharField(max_length=9, default="pending", db_default="pending", editable=False)
-    active_seconds = models.PositiveIntegerField(
-        null=True, editable=False, help_text="Of an answer that is submitted"
-    )
-    answered_at = models.DateTimeField(
-        null=True, editable=False, help_text="The last change of an answer that is no draft"
-    )
-
     draw = DrawField(
         editable=False,
         help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed",
@@ -155,19 +141,9 @@ class Assignment(models.Model):
         indexes = [
             # the queue: one person's work in order
             models.Index(name="assignment_queue", fields=["annotator", "round", "position"]),
-            # what is left of it to do, also after ten thousand answers
+            # who has how much
             models.Index(
-                name="assignment_open",
-                fields=["annotator", "round", "position"],
-                condition=Q(answered=False, slot__isnull=False),
-            ),
-            # who has done how much, without a look at the answers
-            models.Index(
-                name="assignment_work",
-                fields=[
-                    *("round", "purpose", "annotator", "status"),
-                    *("active_seconds", "answered_at", "slot", "draw"),
-                ],
+                name="assignment_work", fields=["round", "purpose", "annotator", "slot", "draw"]
             ),
             # the few reservations that run: each taker looks for those that ran out
             models.Index(

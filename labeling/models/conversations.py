@@ -84,6 +84,16 @@ class Conversation(models.Model):
         DEV = "dev", _("Dev")
         TEST = "test", _("Test")
 
+    class Stage(models.TextChoices):
+        """The last one that it has reached; gold, which releases know, comes after all of these."""
+
+        UNPLANNED = "unplanned"
+        WAITING = "waiting"
+        BEGUN = "begun"
+        LABELLED = "labelled"
+        DISPUTED = "disputed"
+        DECIDED = "decided"
+
     class Origin(models.TextChoices):
         COLLECTED = "collected", _("Collected")
         SYNTHETIC = "synthetic", _("Synthetic")
@@ -149,78 +159,6 @@ class Conversation(models.Model):
     def messages(self) -> list[Message]:
         """To read those of many conversations, prefetch ``transcript``."""
         return transcripts.read(self.transcript.messages)
-
-
-class PublishedStates(models.Manager["ConversationState"]):
-    """Without those of conversations on their way in, which triggers write like all others."""
-
-    def get_queryset(self) -> models.QuerySet[ConversationState]:
-        return super().get_queryset().filter(IsPublished("pk"))
-
-
-class ConversationState(models.Model):
-    """How far a conversation is. Triggers write it (:mod:`labeling.models.counting`), nobody else.
-
-    So pages count thousands of conversations by an index, and nothing has to be asked to count.
-    """
-
-    class Stage(models.TextChoices):
-        """The last one that it has reached; gold, which releases know, comes after all of these."""
-
-        UNPLANNED = "unplanned"
-        WAITING = "waiting"
-        BEGUN = "begun"
-        LABELLED = "labelled"
-        DISPUTED = "disputed"
-        DECIDED = "decided"
-
-    class Answers(models.TextChoices):
-        """Of the newest round in which it was handed out."""
-
-        NONE = ""  # it was handed out in none
-        OPEN = "open"
-        SKIPPED = "skipped"  # as many as wanted, and nobody has labelled it
-        ALL = "all"
-
-    conversation = models.OneToOneField(
-        Conversation, models.CASCADE, primary_key=True, related_name="standing"
-    )
-    project = models.ForeignKey(
-        Project, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    stage = models.CharField(max_length=9, default=Stage.UNPLANNED)
-    newest_round = models.ForeignKey(
-        "labeling.Round",
-        models.DO_NOTHING,
-        null=True,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
-    answers = models.CharField(max_length=7, blank=True)
-    is_complete = models.BooleanField(
-        default=False, help_text="It has all the answers wanted in some round"
-    )
-    difficulty = models.CharField(max_length=6, blank=True)
-    changes = models.PositiveIntegerField(
-        default=0, help_text="How often its answers have changed: a merge says which it has seen"
-    )
-
-    objects = PublishedStates()
-    with_drafts: ClassVar[models.Manager[ConversationState]] = models.Manager()
-
-    class Meta:
-        indexes = [
-            models.Index(
-                name="conversation_standing",
-                fields=[
-                    *("project", "stage", "newest_round", "answers", "is_complete", "difficulty")
-                ],
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.conversation}: {self.stage}"
 
 
 class Transcript(models.Model):

@@ -24,14 +24,6 @@ class Merge(models.Model):
     n_agreed = models.PositiveIntegerField()
     n_disputed = models.PositiveIntegerField()
     clusters = models.JSONField()
-    changes_seen = models.IntegerField(
-        default=-1,
-        help_text="Changes of the conversation's answers (ConversationState) that it is of for"
-        " sure: read before the answers. Others are compared by their digest",
-    )
-    rules_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="The rules of matching that are part of the digest"
-    )
     made_at = models.DateTimeField(auto_now=True)
 
     class Meta:

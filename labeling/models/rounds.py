@@ -138,21 +138,9 @@ class RoundConversation(models.Model):
     round = models.ForeignKey(Round, models.CASCADE, related_name="places")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="places")
     position = models.PositiveIntegerField()
-    free = models.SmallIntegerField(
-        default=0, editable=False, help_text="Places that nobody has; counted by triggers"
-    )
 
     class Meta:
         ordering = ["round", "position"]
-        indexes = [
-            # the few that are free at the end of a pool; the emptiest first for another order
-            models.Index(name="place_free", fields=["round", "position"], condition=Q(free__gt=0)),
-            models.Index(
-                name="place_emptiest",
-                fields=["round", "-free", "position"],
-                condition=Q(free__gt=0),
-            ),
-        ]
         constraints = [
             models.UniqueConstraint(
                 name="conversation_once_per_round", fields=["round", "conversation"]

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef
 from django.utils import timezone
 
 from labeling.models import (
     Annotation,
     Assignment,
-    ConversationState,
+    Conversation,
     Disagreement,
     Dispute,
     DisputeOutcome,
@@ -35,11 +35,12 @@ from labeling.models import (
 from labeling.services import invitations
 from labeling.services.work import assignments
 from labeling.services.work.round_counts import decision
+from labeling.services.work.stages import with_stage
 
 STUCK_AFTER = timedelta(days=3)
 RECENT = timedelta(days=7)
 OVERDUE_AFTER = timedelta(minutes=10)
-Stage = ConversationState.Stage
+Stage = Conversation.Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,7 @@ def _open_rounds(rounds: Any) -> dict[int, list[OpenRound]]:
 
 def _stages(projects: Collection[int]) -> dict[int, dict[str, int]]:
     stages: dict[int, dict[str, int]] = defaultdict(dict)
-    rows = ConversationState.objects.filter(project__in=projects).order_by()
+    rows = with_stage(Conversation.objects.filter(project__in=projects)).order_by()
     for pk, stage, number in rows.values_list("project", "stage").annotate(n=Count("pk")):
         stages[pk][stage] = number
     return stages
@@ -288,11 +289,8 @@ def _in_gold(projects: Collection[int]) -> dict[int, int]:
         .values("newest")
     )
     frozen = GoldItem.objects.filter(release__in=newest).order_by().values("conversation")
-    settled = ConversationState.objects.filter(
-        Q(stage=Stage.LABELLED) | Q(stage=Stage.DECIDED),
-        project__in=projects,
-        conversation__in=frozen,
-    )
+    conversations = Conversation.objects.filter(project__in=projects, pk__in=frozen)
+    settled = with_stage(conversations).filter(stage__in=[Stage.LABELLED, Stage.DECIDED])
     return _by_project(settled, "project")
 
 

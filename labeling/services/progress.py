@@ -20,7 +20,6 @@ from labeling.domain.targets import Target, title_of, wanted
 from labeling.models import (
     AnnotationRevision,
     Assignment,
-    ConversationState,
     GoldItem,
     GoldRelease,
     Project,
@@ -30,6 +29,7 @@ from labeling.services.agreement import agreement, with_gold
 from labeling.services.agreement.with_gold import Measured, WithGold
 from labeling.services.quality import check_scores
 from labeling.services.work import assignments
+from labeling.services.work.stages import is_complete, with_stage
 
 STATES = {
     "unplanned": msgid("Not in a round"),
@@ -84,9 +84,9 @@ class Person:
 
 def by_state(project: Project) -> list[StateShare]:
     """Every conversation is in one state: the last one that it has reached."""
-    states = ConversationState.objects.filter(project=project).order_by()
+    states = with_stage(project.conversations.all())
     counts = Counter(_by(states, "stage"))
-    in_gold = states.filter(conversation__in=_in_gold(project).values("conversation"))
+    in_gold = states.filter(pk__in=_in_gold(project).values("conversation"))
     frozen = Counter(_by(in_gold, "stage"))
     counts.subtract(frozen)
     counts["gold"] = frozen.total()
@@ -155,16 +155,22 @@ class WorkCount(NamedTuple):
 
     person: int
     status: str
-    seconds: int | None
+    seconds: int
     n: int
     newest: datetime | None
 
 
 def _counts_of_work(project: Project) -> list[WorkCount]:
-    """In the order of the index that holds all of it: one walk, and nothing to sort."""
-    work = _work(project).values_list("round", "annotator", "status", "active_seconds")
-    counts = work.annotate(n=Count("pk"), newest=Max("answered_at"))
-    return [WorkCount(*row) for _round, *row in counts]
+    columns = ("annotator", "annotation__status", "annotation__active_seconds")
+    counts = (
+        _work(project)
+        .values_list(*columns)
+        .annotate(n=Count("pk"), newest=Max("annotation__updated_at"))
+    )
+    return [
+        WorkCount(person, status or "pending", seconds or 0, n, newest)
+        for person, status, seconds, n, newest in counts
+    ]
 
 
 def _work_of_people(project: Project, counts: Iterable[WorkCount]) -> list[dict[str, Any]]:
@@ -175,10 +181,6 @@ def _work_of_people(project: Project, counts: Iterable[WorkCount]) -> list[dict[
         row["assigned"] += count.n
         row[count.status] += count.n
         row["last_active"] = _later(row["last_active"], count.newest)
-    drafting = [person for person, row in rows.items() if row["draft"]]
-    drafts = _work(project).filter(annotator__in=drafting, status="draft")
-    for person, at in drafts.values_list("annotator", "annotation__updated_at"):
-        rows[person]["last_active"] = _later(rows[person]["last_active"], at)
     names = dict(User.objects.filter(pk__in=rows).values_list("pk", "username"))
     by_name = {names[person]: {"username": names[person], **row} for person, row in rows.items()}
     for waiting in assignments.annotators(project).values("pk", "username"):
@@ -199,7 +201,7 @@ def _median_minutes(counts: Iterable[WorkCount]) -> dict[int, float]:
     """Computed here, because SQLite has no median, from how often each time was taken."""
     seconds: dict[int, Counter[int]] = defaultdict(Counter)
     for count in counts:
-        if count.seconds is not None:
+        if count.status == "submitted":
             seconds[count.person][count.seconds] += count.n
     return {person: _median(spent) / 60 for person, spent in seconds.items()}
 
@@ -240,10 +242,10 @@ def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
 def targets(project: Project) -> dict[str, list[Target]]:
     """``layers`` and ``difficulty``: what is wanted, labelled and in gold."""
     asked = wanted(project.targets, project.layers)
-    states = ConversationState.objects.filter(project=project)
-    in_gold = states.filter(conversation__in=_in_gold(project).values("conversation"))
+    talks = project.conversations.all()
+    in_gold = talks.filter(pk__in=_in_gold(project).values("conversation"))
     levels = _by(in_gold, "difficulty")
-    labelled = _by(states.filter(is_complete=True), "difficulty")
+    labelled = _by(talks.filter(is_complete()), "difficulty")
     return {
         "layers": layer_targets(project),
         "difficulty": [
@@ -256,7 +258,7 @@ def targets(project: Project) -> dict[str, list[Target]]:
 def layer_targets(project: Project) -> list[Target]:
     asked = wanted(project.targets, project.layers)
     by_layer = _by(_in_gold(project), "release__layer")
-    labelled = ConversationState.objects.filter(project=project, is_complete=True).count()
+    labelled = project.conversations.filter(is_complete()).count()
     return [
         Target(name, title_of(name), number, labelled, by_layer.get(name, 0))
         for name, number in asked["layers"].items()

@@ -40,7 +40,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
     workload = service.workload(project, layer)
-    if (workload.preparing or workload.is_unnoted) and not request.htmx:  # type: ignore[attr-defined]
+    if workload.preparing and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
     wanted = Wanted(request.GET.get("round", ""), request.GET.get("q", "").strip())
     tab = request.GET.get("tab", "disputed")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +24,9 @@ from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
 from labeling.models import (
+    Adjudication,
+    Assignment,
     Conversation,
-    ConversationState,
     Dispute,
     Event,
     GoldItem,
@@ -35,6 +35,7 @@ from labeling.models import (
     Project,
     ReleaseCheck,
 )
+from labeling.models.assignments import ANSWERED
 from labeling.services import access, blindness, health, pseudonyms
 from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.export import (
@@ -69,9 +70,6 @@ FORMAT_WORDS = {
 
 def _format_words(format: str) -> str:
     return FORMAT_WORDS[format] if format in FORMAT_WORDS else EXPORTERS[format].title
-
-
-ENOUGH = (ConversationState.Answers.ALL, ConversationState.Answers.SKIPPED)
 
 
 class Readiness(NamedTuple):
@@ -324,18 +322,15 @@ def readiness(project: Project) -> Readiness:
 
     A calibration round that is still open is blind: nothing of it is complete.
     """
-    states = ConversationState.objects.filter(project=project).order_by()
-    blind = set(project.rounds.blind().values_list("pk", flat=True))
-    n: Counter[str] = Counter()
-    of_stage = states.values_list("stage", "newest_round", "answers").annotate(n=Count("pk"))
-    for stage, round_, answers, number in of_stage:
-        if stage == ConversationState.Stage.DECIDED:
-            n["decided"] += number
-        elif answers in ENOUGH and round_ not in blind:
-            n["complete"] += number
-        elif answers != ConversationState.Answers.NONE:
-            n["unfinished"] += number
-    return Readiness(n["complete"], n["decided"], n["unfinished"])
+    rounds = {round_.pk: round_ for round_ in project.rounds.labelling().defer("agreement")}
+    work = Assignment.objects.labelling().filter(round__in=rounds).order_by("round__number")
+    counts = work.values_list("conversation", "round").annotate(n=Count("pk", filter=ANSWERED))
+    newest = {pk: (rounds[round_], n) for pk, round_, n in counts}
+    decisions = Adjudication.objects.filter(conversation__project=project).order_by()
+    decided = set(decisions.values_list("conversation", flat=True))
+    undecided = [newest[pk] for pk in newest.keys() - decided]
+    complete = sum(n >= round_.overlap and not round_.is_blind for round_, n in undecided)
+    return Readiness(complete, len(decided), len(undecided) - complete)
 
 
 def _requests(project: Project) -> dict[str, Any]:

@@ -194,8 +194,8 @@ def _progress(projects: list[Project]) -> dict[int, tuple[int, int]]:
         .order_by()
         .values("round__project")
         .annotate(
-            assigned=Count("pk", filter=Q(slot__isnull=False) | Q(status="skipped")),
-            answered=Count("pk", filter=Q(status__in=["submitted", "skipped"])),
+            assigned=Count("pk", filter=Q(slot__isnull=False) | Q(annotation__status="skipped")),
+            answered=Count("pk", filter=Q(annotation__status__in=["submitted", "skipped"])),
         )
     )
     return {row["round__project"]: (row["assigned"], row["answered"]) for row in rows}

@@ -374,59 +374,40 @@ def test_an_acceptance_does_not_hold_for_other_answers(
     assert reasons[unanimous.external_id]["code"] == "gold.disputed_and_more"
 
 
-def test_the_queue_compares_only_what_has_changed(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rules(
+    project: Project, rita: User
 ) -> None:
-    """It shows at every moment what comparing all merges with all answers would show."""
     round_ = factories.open_full(project, 3)
     places = list(round_.assignments.select_related("annotator"))
     for place in places:
         factories.answer_with(place, {"requirements": [label(place.annotator.username)]})
 
-    def shown_is_compared(changed: int) -> tuple[int, int]:
+    def shown() -> tuple[int, int]:
         """How many cases are shown, and how many conversations a worker has to merge."""
-        looked_at: list[int] = []
-        compare = merges.answered
+        workload = adjudications.workload(project, "extraction")
+        return workload.numbers().total(), workload.preparing
 
-        def answered(project: Project, *, among: Any = None) -> Any:
-            looked_at.append(len(among))
-            return compare(project, among=among)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(merges, "answered", answered)
-            shown = adjudications.workload(project, "extraction")
-        assert looked_at == ([changed] if changed else [])
-        compared = adjudications._compared(project, "extraction", None)
-        assert shown.numbers() == compared.numbers()
-        assert [shown.cases(tab, most=9) for tab in ("disputed", "agreed", "decided")] == [
-            compared.cases(tab, most=9) for tab in ("disputed", "agreed", "decided")
-        ]
-        assert (shown.preparing, shown.waiting) == (compared.preparing, compared.waiting)
-        return shown.numbers().total(), shown.preparing
-
-    assert shown_is_compared(3) == (0, 3)
+    assert shown() == (0, 3)
     merge(project)
-    assert shown_is_compared(0) == (3, 0)
+    assert shown() == (3, 0)
 
     annotations.reopen(places[0])
-    assert shown_is_compared(0) == (2, 0)
+    assert shown() == (2, 0)
     factories.answer_with(places[0], {"requirements": [label("ana", 2)]})
-    assert shown_is_compared(1) == (2, 1)
+    assert shown() == (2, 1)
     merge(project)
-    assert shown_is_compared(0) == (3, 0)
 
     answer_to = places[1].annotation
-    opinion = reviews.Opinion(answer_to.version, "accepted")
-    reviews.review(answer_to, opinion, by=rita)
-    assert shown_is_compared(0) == (3, 0)
+    reviews.review(answer_to, reviews.Opinion(answer_to.version, "accepted"), by=rita)
+    assert shown() == (3, 0)
     fixed = reviews.Opinion(answer_to.version, "fixed", payload=answer_to.payload)
     reviews.review(answer_to, fixed, by=rita)
-    assert shown_is_compared(1) == (2, 1)
+    assert shown() == (2, 1)
 
     merge(project)
     Project.objects.filter(pk=project.pk).update(match_threshold=0.5)
     project.refresh_from_db()
-    assert shown_is_compared(3) == (0, 3)
+    assert shown() == (0, 3)
 
 
 def test_a_page_of_the_queue_goes_on_where_the_last_one_ended(

@@ -21,25 +21,21 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.planning import shuffled
 from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
-    ConversationState,
     Event,
     Membership,
     Project,
     Qualification,
     Round,
-    counting,
 )
-from labeling.services import members, standing, transactions
+from labeling.services import members, transactions
 from labeling.services.exchange import label_imports
 from labeling.services.gold import gold
 from labeling.services.quality import (
@@ -138,7 +134,7 @@ def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
     monkeypatch.setattr(transactions, "TIMES", 1)
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
-    pause = Pause(monkeypatch, standing, "hold")
+    pause = Pause(monkeypatch, assignments, "release")
 
     moved, draft = both(
         lambda: handovers.move_open_work(project=project, person=ana, by=ben, to=ben),
@@ -311,34 +307,6 @@ def open_round(project: Project, talks: Sequence[Conversation], *, seed: int = 0
     )
 
 
-def counts_of(name: str) -> tuple[Any, ...]:
-    state = ConversationState.objects.get(conversation__external_id=name)
-    return state.stage, state.answers, state.is_complete
-
-
-@pytest.mark.postgres
-def test_an_overlap_that_changes_while_somebody_answers_elsewhere_counts_both(
-    project: Project, people: dict[str, User]
-) -> None:
-    """As the answers of an import: another round of the same conversation."""
-    first = factories.open_full(project, 1, overlap=1)
-    factories.answer(first.assignments.get())
-    talk = first.assignments.get().conversation
-    other = open_round(project, [talk])
-    mine = other.assignments.get()
-    with ThreadPoolExecutor(1) as threads:
-        with transaction.atomic():
-            factories.answer(Assignment.objects.get(pk=mine.pk))
-            wider = threads.submit(
-                closing, lambda: Round.objects.filter(pk=first.pk).update(overlap=2)
-            )
-            if connection.vendor == "postgresql":
-                wait_until(somebody_waits)
-        wider.result()
-
-    assert counts_of(talk.external_id) == ("labelled", "all", True)
-
-
 def somebody_waits() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
@@ -352,41 +320,6 @@ def wait_until(happens: Callable[[], bool]) -> None:
             return
         sleep(0.1)
     pytest.fail("It did not happen.")
-
-
-def states(talks: Sequence[int]) -> QuerySet[ConversationState]:
-    return ConversationState.objects.filter(conversation__in=talks).order_by("conversation")
-
-
-@pytest.mark.postgres
-def test_a_round_of_many_conversations_waits_for_one_without_holding_others(
-    project: Project, people: dict[str, User]
-) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has one writer at a time")
-    talks = factories.make_conversations(project, 3)
-    lowest, *others = sorted(talk.pk for talk in talks)
-    seed = next(
-        seed for seed in range(99) if shuffled([lowest, *others], seed=seed, rank={})[-1] == lowest
-    )
-    with ThreadPoolExecutor(1) as threads:
-        with transaction.atomic():
-            list(states([lowest]).select_for_update(no_key=True))
-            opening = threads.submit(closing, lambda: open_round(project, talks, seed=seed))
-            wait_until(somebody_waits)
-            list(states(others).select_for_update(no_key=True, nowait=True))
-        opening.result()
-
-
-def test_two_machines_that_migrate_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    pause = Pause(monkeypatch, counting, "remove")
-
-    first, second = both(
-        lambda: counting.renew(connection), pause, lambda: counting.renew(connection)
-    )
-
-    assert (first.result(), second.result()) == (None, None)
-    assert counting.missing(connection) == []
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
@@ -404,8 +337,8 @@ def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(
 
     def merge() -> None:
         with transaction.atomic():
-            standing.hold([low.pk])
-            standing.hold([high.pk])
+            for talk in (low, high):
+                list(Conversation.objects.select_for_update(no_key=True).filter(pk=talk.pk))
 
     imported, merged = both(
         lambda: label_imports.import_labels(

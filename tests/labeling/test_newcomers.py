@@ -13,6 +13,7 @@ from django.test import Client
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Admission,
+    Annotation,
     Assignment,
     Event,
     Membership,
@@ -196,7 +197,12 @@ def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(
     others = list(assignments.annotators(project).exclude(pk=dan.pk))
     shared = passed_round(project, 2, annotators=others)
     own = shared.conversations.first()
-    shared.assignments.create(conversation=own, annotator=dan, slot=None, answered=True)
+    Annotation.objects.create(
+        assignment=shared.assignments.create(conversation=own, annotator=dan, slot=None),
+        guideline=shared.guideline,
+        status="skipped",
+        skip_reason="Not in English.",
+    )
 
     newcomers.begin(project, dan)
 

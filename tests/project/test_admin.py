@@ -20,7 +20,6 @@ from labeling.models import (
     AnnotationRevision,
     Conversation,
     ConversationFingerprint,
-    ConversationState,
     Event,
     FingerprintKey,
     KeyedRequest,
@@ -41,7 +40,6 @@ from tests.evaluation import launching
 NOT_ON_THEIR_OWN = {
     AnnotationRevision,
     ConversationFingerprint,
-    ConversationState,
     FingerprintKey,
     KeyedRequest,
     Membership,

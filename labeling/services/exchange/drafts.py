@@ -24,7 +24,6 @@ from labeling.models import (
     Conversation,
     ConversationDraft,
     ConversationFingerprint,
-    ConversationState,
     FingerprintKey,
     GoldItem,
     Project,
@@ -225,7 +224,6 @@ def _remove(project: int, keys: tuple[int, int]) -> None:
         return
     with short_write():
         near_duplicates.forget(own)
-        for of_them in (Transcript.objects, ConversationState.with_drafts):
-            part = of_them.filter(conversation__in=own).order_by()
-            part._raw_delete(part.db)  # without asking each table that could refer to them
+        texts = Transcript.objects.filter(conversation__in=own).order_by()
+        texts._raw_delete(texts.db)  # without asking each table that could refer to them
         rows._raw_delete(rows.db)

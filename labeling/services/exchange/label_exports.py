@@ -73,7 +73,7 @@ def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignmen
     """
     answers = (
         Assignment.objects.labelling()
-        .filter(round__project=project, status__in=FINISHED)
+        .filter(round__project=project, annotation__status__in=FINISHED)
         .exclude(round__in=Round.objects.blind())
     )
     return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers

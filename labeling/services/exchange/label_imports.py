@@ -18,7 +18,6 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
@@ -49,7 +48,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, pending, projects, standing
+from labeling.services import events, pending, projects
 from labeling.services.exchange.conversations import MAX_LOSSES, MAX_PROBLEMS, ImportRefused
 from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.label_rounds import ImportedRounds
@@ -244,8 +243,6 @@ class _LabelImport:
 
     def take(self, entries: _Entries) -> None:
         """Ends early when there are too many problems."""
-        # all in one order, before the first is written: a worker that merges them waits in no ring
-        standing.hold(self._named(entries.ids))
         for name, entry in entries:
             if isinstance(entry, LineFault):
                 self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
@@ -256,11 +253,6 @@ class _LabelImport:
             if len(self.problems) >= MAX_PROBLEMS:
                 return
         self._store()
-
-    def _named(self, ids: Collection[str]) -> Iterator[int]:
-        for some in batches(sorted(ids), BATCH):
-            named = self.project.conversations.filter(external_id__in=some).order_by()
-            yield from named.values_list("pk", flat=True)
 
     def _store(self) -> None:
         ids = {labelled.id for _, labelled in self._batch}

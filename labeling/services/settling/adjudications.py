@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from heapq import nsmallest
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -22,15 +23,13 @@ from labeling.domain.matching.merging import (
     plain,
 )
 from labeling.domain.matching.references import heading_of
-from labeling.domain.numbers import whole_number
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, pending, projects
-from labeling.services.searching import containing
-from labeling.services.settling import merges, settling
+from labeling.services.settling import merges
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 
 Kind = Adjudication.Kind
@@ -270,30 +269,19 @@ ALL = Wanted()
 class Workload:
     """The cases of a layer, by lowest agreement.
 
-    Of most conversations it is noted that their merge is of the current answers: those the database
-    counts and sorts. ``compared`` are the others, read with their answers. ``preparing`` are
-    complete, but a worker has to merge them. ``waiting`` refer to labels that are not settled,
-    which have to be decided first. ``is_unnoted``: too many merges had to be compared with the
-    answers; a worker shall note that they fit.
+    ``preparing`` are complete, but a worker has to merge them. ``waiting`` refer to labels that are
+    not settled, which have to be decided first.
     """
 
-    project: Project
-    layer: str
-    compared: list[Case]
+    everything: list[Case]
     preparing: int
     waiting: int
-    is_unnoted: bool = False
-    noted: QuerySet[Merge] = field(default_factory=Merge.objects.none)
-    noted_numbers: Counter[Kinship] = field(default_factory=Counter)
 
     def numbers(self, wanted: Wanted = ALL) -> Counter[Kinship]:
         """How many cases there are of each kind."""
-        noted = self.noted_numbers
-        if wanted != ALL:
-            noted = _numbers(self._noted(wanted), self._is_decided())
-        return noted + Counter(
+        return Counter(
             Kinship(case.round, case.merge.state, case.is_decided)
-            for case in self.compared
+            for case in self.everything
             if wanted.fits(case)
         )
 
@@ -301,62 +289,22 @@ class Workload:
         self, tab: str, wanted: Wanted = ALL, *, behind: Place | None = None, most: int
     ) -> list[Case]:
         """The first ones of a tab, or those that follow a place."""
-        here = [case for case in self.compared if case.tab == tab and wanted.fits(case)]
-        rows = self._in_tab(tab, wanted)
-        if behind is not None:
-            here = [case for case in here if case.place > behind]
-            further = Q(agreement__gt=behind.agreement) | Q(
-                agreement=behind.agreement, conversation__gt=behind.conversation
-            )
-            rows = rows.filter(further)
-        names = ("conversation__external_id", "round__number")
-        noted = [
-            Case(merge[1], name, number, merges.StoredMerge(*merge), tab == "decided")
-            for name, number, *merge in rows.order_by("agreement", "conversation").values_list(
-                *names, *merges.StoredMerge._fields
-            )[:most]
-        ]
-        return sorted([*here, *noted], key=attrgetter("place"))[:most]
+        here = (case for case in self.everything if case.tab == tab and wanted.fits(case))
+        return nsmallest(
+            most,
+            (case for case in here if behind is None or case.place > behind),
+            key=attrgetter("place"),
+        )
 
     def place_of(self, conversation: int) -> Place | None:
-        here = (case.place for case in self.compared if case.conversation == conversation)
-        stored = Merge.objects.filter(
-            conversation=conversation, conversation__project=self.project, layer=self.layer
-        )
-        rows = stored.values_list("agreement", "conversation")
-        return next(here, None) or next((Place(*row) for row in rows), None)
+        return next((c.place for c in self.everything if c.conversation == conversation), None)
 
-    def acceptable(self, states: Collection[str]) -> list[int]:
-        """Conversations whose labels are agreed, and that nobody has accepted or decided."""
-        agreed = [case for case in self.compared if case.tab == "agreed"]
-        rows = self._in_tab("agreed", ALL).filter(state__in=states)
+    def acceptable(self, states: Collection[str]) -> list[merges.StoredMerge]:
+        """Merges of labels that are agreed, and that nobody has accepted or decided."""
+        agreed = [case.merge for case in self.everything if case.tab == "agreed"]
         return sorted(
-            [
-                *(case.conversation for case in agreed if case.merge.state in states),
-                *rows.values_list("conversation", flat=True),
-            ]
+            (merge for merge in agreed if merge.state in states), key=attrgetter("conversation")
         )
-
-    def _is_decided(self) -> Q:
-        return _is_decided(self.project, self.layer)
-
-    def _noted(self, wanted: Wanted) -> QuerySet[Merge]:
-        rows = self.noted
-        if wanted.round:
-            number = whole_number(wanted.round)
-            rows = rows.none() if number is None else rows.filter(round__number=number)
-        if wanted.text:
-            rows = rows.filter(containing("conversation__external_id", wanted.text))
-        return rows
-
-    def _in_tab(self, tab: str, wanted: Wanted) -> QuerySet[Merge]:
-        rows = self._noted(wanted)
-        if tab == "decided":
-            return rows.filter(self._is_decided())
-        rows = rows.exclude(self._is_decided())
-        if tab == "disputed":
-            return rows.filter(state="disputed")
-        return rows.exclude(state="disputed")
 
 
 def _is_decided(project: Project, layer: str) -> Q:
@@ -368,35 +316,12 @@ def _is_decided(project: Project, layer: str) -> Q:
     )
 
 
-def _numbers(noted: QuerySet[Merge], decided_now: Q) -> Counter[Kinship]:
-    is_decided = Count("pk", filter=decided_now)
-    counts: Counter[Kinship] = Counter()
-    by_kind = noted.values_list("round__number", "state")
-    for number, state, n, decided in by_kind.annotate(n=Count("pk"), decided=is_decided):
-        counts[Kinship(number, state, is_decided=True)] += decided
-        counts[Kinship(number, state, is_decided=False)] += n - decided
-    return +counts
-
-
 AT_A_TIME = 200
 """Conversations that are accepted in one transaction."""
 
 
 def workload(project: Project, layer: str, *, among: Collection[int] | None = None) -> Workload:
-    """The same for all conversations, or ``among`` some: only those that changed are compared."""
-    if among is not None or settling.needs_of(project, layer):
-        return _compared(project, layer, among)
-    noted = merges.confirmed(project, layer)
-    numbers = _numbers(noted, _is_decided(project, layer))
-    rest = merges.unconfirmed(project, noted, number=numbers.total())
-    if len(rest) > merges.FEW:
-        return replace(_compared(project, layer, None), is_unnoted=True)
-    return replace(_compared(project, layer, rest), noted=noted, noted_numbers=numbers)
-
-
-def _compared(project: Project, layer: str, among: Collection[int] | None) -> Workload:
-    if among is not None and not among:
-        return Workload(project, layer, [], 0, 0)
+    """Of all conversations, or ``among`` some."""
     everything = merges.ready(project, layer, among=among)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
@@ -409,7 +334,7 @@ def _compared(project: Project, layer: str, among: Collection[int] | None) -> Wo
         for pk, merge in current.items()
     ]
     preparing, waiting = len(ready) - len(current), len(everything) - len(ready)
-    return Workload(project, layer, cases, preparing, waiting)
+    return Workload(cases, preparing, waiting)
 
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
@@ -437,10 +362,8 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
     """
     chosen = set(states) & set(ACCEPTABLE)
-    return sum(
-        _accept(project, layer, part, chosen, by)
-        for part in batches(workload(project, layer).acceptable(chosen), AT_A_TIME)
-    )
+    agreed = [merge.conversation for merge in workload(project, layer).acceptable(chosen)]
+    return sum(_accept(project, layer, part, chosen, by) for part in batches(agreed, AT_A_TIME))
 
 
 @transaction.atomic
@@ -448,9 +371,7 @@ def _accept(
     project: Project, layer: str, conversations: Sequence[int], states: set[str], by: User
 ) -> int:
     projects.lock(project)  # nothing is accepted twice
-    cases = workload(project, layer, among=conversations).compared
-    agreed = [case.merge for case in cases if case.tab == "agreed" and case.merge.state in states]
-    agreed.sort(key=attrgetter("conversation"))
+    agreed = workload(project, layer, among=conversations).acceptable(states)
     accepted = _acceptances(project, layer, agreed, by)
     Adjudication.objects.bulk_create(accepted)
     if accepted:

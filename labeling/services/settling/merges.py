@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypedDict
 
-from django.db import connection, transaction
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, When
 
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
@@ -32,7 +31,6 @@ from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
-    ConversationState,
     Merge,
     Project,
     Review,
@@ -42,7 +40,6 @@ from labeling.models.assignments import ANSWERED
 from labeling.services import events, transactions
 from labeling.services.settling import corrections, settling
 from labeling.services.settling.provenance import Answers, resolved_by
-from labeling.services.standing import hold
 
 
 class Ready(NamedTuple):
@@ -201,10 +198,6 @@ def _rules(project: Project) -> str:
     return canonical_json([VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms])
 
 
-def _rules_sha256(project: Project) -> str:
-    return hashlib.sha256(_rules(project).encode()).hexdigest()
-
-
 def _digest(
     rows: Sequence[_AnswerRow], newest: Round, rules: str, fixes: dict[tuple[int, int], int]
 ) -> str:
@@ -253,72 +246,9 @@ def merge(
 ) -> None:
     """Merge what is out of date, layer by layer; ``among`` are the conversations to look at."""
     for part in parts(project, among):
-        seen = _changes(part)  # before the answers: one that changes meanwhile has more
         for layer in layers_of(project):
-            standing = ready(project, layer, among=part)
-            if waiting := _due(project, layer, standing):
+            if waiting := due(project, layer, among=part):
                 _merge(project, layer, waiting, ruler())
-            if not settling.needs_of(project, layer):
-                _confirm(project, layer, standing, seen)
-
-
-def _changes(conversations: Collection[int]) -> dict[int, int]:
-    states = ConversationState.objects.filter(conversation__in=conversations)
-    return dict(states.values_list("conversation", "changes"))
-
-
-def _confirm(
-    project: Project, layer: str, standing: Mapping[int, Ready], seen: Mapping[int, int]
-) -> None:
-    """Note of each merge that fits which changes it has seen, so that pages need not compare."""
-    rules = _rules_sha256(project)
-    stored = Merge.objects.filter(conversation__in=standing, layer=layer).order_by("conversation")
-    columns = ("pk", "conversation", "answers_sha256", "changes_seen", "rules_sha256")
-    news = [
-        (seen[conversation], rules, pk, digest)
-        for pk, conversation, digest, changes, known in stored.values_list(*columns)
-        if standing[conversation].answers_sha256 == digest
-        and (changes, known) != (seen.get(conversation), rules)
-        and conversation in seen
-    ]
-    if not news:
-        return
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(
-            "UPDATE labeling_merge SET changes_seen = %s, rules_sha256 = %s"
-            " WHERE id = %s AND answers_sha256 = %s",
-            news,
-        )
-
-
-def confirmed(project: Project, layer: str) -> QuerySet[Merge]:
-    """Merges that are of the current answers for sure, of a layer that refers to no other.
-
-    What is in none is still to be compared or merged.
-    """
-    standing = "conversation__standing"
-    return Merge.objects.filter(
-        _answered_by_everybody(project, f"{standing}__"),
-        layer=layer,
-        changes_seen=F(f"{standing}__changes"),
-        rules_sha256=_rules_sha256(project),
-    ).order_by()
-
-
-def unconfirmed(project: Project, known: QuerySet[Merge], *, number: int) -> list[int]:
-    """Conversations that everybody has answered, without these, of which there are ``number``."""
-    states = ConversationState.objects.filter(_answered_by_everybody(project))
-    if states.count() == number:
-        return []
-    rest = states.exclude(conversation__in=known.values("conversation"))
-    return list(rest.values_list("conversation", flat=True))
-
-
-def _answered_by_everybody(project: Project, of: str = "") -> Q:
-    """What is ready; ``of`` leads to the state of the conversation."""
-    blind = list(project.rounds.blind().values_list("pk", flat=True))
-    here = {f"{of}project": project, f"{of}answers": ConversationState.Answers.ALL}
-    return Q(**here) & ~Q(**{f"{of}newest_round__in": blind})
 
 
 def parts(project: Project, among: Collection[int] | None = None) -> Iterator[list[int]]:
@@ -336,10 +266,7 @@ def parts(project: Project, among: Collection[int] | None = None) -> Iterator[li
 
 def due(project: Project, layer: str, *, among: Collection[int] | None = None) -> dict[int, Ready]:
     """What a worker still has to merge; what waits for another layer is not due."""
-    return _due(project, layer, ready(project, layer, among=among))
-
-
-def _due(project: Project, layer: str, waiting: dict[int, Ready]) -> dict[int, Ready]:
+    waiting = ready(project, layer, among=among)
     current_merges = current(project, layer, waiting)
     return {
         pk: state
@@ -410,7 +337,6 @@ def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> 
     wanted = [conversation.pk for conversation in merged]
     among = Conversation.objects.filter(pk__in=wanted).order_by("pk")
     there = set(among.select_for_update(no_key=True).values_list("pk", flat=True))
-    hold(there)
     known = set(Merge.objects.filter(conversation__in=there).values_list("conversation", flat=True))
     rows = {each: merged[each] for each in sorted(merged, key=attrgetter("pk")) if each.pk in there}
     Merge.objects.bulk_create(
@@ -420,7 +346,7 @@ def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> 
         ],
         update_conflicts=True,
         unique_fields=["conversation", "layer"],
-        update_fields=[*Merged.__annotations__, "made_at", "changes_seen"],
+        update_fields=[*Merged.__annotations__, "made_at"],
     )
     events.record_each(
         "conversation.answered",

@@ -96,7 +96,7 @@ class ReviewList:
 
     def numbers(self, choice: Choice) -> Counter[str]:
         """How many answers there are, by annotator."""
-        work = self._work(choice).filter(status=Annotation.Status.SUBMITTED).order_by()
+        work = self._work(choice).filter(annotation__status=Annotation.Status.SUBMITTED).order_by()
         counts = dict(work.values_list("annotator").annotate(n=Count("pk")))
         names = dict(User.objects.filter(pk__in=counts).values_list("pk", "username"))
         return Counter({names[pk]: n for pk, n in counts.items()})

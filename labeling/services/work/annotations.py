@@ -519,11 +519,7 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 
 
 def _lock_conversation(assignment: Assignment) -> None:
-    """Of two last answers of full labeling the second one has to know that it is the last.
-
-    Before the answer is stored: its triggers lock the state of the conversation, and who takes a
-    place back has locked that place before.
-    """
+    """Of two last answers of full labeling the second one has to know that it is the last."""
     is_label = assignment.purpose == Assignment.Purpose.LABELLING
     if is_label and assignment.round.kind != Round.Kind.CALIBRATION:
         assignments.lock_conversation(assignment.round_id, assignment.conversation_id)

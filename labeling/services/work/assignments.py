@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, Now
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
+from django.db.models.functions import Now
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -21,21 +31,21 @@ from labeling.models import (
     Membership,
     Project,
     Round,
-    counting,
+    RoundConversation,
 )
 from labeling.models.assignments import PUT_ASIDE
 from labeling.models.projects import is_within_limit
-from labeling.services import clock, standing, statements, transactions
+from labeling.services import clock, statements, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, check_turns
 
-_TRIES = 5  # another annotator may take the same place in between
+_TRIES = 10  # another annotator may take the same place in between
 NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
 UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
 
 
-class _Miscounted(Exception):
-    """A conversation is said to have a free place, and has none."""
+class _Filled(Exception):
+    """Others have taken the last place while it was waited for."""
 
 
 class PlaceTaken(RuleError):
@@ -102,7 +112,7 @@ _WITH_WORK = Prepared(
         .filter(
             Exists(
                 Assignment.objects.with_checks().filter(
-                    annotator=user, round=OuterRef("pk"), answered=False, slot__isnull=False
+                    UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
                 )
             )
         )
@@ -116,7 +126,7 @@ def _open_work(
     user: User, round_: Round, shut: admission.Shut, after: Assignment | None
 ) -> QuerySet[Assignment]:
     work = Assignment.objects.with_checks().filter(
-        annotator=user, round=round_, answered=False, slot__isnull=False
+        UNFINISHED, annotator=user, round=round_, slot__isnull=False
     )
     if shut:
         work = work.exclude(admission.not_begun_in(shut))
@@ -183,11 +193,8 @@ def take(
         for _ in range(_TRIES):
             try:
                 taken = _take_from(pool, user)
-            except IntegrityError:
-                continue  # the database gave the place to somebody else
-            except _Miscounted:
-                counting.correct(connection, pool.pk)
-                continue
+            except (IntegrityError, _Filled):
+                continue  # the place went to somebody else
             if taken is not None:
                 return taken
             break
@@ -203,10 +210,10 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     hidden = check_turns.take_turn(pool, user)
     if hidden is not None:
         return _new(pool, user, hidden, place.position, slot=0, purpose=Assignment.Purpose.HONEYPOT)
-    slot = _free_slot(pool, place.conversation)
-    again = _GIVEN_BACK.first(pool.pk, place.conversation, user.pk)
+    slot = _free_slot(pool, place.conversation_id)
+    again = _GIVEN_BACK.first(pool.pk, place.conversation_id, user.pk)
     if again is None:
-        return _new(pool, user, place.conversation, place.position, slot=slot)
+        return _new(pool, user, place.conversation_id, place.position, slot=slot)
     values = {"slot": slot, "position": place.position, "lease_expires_at": lease_end()}
     statements.update(Assignment, {"id": again.pk}, **values)
     for name, value in values.items():
@@ -287,8 +294,7 @@ def keep_open(assignment: Assignment) -> bool:
 def lock_conversation(round_: int, conversation: int) -> None:
     """In one round, until the transaction ends. On SQLite one transaction writes at a time anyway.
 
-    The order is the same everywhere: round, assignment, answer, place, state of the conversation.
-    Triggers lock the state when an answer is stored.
+    The order is the same everywhere: round, assignment, answer, place.
     """
     if connection.vendor == "sqlite":
         return
@@ -300,70 +306,53 @@ def lock_conversation(round_: int, conversation: int) -> None:
         )
 
 
-class _FreePlace(NamedTuple):
-    conversation: int
-    position: int
-
-
-def _free_place(pool: Round, user: User) -> _FreePlace | None:
+def _free_place(pool: Round, user: User) -> RoundConversation | None:
     """A conversation with a free place that the user has not answered, skipped or holds.
 
-    Only places that are free are looked at, so it costs the same when nearly all are taken. On
-    PostgreSQL what others are just taking is passed over; only where nothing else is left, it is
-    waited for: they may leave another place of the same conversation.
+    On PostgreSQL what others are just taking is passed over; only where nothing else is left, it
+    is waited for: they may leave another place of the same conversation.
     """
-    sql, params = free_sql(Round.Order(pool.order)), [pool.pk, user.pk]
-    locks = [""] if connection.vendor == "sqlite" else [f"{_LOCK} SKIP LOCKED", _LOCK]
-    with statements.prepared_cursor() as cursor:
-        for lock in locks:
-            cursor.execute(sql + lock, params)
-            if row := cursor.fetchone():
-                return _FreePlace(*row)
-    return None
+    free = _free_places(pool, user)
+    if connection.vendor == "sqlite":
+        return free.first()
+    passing = free.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    return passing.first() or free.select_for_update(of=("self",), no_key=True).first()
 
 
-_LOCK = " FOR NO KEY UPDATE OF place"
-
-
-@cache
-def free_sql(order: Round.Order) -> str:
-    """SQLite has to be told which index has the order; both hold free places alone."""
-    index, join, by = {
-        Round.Order.SEED: ("place_free", "", "place.position"),
-        Round.Order.LEAST: ("place_emptiest", "", "place.free DESC, place.position"),
-        Round.Order.PRIORITY: (
-            "place_free",
-            " JOIN labeling_conversation AS talk ON talk.id = place.conversation_id",
-            "talk.priority DESC, place.position",
-        ),
-    }[order]
-    chosen = f" INDEXED BY {index}" if connection.vendor == "sqlite" else ""
-    return (
-        "SELECT place.conversation_id, place.position"
-        f" FROM labeling_roundconversation AS place{chosen}{join}"
-        " WHERE place.round_id = %s AND place.free > 0 AND NOT EXISTS ("
-        "SELECT 1 FROM labeling_assignment AS mine WHERE mine.round_id = place.round_id"
-        " AND mine.conversation_id = place.conversation_id AND mine.annotator_id = %s"
-        # another purpose: the user had the conversation as a check
-        " AND (mine.slot IS NOT NULL OR mine.answered OR mine.purpose <> 'labelling'))"
-        f" ORDER BY {by} LIMIT 1"
+def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
+    """In the order of the pool."""
+    mine = Assignment.objects.with_checks().filter(
+        ~UNFINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELLING),
+        round=pool,
+        conversation=OuterRef("conversation"),
+        annotator=user,
     )
+    free = pool.places.alias(taken=_per_conversation(_places(pool)))
+    return free.filter(taken__lt=pool.overlap).filter(~Exists(mine)).order_by(*_BY[pool.order])
+
+
+_BY = {
+    Round.Order.SEED: ["position"],
+    Round.Order.LEAST: ["taken", "position"],
+    Round.Order.PRIORITY: ["-conversation__priority", "position"],
+}
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
     return round_.assignments.labelling().filter(slot__isnull=False).order_by()
 
 
-def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
+def _per_conversation(counted: QuerySet[Assignment]) -> Subquery:
     """How many of them each row's conversation has: a look into the index of the slots."""
-    mine = counted.filter(conversation=OuterRef("conversation")).values("conversation")
-    return Coalesce(Subquery(mine.annotate(n=Count("pk")).values("n")), 0)
+    mine = counted.filter(conversation=OuterRef("conversation"))
+    number = Func("slot", function="COUNT", output_field=IntegerField())  # without GROUP BY
+    return Subquery(mine.annotate(n=number).values("n"))
 
 
 def _free_slot(pool: Round, conversation_id: int) -> int:
     unused = set(range(pool.overlap)) - set(_SLOTS.rows(pool.pk, conversation_id))
     if not unused:
-        raise _Miscounted
+        raise _Filled
     return min(unused)
 
 
@@ -565,7 +554,6 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     round_ = assignments[0].round
     places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
     _lock_rows(round_, assignments, to)
-    standing.hold(conversation for conversation, _ in places)
     release(assignments)
     queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
     last = queued.aggregate(last=Max("position"))["last"]
@@ -590,10 +578,7 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
 
 
 def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
-    """What is given, what ``to`` has had of it, and the places, before the states.
-
-    Who saves a draft locks the assignment first, perhaps the place, and its trigger the state.
-    """
+    """What is given, what ``to`` has had of it, and the places, as who saves a draft does."""
     if not connection.features.has_select_for_update:
         return  # SQLite has one writer at a time
     for part in batches(given, 1000):
@@ -634,8 +619,9 @@ def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
     """For each round, how many of its assignments are in each status."""
     counts = {round_.pk: dict(NOTHING_GIVEN) for round_ in rounds}
     assignments = Assignment.objects.labelling().filter(round__in=counts).order_by()
-    for pk, status, n in assignments.values_list("round", "status").annotate(n=Count("pk")):
-        counts[pk][status] = n
+    numbers = assignments.values_list("round", "annotation__status").annotate(n=Count("pk"))
+    for pk, status, n in numbers:
+        counts[pk][status or "pending"] = n
     return counts
 
 

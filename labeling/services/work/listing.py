@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from labeling.models import Annotation, Assignment, Conversation
 from labeling.services.searching import containing
+from labeling.services.work.stages import with_stage
 
 FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
@@ -21,7 +22,7 @@ def narrowed(
     if search.strip():
         rows = rows.filter(containing("external_id", search.strip()))
     if stage:
-        rows = rows.filter(standing__stage=stage)
+        rows = with_stage(rows).filter(stage=stage)
     return rows.filter(**{name: value for name, value in equal.items() if value})
 
 

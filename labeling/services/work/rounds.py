@@ -22,7 +22,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import events, pending, projects, standing, transactions
+from labeling.services import events, pending, projects, transactions
 from labeling.services.statements import Prepared
 from labeling.services.work import admission, assignments, check_turns, locking, round_counts
 
@@ -200,7 +200,6 @@ def _place(
     round_: Round, ids: Sequence[int], people: Sequence[User], quotas: Mapping[int, int] | None
 ) -> None:
     """Put conversations into a round, behind those that are there, and hand out planned work."""
-    standing.hold(ids)
     rank = _rank(round_)
     start = _after(round_.places.aggregate(last=Max("position"))["last"])
     RoundConversation.objects.bulk_create(
