@@ -452,11 +452,9 @@ def after_new_answers(agreement: Callable[[Spent], None]) -> Callable[[Spent], N
 
         from labeling.models import Annotation
 
-        drafts = Annotation.objects.labelling().filter(
-            assignment__round__project__slug=PROJECT, status="draft"
-        )
+        drafts = Annotation.objects.filter(assignment__round__project__slug=PROJECT, status="draft")
         for annotation in drafts.order_by("pk")[:30]:
-            Annotation.objects.with_checks().filter(pk=annotation.pk).update(
+            Annotation.with_checks.filter(pk=annotation.pk).update(
                 status="submitted", submitted_at=timezone.now(), version=2
             )
         spent.start()
@@ -469,10 +467,8 @@ def close_calibration(spent: Spent) -> None:
     """As the worker does after the last answer: the calibration round is open again before."""
     from labeling.models import Round
 
-    calibration = Round.objects.labelling().get(project__slug=PROJECT, number=1)
-    Round.objects.labelling().filter(pk=calibration.pk).update(
-        state="open", agreement=None, closed_at=None
-    )
+    calibration = Round.objects.get(project__slug=PROJECT, number=1)
+    Round.objects.filter(pk=calibration.pk).update(state="open", agreement=None, closed_at=None)
     calibration.measurements.all().delete()
     spent.start()
     measured_by_worker(calibration)
@@ -492,7 +488,7 @@ def close_round(_: Spent) -> None:
     from labeling.models import Round
     from labeling.services.work import rounds
 
-    opened = Round.objects.labelling().get(project__slug=PROJECT, number=2)
+    opened = Round.objects.get(project__slug=PROJECT, number=2)
     rounds.close(opened, by=User.objects.get(username="lead"))
     opened.refresh_from_db()
     measured_by_worker(opened)
@@ -564,9 +560,7 @@ def fill_project(slug: str, size: int, lead: Any, people: list[Any]) -> None:
     if size > BLOCK:
         copied(project, {first.pk: calibrated, full.pk: size})
     measured_by_worker(first)
-    Round.objects.labelling().filter(pk=first.pk, state="open").update(
-        state="passed", closed_at=timezone.now()
-    )
+    Round.objects.filter(pk=first.pk, state="open").update(state="passed", closed_at=timezone.now())
     merged(project)
     decided(project, guideline, lead)
 
@@ -723,10 +717,10 @@ def copied(project: Any, sizes: dict[int, int]) -> None:
     )
 
     guards.remove(connection)
-    work = Assignment.objects.labelling().filter(round__in=sizes)
+    work = Assignment.objects.filter(round__in=sizes)
     assignment, annotation = (
         f"+ block.k * {stride(rows)}"
-        for rows in (work, Annotation.objects.labelling().filter(assignment__in=work))
+        for rows in (work, Annotation.objects.filter(assignment__in=work))
     )
     talk = f"+ block.k * {BLOCK}"
     answer = "JOIN labeling_annotation AS answer ON answer.id = t.annotation_id"
@@ -799,7 +793,7 @@ def merged(project: Any) -> None:
     waiting = merges.due(project, LAYER)
     names = Conversation.objects.filter(project=project).values_list("pk", "external_id")
     kind_of = {pk: int(name.rpartition("-")[2]) % VARIANTS for pk, name in names.iterator()}
-    rounds = dict(project.rounds.labelling().values_list("pk", "number"))
+    rounds = dict(project.rounds.values_list("pk", "number"))
     first: dict[tuple[int, int], int] = {}
     for pk, ready in waiting.items():
         first.setdefault((kind_of[pk], rounds[ready.round]), pk)

@@ -153,8 +153,8 @@ def take_from(size: int, overlap: int) -> None:
     pool = open_pool(project)
     people = [membership.user for membership in project.memberships.select_related("user")]
     empty = milliseconds_to_take(people)
-    Annotation.objects.with_checks().filter(assignment__round=pool).delete()
-    Assignment.objects.with_checks().filter(round=pool).delete()
+    Annotation.with_checks.filter(assignment__round=pool).delete()
+    Assignment.with_checks.filter(round=pool).delete()
     done = Assignment.objects.bulk_create(
         (
             Assignment(
@@ -378,9 +378,7 @@ def verify(project: Any, annotators: list[Annotator], *, to_the_end: bool) -> in
 
     from labeling.models import Annotation, AnnotationRevision
 
-    stored = Annotation.objects.labelling().filter(
-        status="submitted", assignment__round__project=project
-    )
+    stored = Annotation.objects.filter(status="submitted", assignment__round__project=project)
     accepted = [pk for annotator in annotators for pk in annotator.accepted]
     lost = len(set(accepted) - set(stored.values_list("assignment", flat=True)))
     revisions = AnnotationRevision.objects.filter(annotation__in=stored, kind="submitted").count()

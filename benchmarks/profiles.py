@@ -213,7 +213,7 @@ def labelling(folder: Path) -> Figures:
         open_round(**options, conversations=chosen, pool=pool)
     payload = {"requirements": [label(uid="a", id="REQ-001", title="Order Tracking")]}
     answer = {"base_version": 0, "client": str(uuid.uuid4()), "seq": 1, "payload": payload}
-    own = list(Assignment.objects.labelling().filter(annotator=ana).values_list("pk", flat=True))
+    own = list(Assignment.objects.filter(annotator=ana).values_list("pk", flat=True))
     taking, submitting, opening, saving, listing = (Profile(PAGES) for _ in range(5))
     warm = Profile()
     for number in range(-10, PAGES):  # the first ten load what is loaded once

@@ -285,14 +285,10 @@ def count(project: Any, team: list[Person], run: Any) -> int:
     from labeling.models import Annotation, AnnotationRevision, Assignment
 
     accepted = Counter(pk for person in team for pk in person.accepted)
-    stored = Annotation.objects.with_checks().filter(
-        status="submitted", assignment__round__project=project
-    )
+    stored = Annotation.with_checks.filter(status="submitted", assignment__round__project=project)
     kept = set(stored.values_list("assignment", flat=True))
     revisions = AnnotationRevision.objects.filter(annotation__in=stored, kind="submitted").count()
-    places = Assignment.objects.labelling().filter(
-        round__project=project, annotation__status="submitted"
-    )
+    places = Assignment.objects.filter(round__project=project, annotation__status="submitted")
     crowded = places.values("conversation").annotate(n=Count("pk")).filter(n__gt=project.overlap)
     refused: Counter[str] = sum((person.refused for person in team), Counter())
     counts = {

@@ -171,7 +171,7 @@ class Day:
         store(self.project, self.options.conversations + 2 * SIDE + 10)
         conversations = list(self.project.conversations.order_by("pk"))
         calibration = self._open("calibration", conversations[:10], self.people[:CALIBRATED])
-        for assignment in calibration.assignments.labelling():
+        for assignment in calibration.assignments.all():
             self._submit(assignment)
         if drain(self.project) is None or not calibration.project.rounds.filter(
             state=Round.State.PASSED
@@ -250,7 +250,7 @@ class Day:
     def _answered(self, *rounds: Any) -> int:
         from labeling.models import Assignment
 
-        done = Assignment.objects.labelling().filter(
+        done = Assignment.objects.filter(
             round__in=rounds, annotation__status__in=["submitted", "skipped"]
         )
         return int(done.count())
@@ -333,15 +333,13 @@ class Day:
 
         clients = self.clients
         accepted = Counter(pk for client in clients for pk in client.accepted)
-        stored = Annotation.objects.with_checks().filter(
+        stored = Annotation.with_checks.filter(
             status="submitted", assignment__annotator__in=[client.user for client in clients]
         )
         stored = stored.exclude(assignment__round__kind="calibration")
         kept = set(stored.values_list("assignment", flat=True))
         revisions = AnnotationRevision.objects.filter(annotation__in=stored, kind="submitted")
-        places = Assignment.objects.labelling().filter(
-            annotation__status="submitted", slot__isnull=False
-        )
+        places = Assignment.objects.filter(annotation__status="submitted", slot__isnull=False)
         of_pool = list(
             places.filter(round=self.pool)
             .values_list("conversation")

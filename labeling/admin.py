@@ -229,8 +229,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     """Lists load the related rows that they show, and leave texts and documents in the database.
 
     ``needs`` are the texts that a row needs although no column shows them. ``about`` leads to the
-    conversation of a row that shows labels: the staff, too, label blind. ``hides_checks`` leaves
-    hidden checks out: the staff may be checked like everybody else. ``sealed_by`` leads to the
+    conversation of a row that shows labels: the staff, too, label blind. ``sealed_by`` leads to the
     split (or what else is ``sealed_as``) and to the release of a row that shows test labels or
     results: it is left out until its reader has said why, on a page of the product. ``settled_by``
     leads to the outcome of a dispute: until there is one, the staff may still have to judge it.
@@ -242,7 +241,6 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     sealed_as: Any = looks.TEST
     purpose = Look.Purpose.RESULTS
     settled_by = ""
-    hides_checks = False
     needs: tuple[str, ...] = ()
     show_full_result_count = False
     list_per_page = 50
@@ -296,8 +294,6 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
         if not super().has_view_permission(request):
             path = PROJECT_OF.get(self.model)
             rows = rows.filter(**{f"{path}__in": reading(request)}) if path else rows.none()
-        if self.hides_checks:
-            rows = rows.labelling()
         if self.about:
             rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
         if self.about and self.shows_answers and not self.sealed_by:
@@ -449,7 +445,6 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Annotation)
 class AnnotationAdmin(ReadOnlyAdmin):
-    hides_checks = True
     about = "assignment__conversation"
     list_display = ("assignment", "status", "version", "empty", "active_seconds", "submitted_at")
     list_filter = ("status", "assignment__round__project")
@@ -575,14 +570,12 @@ read_only(
     Round,
     "__str__ kind state overlap pool opened_by opened_at",
     "project kind state",
-    hides_checks=True,
 )
 read_only(
     Assignment,
     "conversation annotator round slot taken_at lease_expires_at",
     "round__project annotator",
     "conversation__external_id annotator__username",
-    hides_checks=True,
 )
 read_only(
     Adjudication,

@@ -363,7 +363,7 @@ def _provenance(request: HttpRequest, case: CaseRun) -> Provenance:
 
 def _submitted(case: CaseRun, provenance: Provenance) -> dict[str, datetime]:
     """When each person submitted; no time is part of an item, and pseudonyms have none."""
-    answers = Annotation.objects.labelling().filter(
+    answers = Annotation.objects.filter(
         assignment__conversation=case.item.conversation_id,
         assignment__round__number=provenance.get("round") or 0,
         submitted_at__isnull=False,

@@ -164,7 +164,7 @@ class RatingsView(ApiView):
 
 
 def _round(request: Request, slug: str, number: int) -> Round:
-    visible = Round.objects.labelling().visible_to(request.user).select_related("project")
+    visible = Round.objects.visible_to(request.user).select_related("project")
     round_ = get_object_or_404(visible, project__slug=slug, number=number)
     if round_.is_blind:
         raise PermissionDenied("A calibration round is blind until its last answer is in.")

@@ -202,7 +202,7 @@ class AnnotationViewSet(ApiViewSet):
     def retrieve(self, request: Request, pk: int) -> Response:
         """The answer so far; version 0 when nothing was saved yet."""
         assignment = self._assignment(request, pk)
-        annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
+        annotation = Annotation.with_checks.filter(assignment=assignment).first()
         return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
 
     @extend_schema(request=SaveIn, responses={**CONFLICT, 200: SavedOut})
@@ -253,7 +253,7 @@ class AnnotationViewSet(ApiViewSet):
     def revision(self, request: Request, pk: int, version: int) -> Response:
         """One revision with its labels, and what has changed since."""
         annotation = get_object_or_404(
-            Annotation.objects.with_checks(), assignment=self._assignment(request, pk)
+            Annotation.with_checks.all(), assignment=self._assignment(request, pk)
         )
         revision = get_object_or_404(annotation.revisions.select_related("author"), version=version)
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)

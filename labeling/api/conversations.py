@@ -142,7 +142,7 @@ class ConversationView(ApiView):
         conversation: Any = get_object_or_404(rows, pk=pk)
         body = ConversationOut(conversation).data
         messages = [message._asdict() for message in conversation.messages]
-        rounds = conversation.rounds.labelling().order_by("-number")
+        rounds = conversation.rounds.order_by("-number")
         return Response(
             {
                 **body,
@@ -162,7 +162,7 @@ class AnswersView(ApiView):
         project = access.readable(request.user, slug)
         conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
         blindness.refuse(request.user, project.conversations.filter(pk=pk))
-        rounds = list(conversation.rounds.labelling())
+        rounds = list(conversation.rounds.all())
         shown = [round_.pk for round_ in rounds if not round_.is_blind]
         answers = list(answers_on(conversation, shown).order_by(*BY_ROUND))
         if answers:

@@ -83,7 +83,7 @@ class GateView(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """Whether full labeling can be opened, and which round says so (leads and researchers)."""
         project = access.readable(request.user, slug)
-        gate = gate_of(counted(project.rounds.labelling().order_by("-number")))
+        gate = gate_of(counted(project.rounds.order_by("-number")))
         shown = {
             "state": gate.state,
             "is_open": gate.is_open,

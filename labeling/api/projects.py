@@ -133,7 +133,7 @@ class ProjectView(ApiView):
         project: Any = access.readable(request.user, slug)
         _with_roles([project], user_of(request))
         newest = project.guidelines.only("version").first()
-        shown = counted(project.rounds.labelling().order_by("number"))
+        shown = counted(project.rounds.order_by("number"))
         detail = {
             **ProjectOut(project).data,
             "gate_open": rounds.gate_is_open(project),

@@ -55,7 +55,10 @@ class QueueView(ApiView):
     def get(self, request: Request) -> Response:
         """My work, in the order to work through; closed rounds last."""
         rows = assignments.queue(user_of(request))
-        rows = rows.annotate(closed_at=Coalesce("round__closed_at", STILL_OPEN))
+        rows = rows.annotate(
+            closed_at=Coalesce("round__closed_at", STILL_OPEN),
+            status=Coalesce("annotation__status", Value("pending")),
+        )
         return ordered_page(request, rows, AssignmentOut, by=IN_ORDER)
 
 

@@ -75,7 +75,7 @@ class ReviewView(ApiView):
 
     def _annotation(self, request: Request, pk: int) -> Annotation:
         projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-        full = Annotation.objects.labelling().filter(
+        full = Annotation.objects.filter(
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
         full = full.select_related("assignment__round__project", "assignment__conversation")

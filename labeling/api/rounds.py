@@ -102,7 +102,7 @@ class CloseView(ApiView):
 
 
 def rounds_of(project: Project) -> QuerySet[Round]:
-    return project.rounds.labelling().select_related("project")
+    return project.rounds.select_related("project")
 
 
 def round_out(round_: Round) -> Any:
@@ -112,10 +112,7 @@ def round_out(round_: Round) -> Any:
 
 def counted_rows(rows: list[Round]) -> list[Any]:
     """The rounds as they are now, with how far they are."""
-    fresh = {
-        row.pk: row
-        for row in counted(Round.objects.labelling().filter(pk__in=[row.pk for row in rows]))
-    }
+    fresh = {row.pk: row for row in counted(Round.objects.filter(pk__in=[row.pk for row in rows]))}
     return [fresh[row.pk] for row in rows]
 
 

@@ -65,7 +65,7 @@ class WorkspaceView(ApiView):
         """The conversation of my assignment with what is needed to label it."""
         related = ("round__project", "round__guideline", "conversation__transcript")
         assignment = ownership.own(user_of(request), pk, *related)
-        answers = Annotation.objects.with_checks().select_related("guideline")
+        answers = Annotation.with_checks.select_related("guideline")
         annotation = answers.filter(assignment=assignment).first()
         if annotation is None:
             admission.refuse_unless_admitted(assignment)

@@ -39,10 +39,9 @@ class CommentForm(ReplyForm):
         """Only of answers that a lead may see: submitted, and not in an open calibration."""
         blind = {"kind": Round.Kind.CALIBRATION, "state": Round.State.OPEN}
         answer = (
-            Annotation.objects.labelling()
-            .filter(pk=pk, assignment__conversation=self.conversation)
+            Annotation.objects.filter(pk=pk, assignment__conversation=self.conversation)
             .filter(status=Annotation.Status.SUBMITTED)
-            .exclude(assignment__round__in=Round.objects.labelling().filter(**blind))
+            .exclude(assignment__round__in=Round.objects.filter(**blind))
             .select_related("assignment__round")
             .first()
         )

@@ -152,9 +152,7 @@ class RoundForm(forms.Form):
         conversations = self.project.conversations.order_by()
         splits = conversations.exclude(split="").values_list("split", flat=True).distinct()
         domains = conversations.exclude(domain="").values_list("domain", flat=True).distinct()
-        earlier = (
-            self.project.rounds.labelling().order_by("-number").values_list("number", flat=True)
-        )
+        earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
         self._choices("split", [("", str(_("any"))), *_named(splits)])
         self._choices("domain", [("", str(_("any"))), *_named(domains)])
         again = [
@@ -194,12 +192,7 @@ class RoundForm(forms.Form):
 
     def follow(self, earlier: Round, *, same_batch: bool) -> None:
         """Propose a calibration round like an earlier one, on its conversations or on new ones."""
-        people = set(
-            earlier.assignments.labelling()
-            .order_by()
-            .values_list("annotator", flat=True)
-            .distinct()
-        )
+        people = set(earlier.assignments.order_by().values_list("annotator", flat=True).distinct())
         self.initial = {
             **self.initial,
             "kind": Round.Kind.CALIBRATION,
@@ -224,7 +217,7 @@ class RoundForm(forms.Form):
             )
 
     def _newest_number(self) -> int:
-        return self.project.rounds.labelling().aggregate(newest=Max("number"))["newest"] or 0
+        return self.project.rounds.aggregate(newest=Max("number"))["newest"] or 0
 
     def chosen(self) -> list[Conversation]:
         """The conversations that a valid form asks for."""

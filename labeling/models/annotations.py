@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -9,16 +11,11 @@ from labeling.models.assignments import Assignment
 from labeling.models.projects import Guideline
 
 
-class AnnotationQuerySet(models.QuerySet["Annotation"]):
-    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
+class LabellingAnnotations(models.Manager["Annotation"]):
+    """Without answers to checks, which are compared with gold and go nowhere else."""
 
-    def labelling(self) -> AnnotationQuerySet:
-        """Without answers to checks, which are compared with gold and go nowhere else."""
-        return self.filter(assignment__purpose=Assignment.Purpose.LABELLING)
-
-    def with_checks(self) -> AnnotationQuerySet:
-        """All answers, those to checks included."""
-        return self.all()
+    def get_queryset(self) -> models.QuerySet[Annotation]:
+        return super().get_queryset().filter(assignment__purpose=Assignment.Purpose.LABELLING)
 
 
 class Annotation(models.Model):
@@ -65,7 +62,8 @@ class Annotation(models.Model):
         null=True, help_text="Its round has closed or gold holds it: it cannot be reopened"
     )
 
-    objects = AnnotationQuerySet.as_manager()
+    objects = LabellingAnnotations()
+    with_checks: ClassVar[models.Manager[Annotation]] = models.Manager()
 
     class Meta:
         constraints = [

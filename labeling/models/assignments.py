@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -24,17 +24,6 @@ ended: until then somebody else's answer is to come."""
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
-
-    def labelling(self) -> AssignmentQuerySet:
-        """What is labelled for its own sake. Checks look like it to annotators, and count for
-        nothing. Joins have to leave checks out by hand."""
-        return self.filter(purpose=Assignment.Purpose.LABELLING)
-
-    def with_checks(self) -> AssignmentQuerySet:
-        """Everything that somebody was given, checks included."""
-        return self.all()
-
     def owned_by(self, user: Any) -> AssignmentQuerySet:
         """What the user may open: their own work, while they annotate in its project.
 
@@ -59,6 +48,17 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def with_answered(self) -> AssignmentQuerySet:
         """Adds ``is_answer``: whether it counts towards the overlap."""
         return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))
+
+
+class LabellingAssignments(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+    """What is labelled for its own sake. Checks look like it to annotators, and count for nothing.
+
+    Joins through other models see checks, too.
+    """
+
+    def get_queryset(self) -> AssignmentQuerySet:
+        rows: AssignmentQuerySet = super().get_queryset()
+        return rows.filter(purpose=Assignment.Purpose.LABELLING)
 
 
 def draw_of(*, seed: int, conversation: int, annotator: int) -> float:
@@ -93,7 +93,7 @@ class Assignment(models.Model):
 
     A check has an outcome already: a honeypot among the work of a round, a part of the
     qualification test, or of a newcomer's calibration. It takes no place from anybody, and
-    ``objects.labelling()`` leaves it out.
+    only ``with_checks`` shows it.
     """
 
     class Purpose(models.TextChoices):
@@ -119,7 +119,8 @@ class Assignment(models.Model):
         help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed",
     )
 
-    objects = AssignmentQuerySet.as_manager()
+    objects = LabellingAssignments()
+    with_checks: ClassVar[models.Manager[Assignment]] = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["round", "position"]

@@ -59,7 +59,8 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             return rows
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return rows.filter(
-            Q(project__in=reading) | Q(pk__in=user.assignments.with_checks().values("conversation"))
+            Q(project__in=reading)
+            | Q(pk__in=user.assignments(manager="with_checks").values("conversation"))
         )
 
 

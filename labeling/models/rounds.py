@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -13,16 +13,6 @@ from labeling.models.projects import Guideline, Membership, Project
 
 
 class RoundQuerySet(models.QuerySet["Round"]):
-    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
-
-    def labelling(self) -> RoundQuerySet:
-        """Rounds of labeling. The test of newcomers is a round only for its own pages."""
-        return self.exclude(kind=Round.Kind.QUALIFYING)
-
-    def with_checks(self) -> RoundQuerySet:
-        """All rounds, the one that holds the qualification tests included."""
-        return self.all()
-
     def visible_to(self, user: Any) -> RoundQuerySet:
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(project__in=reading)
@@ -30,6 +20,14 @@ class RoundQuerySet(models.QuerySet["Round"]):
     def blind(self) -> RoundQuerySet:
         """Open calibration rounds: ``Round.is_blind`` for the database."""
         return self.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+
+
+class LabellingRounds(models.Manager.from_queryset(RoundQuerySet)):  # type: ignore[misc]
+    """Without the one that holds the tests of newcomers, a round only for their own pages."""
+
+    def get_queryset(self) -> RoundQuerySet:
+        rows: RoundQuerySet = super().get_queryset()
+        return rows.exclude(kind=Round.Kind.QUALIFYING)
 
 
 class Round(models.Model):
@@ -95,7 +93,8 @@ class Round(models.Model):
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
-    objects = RoundQuerySet.as_manager()
+    objects = LabellingRounds()
+    with_checks: ClassVar[models.Manager[Round]] = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["project", "number"]

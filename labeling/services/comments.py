@@ -65,7 +65,7 @@ class ThreadPlace(NamedTuple):
 
 
 def place_of(assignment: Assignment) -> ThreadPlace:
-    annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
+    annotation = Annotation.with_checks.filter(assignment=assignment).first()
     return ThreadPlace(assignment.conversation, assignment.round, annotation)
 
 
@@ -73,17 +73,17 @@ def place_for_lead(conversation: Conversation) -> ThreadPlace:
     """An open calibration round first: comments in it are blind, by anyone."""
     newest = F("closed_at").desc(nulls_first=True)
     return ThreadPlace(
-        conversation, conversation.rounds.labelling().order_by(newest, "kind", "-number").first()
+        conversation, conversation.rounds.order_by(newest, "kind", "-number").first()
     )
 
 
 def blind() -> QuerySet[Round]:
-    return Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+    return Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
 
 
 def labels_blind(user: Any) -> QuerySet[Any, Any]:
     """The open calibration rounds in which the person labels, lead or not."""
-    own = Assignment.objects.labelling().owned_by(user).order_by()
+    own = Assignment.objects.owned_by(user).order_by()
     return own.filter(round__in=blind().values("pk")).values("round")
 
 
@@ -117,7 +117,7 @@ def visible_to(user: Any) -> QuerySet[Comment]:
 
 
 def _of_own_work(user: Any) -> Q:
-    assigned = Assignment.objects.labelling().owned_by(user).order_by().values("conversation")
+    assigned = Assignment.objects.owned_by(user).order_by().values("conversation")
     mentioned = Comment.objects.filter(mentions=user).order_by()
     threads = mentioned.annotate(thread=Coalesce("parent", "pk")).values("thread")
     return (

@@ -184,7 +184,7 @@ def _round(project: Project, described: DemoRound, users: dict[str, User]) -> Ro
 
 def _answers(folder: Path, opened: Round) -> None:
     """The answers of the three in this round; everything else remains to be labelled."""
-    for assignment in opened.assignments.labelling().select_related(
+    for assignment in opened.assignments.select_related(
         "round__project", "conversation", "annotator"
     ):
         path = folder / "labels" / f"{assignment.annotator.username}.jsonl"

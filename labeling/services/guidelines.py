@@ -93,15 +93,11 @@ def superseded(project: Project, newest: Guideline) -> QuerySet[Annotation]:
         assignment__round__state=Round.State.OPEN,
     )
     older = list(project.guidelines.filter(version__lt=newest.version).values_list("pk", flat=True))
-    return (
-        Annotation.objects.labelling()
-        .filter(
-            assignment__round__project=project,
-            status=Annotation.Status.SUBMITTED,
-            guideline__in=older,  # none, and nothing is asked
-        )
-        .exclude(blind)
-    )
+    return Annotation.objects.filter(
+        assignment__round__project=project,
+        status=Annotation.Status.SUBMITTED,
+        guideline__in=older,  # none, and nothing is asked
+    ).exclude(blind)
 
 
 def named_in_disagreements(project: Project) -> QuerySet[Disagreement]:
@@ -154,7 +150,7 @@ def check(
     is_locked = locking.why_locked(annotation, assignment.round) or locking.is_in_gold(annotation)
     if not stands and not is_locked:
         answers.send_back(assignment, by=by, reason=note)
-        Annotation.objects.labelling().filter(pk=annotation.pk).update(guideline=newest)
+        Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
     events.record(
         "guideline.checked",
         check_,

@@ -108,9 +108,7 @@ def _stored() -> Iterator[Sample]:
     messages = health.messages_waiting()
     if messages is not None:
         yield Sample("assay_broker_messages", messages)
-    states = (
-        Annotation.objects.with_checks().order_by().values_list("status").annotate(n=Count("pk"))
-    )
+    states = Annotation.with_checks.order_by().values_list("status").annotate(n=Count("pk"))
     for state, number in states:
         yield Sample("assay_answers", number, {"state": state})
     saved = AnnotationRevision.objects.order_by().aggregate(last=Max("pk"))["last"]

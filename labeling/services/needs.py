@@ -131,7 +131,7 @@ class Standing:
 
 def waiting_discussions(user: User) -> list[Discussion]:
     """The discussions in which the user may take part as an annotator of the round."""
-    mine = Assignment.objects.labelling().answered_by(user).filter(round=OuterRef("pk"))
+    mine = Assignment.objects.answered_by(user).filter(round=OuterRef("pk"))
     member = Membership.objects.filter(
         project=OuterRef("project"), user=user, role=Membership.Role.ANNOTATOR
     )
@@ -142,7 +142,7 @@ def waiting_discussions(user: User) -> list[Discussion]:
 def standings(projects: Collection[Project]) -> list[Standing]:
     """Of each project, in the same order."""
     own = {project.pk: project for project in projects}
-    rounds = Round.objects.labelling().filter(project__in=own)
+    rounds = Round.objects.filter(project__in=own)
     discussions = {d.round.project_id: d for d in _discussions(_not_held_again(own))}
     opened = _open_rounds(rounds.filter(state=Round.State.OPEN))
     held: dict[int, list[Round]] = defaultdict(list)
@@ -201,12 +201,12 @@ def overdue_since() -> datetime | None:
 
 def _not_held_again(projects: Iterable[int] | None = None) -> Any:
     """Calibration rounds that did not pass, and that no other has followed."""
-    followed = Round.objects.labelling().filter(
+    followed = Round.objects.filter(
         project=OuterRef("project"),
         kind=Round.Kind.CALIBRATION,
         number__gt=OuterRef("number"),
     )
-    failed = Round.objects.labelling().filter(
+    failed = Round.objects.filter(
         ~Exists(followed), kind=Round.Kind.CALIBRATION, state=Round.State.FAILED
     )
     if projects is not None:
@@ -255,8 +255,7 @@ def _open_rounds(rounds: Any) -> dict[int, list[OpenRound]]:
     opened = list(rounds.defer("agreement").order_by("number"))
     work = assignments.by_round(opened)
     saved = dict(
-        Annotation.objects.labelling()
-        .filter(assignment__round__in=opened)
+        Annotation.objects.filter(assignment__round__in=opened)
         .order_by()
         .values_list("assignment__round")
         .annotate(last=Max("updated_at"))

@@ -70,9 +70,7 @@ def catch_up(
 ) -> None:
     """Compute and store what is out of date of these conversations (None: all) and rounds."""
     ruler = cache(ruler)
-    for calibration in project.rounds.labelling().filter(
-        kind=Round.Kind.CALIBRATION, state=Round.State.OPEN
-    ):
+    for calibration in project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN):
         if rounds.is_complete(calibration):
             measurements.measure(calibration, ruler=ruler)
             conversations = None  # what was blind until now may be merged

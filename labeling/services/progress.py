@@ -189,8 +189,8 @@ def _work_of_people(project: Project, counts: Iterable[WorkCount]) -> list[dict[
 
 
 def _work(project: Project) -> QuerySet[Assignment]:
-    rounds = list(project.rounds.labelling().values_list("pk", flat=True))
-    return Assignment.objects.labelling().filter(round__in=rounds).order_by()
+    rounds = list(project.rounds.values_list("pk", flat=True))
+    return Assignment.objects.filter(round__in=rounds).order_by()
 
 
 def _later(a: datetime | None, b: datetime | None) -> datetime | None:
@@ -229,7 +229,7 @@ def _returned(project: Project) -> dict[int, int]:
 def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
     """By name, from the figures that were stored when rounds closed; the newest round counts."""
     by_name: dict[str, tuple[Standing, int]] = {}
-    measured = project.rounds.labelling().filter(agreement__isnull=False).order_by("number")
+    measured = project.rounds.filter(agreement__isnull=False).order_by("number")
     for number, figures in measured.values_list("number", "agreement"):
         pairs = agreement.of_messages(figures or {})["pairs"]
         by_name |= {standing.annotator: (standing, number) for standing in standings(pairs)}

@@ -93,7 +93,7 @@ def follow(project: Project, fields: Collection[str]) -> None:
     if not set(MEASURING) & set(fields):
         return
     known = Q(agreement__isnull=False) | Q(measurements__isnull=False)
-    measured = project.rounds.labelling().filter(known).order_by("number").distinct()
+    measured = project.rounds.filter(known).order_by("number").distinct()
     if not set(MATCHING) & set(fields):
         measured = measured.filter(kind=Round.Kind.FULL)  # the others keep their verdict
     for round_ in measured.only("pk"):
@@ -114,11 +114,7 @@ def check(project: Project, fields: Collection[str], settings: Mapping[str, Any]
 
 
 def _refuse_blind(project: Project, field: str) -> None:
-    blind = (
-        project.rounds.labelling()
-        .filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
-        .first()
-    )
+    blind = project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN).first()
     if blind:
         raise SettingsRefused(
             "settings.calibration_open", number=blind.number, details={"field": field}
@@ -136,12 +132,12 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
             )
     if not gone and not added:
         return
-    full = project.rounds.labelling().filter(state=Round.State.OPEN).order_by("number").first()
+    full = project.rounds.filter(state=Round.State.OPEN).order_by("number").first()
     if full:
         raise SettingsRefused(
             "settings.round_open", number=full.number, details={"field": "layers"}
         )
-    answered = Annotation.objects.labelling().filter(
+    answered = Annotation.objects.filter(
         assignment__round__project=project, status=Annotation.Status.SUBMITTED
     )
     if added and answered.exists():
@@ -164,7 +160,7 @@ def _is_used(project: Project, layer: str) -> bool:
 def _labelled(project: Project, layer: str) -> QuerySet[Annotation]:
     """Answers of any kind that hold such a label."""
     key = LAYERS[layer].key
-    of_project = Annotation.objects.with_checks().filter(assignment__round__project=project)
+    of_project = Annotation.with_checks.filter(assignment__round__project=project)
     return of_project.filter(payload__has_key=key).exclude(**{f"payload__{key}": []})
 
 

@@ -31,7 +31,7 @@ class LastLead(RuleError):
 
 def open_fields(project: Project) -> dict[str, list[str]]:
     """What labels may lack that were submitted in any of its rounds, or may be from now on."""
-    of_rounds = project.rounds.with_checks().exclude(open_fields=None)
+    of_rounds = project.rounds(manager="with_checks").exclude(open_fields=None)
     together: dict[str, list[str]] = {}
     for by_layer in (project.open_fields, *of_rounds.values_list("open_fields", flat=True)):
         for layer, fields in (by_layer or {}).items():

@@ -88,12 +88,10 @@ def _numbers(project: Project) -> dict[str, int]:
 
 def _hands_in(project: Project) -> Iterable[User]:
     done = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
-    answers = Annotation.objects.labelling().filter(
-        assignment__round__project=project, status__in=done
-    )
+    answers = Annotation.objects.filter(assignment__round__project=project, status__in=done)
     decisions = Adjudication.objects.filter(conversation__project=project)
     reviews = Review.objects.filter(annotation__assignment__round__project=project)
-    opened = project.rounds.labelling().exclude(override_reason="")
+    opened = project.rounds.exclude(override_reason="")
     judged = DisputeReading.objects.filter(dispute__conversation__project=project)
     outcomes = DisputeOutcome.objects.filter(dispute__conversation__project=project)
     people = (

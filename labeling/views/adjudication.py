@@ -156,7 +156,7 @@ def _unready(
     waits_for = ready.waits_for if ready else ""
     if ready:
         pending.request(conversation.project, conversation=conversation.pk)
-    newest = conversation.rounds.labelling().order_by("-number").first()
+    newest = conversation.rounds.order_by("-number").first()
     blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
     context = {
         "project": conversation.project,

@@ -186,9 +186,7 @@ def _type_words(layer: str, label_type: str) -> str:
 
 
 def round_of(project: Project, number: int) -> Round:
-    rounds = (
-        Round.objects.labelling().filter(project=project).select_related("project", "guideline")
-    )
+    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
 
 
@@ -213,7 +211,7 @@ def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
         "annotators": answers.annotators_of(round_),
         "versions": sorted(answers.versions_of(round_)),
         "has_origins": service.is_assisted(round_),
-        "rounds": list(project.rounds.labelling().values_list("number", flat=True)),
+        "rounds": list(project.rounds.values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
 
@@ -303,20 +301,16 @@ def _candidates(
     pairs: dict[str, list[SplitCandidate]] = {}
     for conversation, pair in likely:
         pairs.setdefault(conversation, []).append(pair)
-    rows = (
-        Assignment.objects.labelling()
-        .filter(
-            round=round_,
-            conversation__external_id__in=pairs,
-            annotator__username__in=[a, b],
-            annotation__status="submitted",
-        )
-        .values_list(
-            "conversation",
-            "conversation__external_id",
-            "annotator__username",
-            "annotation__payload",
-        )
+    rows = Assignment.objects.filter(
+        round=round_,
+        conversation__external_id__in=pairs,
+        annotator__username__in=[a, b],
+        annotation__status="submitted",
+    ).values_list(
+        "conversation",
+        "conversation__external_id",
+        "annotator__username",
+        "annotation__payload",
     )
     payloads: dict[str, dict[str, Any]] = {name: {} for name in pairs}
     keys: dict[str, int] = {}

@@ -74,10 +74,8 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
-    rounds = (
-        project.rounds.labelling()
-        .filter(kind=Round.Kind.CALIBRATION)
-        .select_related("guideline", "project")
+    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).select_related(
+        "guideline", "project"
     )
     everything = Measurement.objects.filter(selection="").only("round", "layer", "mean_interval")
     stated = Prefetch("empty_layers", EmptyLayer.objects.select_related("stated_by"))
@@ -185,8 +183,7 @@ def _open_step(project: Project) -> Step:
 
 def _label_step(latest: Any) -> Step:
     missing = (
-        latest.assignments.labelling()
-        .exclude(annotation__status__in=["submitted", "skipped"])
+        latest.assignments.exclude(annotation__status__in=["submitted", "skipped"])
         .order_by("annotator__username")
         .values_list("annotator__username")
         .annotate(n=Count("pk"))
@@ -233,7 +230,7 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
 
 
 def _full_step(project: Project) -> Step:
-    opened = project.rounds.labelling().filter(kind=Round.Kind.FULL).order_by("-number").first()
+    opened = project.rounds.filter(kind=Round.Kind.FULL).order_by("-number").first()
     if opened:
         return Step(
             "done", _("Open full labeling"), detail=_("round {number}").format(number=opened.number)

@@ -206,9 +206,7 @@ def named(check: GoldCheck) -> GoldCheck:
 
 def _annotator(project: Project, pk: int) -> User:
     """Somebody who annotates here, or did."""
-    assigned = Assignment.objects.with_checks().filter(
-        round__project=project, annotator=OuterRef("pk")
-    )
+    assigned = Assignment.with_checks.filter(round__project=project, annotator=OuterRef("pk"))
     member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
     return get_object_or_404(User.objects.filter(Exists(assigned) | Exists(member)), pk=pk)
 

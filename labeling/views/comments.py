@@ -81,8 +81,7 @@ def mentions_of(user: Any) -> list[Mention]:
     mentioning = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
     here = [comment.conversation_id for comment in mentioning]
     own_work = (
-        Assignment.objects.with_checks()
-        .owned_by(user)
+        Assignment.with_checks.owned_by(user)
         .filter(conversation__in=here)
         .order_by("round__number")
     )

@@ -180,7 +180,7 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
     for each in report.left_out[:SHOWN_LEFT_OUT]:
         if each.is_whole:
             messages.warning(request, words(each.fact))
-    if not project.rounds.labelling().exists():
+    if not project.rounds.exists():
         return redirect(project)  # which says what comes next
     return redirect("conversations", project.slug)
 

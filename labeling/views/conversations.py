@@ -137,11 +137,7 @@ def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
 
 
 def _rounds(conversation: Conversation) -> list[RoundTab]:
-    rounds = (
-        conversation.rounds.labelling()
-        .order_by("-number")
-        .values_list("pk", "number", "kind", "state")
-    )
+    rounds = conversation.rounds.order_by("-number").values_list("pk", "number", "kind", "state")
     return [RoundTab(*row) for row in rounds]
 
 

@@ -26,7 +26,7 @@ class Elsewhere(NamedTuple):
 def of(user: User, round_: Round) -> dict[str, Any]:
     """Of others only how many answers are in: a blind round shows no more before it has closed."""
     work = assignments.by_round([round_])[round_.pk]
-    mine = Assignment.objects.with_checks().owned_by(user)
+    mine = Assignment.with_checks.owned_by(user)
     own = mine.filter(round=round_).order_by()
     counts = own.aggregate(
         submitted=Count("pk", filter=Q(annotation__status="submitted")),

@@ -47,10 +47,7 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
     projects = list(projects)
     rounds: dict[int, list[Round]] = {project.pk: [] for project in projects}
     all_rounds = list(
-        Round.objects.labelling()
-        .filter(project__in=rounds)
-        .select_related("opened_by")
-        .order_by("-number")
+        Round.objects.filter(project__in=rounds).select_related("opened_by").order_by("-number")
     )
     # the gate shows the progress of blind rounds alone
     count_work([round_ for round_ in all_rounds if round_.is_blind])

@@ -322,8 +322,8 @@ def readiness(project: Project) -> Readiness:
 
     A calibration round that is still open is blind: nothing of it is complete.
     """
-    rounds = {round_.pk: round_ for round_ in project.rounds.labelling().defer("agreement")}
-    work = Assignment.objects.labelling().filter(round__in=rounds).order_by("round__number")
+    rounds = {round_.pk: round_ for round_ in project.rounds.defer("agreement")}
+    work = Assignment.objects.filter(round__in=rounds).order_by("round__number")
     counts = work.values_list("conversation", "round").annotate(n=Count("pk", filter=ANSWERED))
     newest = {pk: (rounds[round_], n) for pk, round_, n in counts}
     decisions = Adjudication.objects.filter(conversation__project=project).order_by()

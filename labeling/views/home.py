@@ -44,7 +44,7 @@ NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     roles = roles_of(request.user)
-    mine = Assignment.objects.with_checks().owned_by(request.user)
+    mine = Assignment.with_checks.owned_by(request.user)
     counts = mine.order_by().aggregate(
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )
@@ -189,8 +189,7 @@ def project_cards(user: Any) -> list[ProjectCard]:
 def _progress(projects: list[Project]) -> dict[int, tuple[int, int]]:
     """How many answers are assigned and how many given, by project."""
     rows = (
-        Assignment.objects.labelling()
-        .filter(round__project__in=projects)
+        Assignment.objects.filter(round__project__in=projects)
         .order_by()
         .values("round__project")
         .annotate(

@@ -115,7 +115,7 @@ def _status(form: Any) -> int:
 
 def rounds_of(project: Project) -> list[Any]:
     """Newest first, with what the table and the gate show of each."""
-    rounds = counted(project.rounds.labelling().order_by("-number"))
+    rounds = counted(project.rounds.order_by("-number"))
     for round_ in rounds:
         round_.lowest = lowest_pair(round_.agreement or {})
     return rounds

@@ -97,14 +97,10 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
 def review(request: HttpRequest, pk: int) -> HttpResponse:
     """One submitted answer next to its conversation. Opening it stores nothing."""
     readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    full = (
-        Annotation.objects.labelling()
-        .filter(
-            assignment__round__project__in=Project.objects.with_role(request.user, *readers),
-            assignment__round__kind=Round.Kind.FULL,
-        )
-        .select_related("assignment__round__project", "assignment__conversation", "guideline")
-    )
+    full = Annotation.objects.filter(
+        assignment__round__project__in=Project.objects.with_role(request.user, *readers),
+        assignment__round__kind=Round.Kind.FULL,
+    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
     annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
     text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
     blindness.refuse(request.user, text)
@@ -162,7 +158,9 @@ def _fixed(annotation: Annotation, verdicts: list[Review]) -> Payload | None:
 def _takers(annotation: Annotation) -> list[str]:
     """Annotators who have not had this conversation in this round."""
     assignment = annotation.assignment
-    had = assignment.round.assignments.with_checks().filter(conversation=assignment.conversation_id)
+    had = assignment.round.assignments(manager="with_checks").filter(
+        conversation=assignment.conversation_id
+    )
     people = assignments.annotators(assignment.round.project)
     free = people.exclude(pk__in=had.values("annotator")).order_by("username")
     return [user.get_username() for user in free]

@@ -55,7 +55,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
 def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
     project = access.led(request.user, slug)
-    round_ = get_object_or_404(project.rounds.labelling(), number=number)
+    round_ = get_object_or_404(project.rounds.all(), number=number)
     if request.method == "GET":
         context = {"project": project, "round": round_, "open": _open_assignments(round_)}
         return render(request, "labeling/round_close.html", context)
@@ -73,10 +73,10 @@ def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
     for name, same_batch in (("same_as", True), ("fresh_after", False)):
         number = whole_number(request.GET.get(name, ""))
         if number is not None:
-            earlier = get_object_or_404(project.rounds.labelling(), number=number)
+            earlier = get_object_or_404(project.rounds.all(), number=number)
             form.follow(earlier, same_batch=same_batch)
             return
-    if not project.rounds.labelling().exists():
+    if not project.rounds.exists():
         form.propose_few()
 
 
@@ -84,7 +84,7 @@ def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
 def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Add conversations to open full labeling."""
     project = access.led(request.user, slug)
-    round_ = get_object_or_404(project.rounds.labelling().select_related("project"), number=number)
+    round_ = get_object_or_404(project.rounds.select_related("project"), number=number)
     form = BatchForm(round_, request.POST or None)
     if request.method == "POST" and form.is_valid():
         people = form.cleaned_data.get("annotators")
@@ -111,9 +111,7 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Move one person's open work to another; they may have left the project already."""
     project = access.led(request.user, slug)
-    assigned = (
-        Assignment.objects.labelling().filter(round__project=project).order_by().values("annotator")
-    )
+    assigned = Assignment.objects.filter(round__project=project).order_by().values("annotator")
     person = get_object_or_404(
         User.objects.filter(Q(pk__in=assigned) | Q(memberships__project=project)).distinct(), pk=pk
     )
@@ -177,11 +175,7 @@ def _open(project: Project, form: RoundForm, by: Any) -> Round:
 
 
 def _open_assignments(round_: Round) -> int:
-    return (
-        round_.assignments.labelling()
-        .exclude(annotation__status__in=["submitted", "skipped"])
-        .count()
-    )
+    return round_.assignments.exclude(annotation__status__in=["submitted", "skipped"]).count()
 
 
 def _status(form: forms.Form) -> int:

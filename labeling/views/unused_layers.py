@@ -61,7 +61,7 @@ def layer_empty_withdraw(request: HttpRequest, slug: str, number: int, layer: st
 
 def _closed(request: HttpRequest, slug: str, number: int, layer: str) -> tuple[Project, Round]:
     project = access.led(request.user, slug)
-    rounds = project.rounds.labelling().select_related("project")
+    rounds = project.rounds.select_related("project")
     closed = get_object_or_404(rounds, number=number)
     if layer not in LAYERS:
         raise Http404

@@ -53,7 +53,7 @@ def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
     """The page, or the part of it that takes the place of another conversation."""
     related = ("round__project", "round__guideline", "conversation", "annotator")
     assignment = own_work(request.user, pk, *related)
-    annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
+    annotation = Annotation.with_checks.filter(assignment=assignment).first()
     if annotation is None:
         try:
             admission.refuse_unless_admitted(assignment)
@@ -89,7 +89,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.objects.with_checks().owned_by(request.user).select_related("round")
+    mine = Assignment.with_checks.owned_by(request.user).select_related("round")
     last = mine.filter(pk=came_from).first()
     try:
         following = assignments.next_for(request.user, after=last)  # type: ignore[arg-type]
@@ -210,9 +210,7 @@ def _why_locked(assignment: Assignment, annotation: Annotation) -> Fact | None:
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     """Which one of the round's conversations this is, for "4 of 20"."""
-    mine = Assignment.objects.with_checks().filter(
-        round=assignment.round, annotator=assignment.annotator
-    )
+    mine = Assignment.with_checks.filter(round=assignment.round, annotator=assignment.annotator)
     before = Q(position__lt=assignment.position)
     before |= Q(position=assignment.position, pk__lt=assignment.pk)
     counted = mine.order_by().aggregate(before=Count("pk", filter=before), queue_total=Count("pk"))

@@ -42,7 +42,7 @@ def opened(project: Project, people: dict[str, User]) -> Round:
 
 def change(assignment: Any, rng: random.Random) -> None:
     """Answered, answered again, skipped or opened again: whatever may happen to it."""
-    answer = Annotation.objects.labelling().filter(assignment=assignment).first()
+    answer = Annotation.objects.filter(assignment=assignment).first()
     if answer is not None and answer.status != "draft":
         annotations.reopen(assignment)
     if rng.random() < 0.2:
@@ -54,7 +54,7 @@ def change(assignment: Any, rng: random.Random) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_figures_of_what_is_new_are_those_from_scratch(opened: Round, seed: int) -> None:
     rng = random.Random(seed)
-    assignments = list(opened.assignments.labelling())
+    assignments = list(opened.assignments.all())
     for _ in range(4):
         for assignment in rng.sample(assignments, 5):
             change(assignment, rng)
@@ -67,9 +67,9 @@ def test_figures_of_what_is_new_are_those_from_scratch(opened: Round, seed: int)
 
 
 def test_figures_of_rows_are_those_of_the_answers(opened: Round) -> None:
-    for n, assignment in enumerate(opened.assignments.labelling().order_by("pk")):
+    for n, assignment in enumerate(opened.assignments.order_by("pk")):
         factories.answer(assignment, [n % 3] if n % 4 else [0, 2])
-    rows = Annotation.objects.labelling().select_related("assignment__annotator")
+    rows = Annotation.objects.select_related("assignment__annotator")
     labels: dict[str, dict[str, Any]] = {}
     for row in rows.order_by("assignment__annotator__username"):
         name = row.assignment.conversation.external_id
@@ -103,7 +103,7 @@ def _as_stored(value: Any) -> Any:
 def test_no_transaction_is_open_while_agreement_is_computed(
     opened: Round, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for assignment in opened.assignments.labelling():
+    for assignment in opened.assignments.all():
         factories.answer(assignment)
     outside, depths = len(connection.atomic_blocks), []
 
@@ -126,7 +126,7 @@ def test_two_workers_may_measure_the_same_round(
     opened: Round, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second has removed what it replaces when the first stores its rows."""
-    for assignment in opened.assignments.labelling():
+    for assignment in opened.assignments.all():
         factories.answer(assignment, [1])
     bulk_create, first = QuerySet.bulk_create, []
 
@@ -147,7 +147,7 @@ def test_two_workers_may_measure_the_same_round(
 
 
 def test_a_row_is_replaced_in_every_column(opened: Round) -> None:
-    for assignment in opened.assignments.labelling():
+    for assignment in opened.assignments.all():
         factories.answer(assignment, [1])
     measured(opened)
     columns = [field.name for field in ConversationAgreement._meta.fields if field.name != "id"]

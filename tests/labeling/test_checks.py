@@ -166,7 +166,7 @@ def test_a_check_counts_for_nothing(
     factories.answer_with(hidden, factories.labels([1, 2, 3]))
 
     assert figures() == before
-    assert not Annotation.objects.labelling().filter(assignment=hidden).exists()
+    assert not Annotation.objects.filter(assignment=hidden).exists()
     newest = GoldItem.objects.filter(release__project=project).values_list("canonical", flat=True)
     assert "dan" not in str(list(newest))
     with pytest.raises(gold.NothingChanged):
@@ -193,7 +193,7 @@ def test_a_conversation_with_checks_alone_is_not_labelled(
 ) -> None:
     only = factories.make_conversations(project, 1)[0]
     round_ = factories.open_full(project, 1, pool=True, overlap=1)
-    round_.assignments.labelling().delete()
+    round_.assignments.all().delete()
     Assignment.objects.create(
         round=round_, conversation=only, annotator=newcomer, purpose=HONEYPOT, slot=0
     )
@@ -238,7 +238,7 @@ def test_an_answer_is_scored_against_gold(
     assert [one["heading"] for one in figures["extra"]] == ["Invoices"]
     assert figures["marks"] == [1, 0, 1, 2]
     assert check.releases == {"extraction": "orders@1"}
-    assert check.version == Annotation.objects.get(assignment=mine).version
+    assert check.version == Annotation.with_checks.get(assignment=mine).version
     assert check_scores.score(mine.pk, ruler=ruler) == check
     assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
 
@@ -250,7 +250,7 @@ def test_the_sweep_asks_again_for_what_was_not_compared(
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]
-    for mine in (compared, lost, Assignment.objects.labelling().filter(annotator=newcomer)[0]):
+    for mine in (compared, lost, Assignment.objects.filter(annotator=newcomer)[0]):
         factories.answer_with(mine, factories.labels([0]))
     check_scores.score(compared.pk, ruler=ruler)
     assert check_requests.wake_unattended() == []  # its own message may be on its way
@@ -328,14 +328,14 @@ def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, 
     with ThreadPoolExecutor(len(crowd)) as threads:
         done = sum(threads.map(work, crowd))
 
-    submitted = round_.assignments.labelling().filter(annotation__status="submitted")
+    submitted = round_.assignments.filter(annotation__status="submitted")
     by_conversation = list(submitted.values_list("conversation", flat=True))
     assert len(by_conversation) == 16
     assert {by_conversation.count(one) for one in by_conversation} == {2}
-    hidden = Assignment.objects.filter(round=round_, purpose=HONEYPOT)
+    hidden = Assignment.with_checks.filter(round=round_, purpose=HONEYPOT)
     assert done == 16 + hidden.count()
     assert not GoldCheck.objects.filter(assignment__purpose="labelling").exists()
-    assert Round.objects.labelling().get(pk=round_.pk).overlap == 2
+    assert Round.objects.get(pk=round_.pk).overlap == 2
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads small tables whole")

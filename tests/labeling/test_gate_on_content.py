@@ -89,8 +89,8 @@ class TestContent:
             factories.answer_with(assignment, {"requirements": [label]})
         for statistic, expected in (("min", 0.0), ("mean", 1 / 3)):  # F1 of pairs: 1, 0, 0
             Project.objects.filter(pk=project.pk).update(kappa_statistic=statistic)
-            Round.objects.labelling().filter(pk=opened.pk).update(agreement=None)
-            opened = Round.objects.labelling().get(pk=opened.pk)
+            Round.objects.filter(pk=opened.pk).update(agreement=None)
+            opened = Round.objects.get(pk=opened.pk)
             factories.measure(opened)
             figures = opened.measurements.get(layer="extraction", selection="").figures
             assert figures["content"]["value"] == pytest.approx(expected)
@@ -106,7 +106,7 @@ class TestContent:
                 one.pop(name)
             for pair in one["pairs"]:
                 del pair["chance_above"], pair["intervals"]
-        Round.objects.labelling().filter(pk=closed.pk).update(agreement=figures)
+        Round.objects.filter(pk=closed.pk).update(agreement=figures)
 
         read = read_agreement(figures["layers"]["extraction"])
         shown = page(signed_in(rita), URL)

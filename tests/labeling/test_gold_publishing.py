@@ -166,7 +166,7 @@ def test_an_answer_is_locked_from_the_moment_of_publication(
     with monkeypatch.context() as patch:
         patch.setattr(publishing, "finish", lambda key: None)  # it dies before it locks them
         freeze(answered)
-    annotation = Annotation.objects.labelling().first()
+    annotation = Annotation.objects.first()
     assert annotation
     assert annotation.locked_at is None
     fast = timezone.now() + timedelta(seconds=5)  # the clock of the machine that stored the answer
@@ -177,7 +177,7 @@ def test_an_answer_is_locked_from_the_moment_of_publication(
 
     GoldDraft.objects.update(alive_at="2026-01-01T00:00Z")
     publishing.sweep()
-    assert not Annotation.objects.labelling().filter(locked_at=None).exists()
+    assert not Annotation.objects.filter(locked_at=None).exists()
     assert not GoldDraft.objects.exists()
 
 

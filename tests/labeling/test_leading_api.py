@@ -140,7 +140,7 @@ def test_a_round_that_cannot_be_opened_says_why(
         code,
         field,
     )
-    assert not Round.objects.labelling().exists()
+    assert not Round.objects.exists()
 
 
 def test_percents_are_shown_as_numbers_before_a_round_is_opened(project: Project, ask: Ask) -> None:

@@ -146,7 +146,7 @@ class Planted:
         ana, rita = self.people["ana"], self.people["rita"]
         old, disputed = self.project.conversations.filter(external_id__startswith="c-")
         newest = self.project.guidelines.all()[0]
-        for answer in Annotation.objects.labelling().select_related("assignment"):
+        for answer in Annotation.objects.select_related("assignment"):
             if self.clean or answer.assignment.conversation_id == disputed.pk:
                 guidelines.check(answer, newest, stands=True, note="", by=rita)
         self.item(old, factories.requirement(), round=1)

@@ -69,7 +69,7 @@ def test_who_joins_after_a_passed_round_calibrates_before_full_labeling(
 ) -> None:
     factories.open_full(project, 2, pool=True, overlap=1)
     planned = factories.open_full(project, 2, overlap=1, annotators=[dan])
-    waiting = planned.assignments.labelling().first()
+    waiting = planned.assignments.first()
 
     with pytest.raises(admission.NotCalibrated, match="calibration_first"):
         assignments.next_for(dan)

@@ -54,4 +54,4 @@ def test_short_labels_become_gold(project: Project) -> None:
     (label,) = item.content["gold"]["requirements"]
     assert "priority" not in label
     assert label["title"] == short(1)["title"]
-    assert Round.objects.labelling().get().open_fields == OPEN
+    assert Round.objects.get().open_fields == OPEN

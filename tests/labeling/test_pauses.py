@@ -33,7 +33,7 @@ def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
 
     with pytest.raises(admission.Paused, match="leads=rita"):
         assignments.next_for(newcomer)
-    waiting = Assignment.objects.labelling().filter(annotator=newcomer).first()
+    waiting = Assignment.objects.filter(annotator=newcomer).first()
     with pytest.raises(admission.Paused):
         annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
     assert not Annotation.objects.filter(assignment=waiting).exists()
@@ -50,7 +50,7 @@ def test_what_was_begun_may_be_finished_while_paused(
 ) -> None:
     check_by(project, rita, pause_below=0.5, pause_after=1)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
-    begun = Assignment.objects.labelling().filter(annotator=newcomer).first()
+    begun = Assignment.objects.filter(annotator=newcomer).first()
     annotations.save_draft(begun, factories.save_of(factories.labels([0])))
     miss(newcomer, 1, ruler)
 
@@ -69,7 +69,7 @@ def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(
 
     factories.answer_with(begun, factories.labels([0]))
 
-    assert Assignment.objects.labelling().get(pk=begun.pk).slot == 0
+    assert Assignment.objects.get(pk=begun.pk).slot == 0
 
 
 def test_who_left_takes_no_check_back_either(project: Project, rita: User, newcomer: User) -> None:

@@ -48,7 +48,7 @@ def dan(project: Project, rita: User) -> User:
 def do_test(user: User, project: Project, *, right: bool) -> Qualification:
     qualification.begin(project, user)
     for part in qualification.of(user, project):
-        known = Annotation.objects.filter(assignment=part).first()
+        known = Annotation.with_checks.filter(assignment=part).first()
         payload = factories.labels([0]) if right else {"requirements": []}
         version = known.version if known else 0
         annotations.submit(part, factories.save_of(payload, base_version=version))
@@ -59,7 +59,7 @@ def do_test(user: User, project: Project, *, right: bool) -> Qualification:
 def test_who_has_not_passed_gets_the_test_and_nothing_else(project: Project, dan: User) -> None:
     factories.open_full(project, 3, pool=True, overlap=1)
     planned = factories.open_full(project, 2, annotators=[dan], overlap=1)
-    waiting = planned.assignments.labelling().first()
+    waiting = planned.assignments.first()
 
     with pytest.raises(admission.NotQualified, match="test_first"):
         assignments.next_for(dan)
@@ -79,7 +79,7 @@ def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User,
 
     for person in (dan, ana):  # members of earlier rounds are exempt by waiver alone
         with pytest.raises(admission.NotQualified):
-            factories.answer(opened.assignments.labelling().get(annotator=person))
+            factories.answer(opened.assignments.get(annotator=person))
 
 
 def test_tries_end_and_each_is_recorded(project: Project, dan: User) -> None:
@@ -185,7 +185,7 @@ def test_the_test_is_no_round_of_the_project(
     before = progress.by_state(project), assignments.progress(project)
     do_test(dan, project, right=False)
 
-    assert Round.objects.filter(kind=Round.Kind.QUALIFYING).count() == 1
+    assert Round.with_checks.filter(kind=Round.Kind.QUALIFYING).count() == 1
     told = signed_in(rita).get(f"/api/projects/{project.slug}/").json()
     assert 0 not in [round["number"] for round in told["rounds"]]
     assert (progress.by_state(project), assignments.progress(project)) == before
@@ -204,7 +204,7 @@ def test_the_api_says_what_has_to_come_first(
 
     refused = client.post("/api/queue/next/")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_qualified")
-    waiting = planned.assignments.labelling().get()
+    waiting = planned.assignments.get()
     save = {"base_version": 0, "client": "9" * 32, "seq": 1, "payload": {}, "empty": False}
     url = f"/api/annotations/{waiting.pk}/"
     answer = client.put(url, save, content_type="application/json")
@@ -322,7 +322,7 @@ def test_a_check_looks_like_ordinary_work(
     pages, answers, saved = {}, {}, {}
     for _ in range(2):
         pk = client.post("/api/queue/next/").json()["assignment"]
-        purpose = Assignment.objects.get(pk=pk).purpose
+        purpose = Assignment.with_checks.get(pk=pk).purpose
         pages[purpose] = client.get(f"/label/{pk}/")
         url = f"/api/annotations/{pk}/"
         answers[purpose] = client.get(url).json()

@@ -144,9 +144,7 @@ def _of_annotator(pairs: Sequence[Any], name: str) -> list[Any]:
 
 def _round(slug: str, number: int | None) -> Round:
     project = project_named(slug)
-    wanted = (
-        project.rounds.labelling().filter(number=number) if number else project.rounds.labelling()
-    )
+    wanted = project.rounds.filter(number=number) if number else project.rounds.all()
     round_ = wanted.order_by("-number").first()
     if round_ is None:
         raise CommandError(f"{slug} has no round {number or 'yet'}: open one on its page.")

@@ -80,14 +80,14 @@ def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
 
 def annotators_of(measured: Round) -> list[str]:
     """Who has an assignment in the round, by name: a look into the index for each user."""
-    own = Assignment.objects.labelling().filter(round=measured, annotator=OuterRef("pk"))
+    own = Assignment.objects.filter(round=measured, annotator=OuterRef("pk"))
     names = User.objects.filter(Exists(own)).order_by("username")
     return list(names.values_list("username", flat=True))
 
 
 def versions_of(measured: Round) -> list[int]:
     """The guidelines that answers of the round were written under."""
-    under = measured.assignments.labelling().filter(annotation__guideline=OuterRef("pk"))
+    under = measured.assignments.filter(annotation__guideline=OuterRef("pk"))
     guidelines = measured.project.guidelines.filter(Exists(under.order_by()))
     return list(guidelines.values_list("version", flat=True))
 
@@ -99,6 +99,4 @@ def sizes(conversations: Collection[int]) -> dict[int, int]:
 
 
 def assignments_of(measured: Round) -> QuerySet[Assignment]:
-    return measured.assignments.labelling().order_by(
-        "annotator__username", "conversation__external_id"
-    )
+    return measured.assignments.order_by("annotator__username", "conversation__external_id")

@@ -82,7 +82,7 @@ class Answered:
     @cached_property
     def names(self) -> dict[int, str]:
         """Of the annotators."""
-        rows = self.measured.assignments.labelling().order_by()
+        rows = self.measured.assignments.order_by()
         return dict(rows.values_list("annotator", "annotator__username").distinct())
 
     @cached_property
@@ -96,7 +96,7 @@ class Answered:
         """By conversation, the digest of its answers; ``CHUNK`` conversations at a time."""
         last = 0
         while True:
-            places = self.measured.assignments.labelling().filter(conversation__gt=last)
+            places = self.measured.assignments.filter(conversation__gt=last)
             keys = places.order_by("conversation").values_list("conversation", flat=True)
             chunk = list(keys.distinct()[:CHUNK])
             if not chunk:
@@ -106,8 +106,7 @@ class Answered:
 
     def _digests(self, first: int, last: int) -> dict[int, str]:
         rows = (
-            self.measured.assignments.labelling()
-            .filter(conversation__gte=first, conversation__lte=last)
+            self.measured.assignments.filter(conversation__gte=first, conversation__lte=last)
             .order_by("conversation", "annotator", "pk")
             .values_list(
                 *("conversation", "annotator", "annotation", "annotation__version"),

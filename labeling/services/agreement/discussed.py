@@ -24,9 +24,7 @@ Payload = Mapping[str, Any]
 def round_for(user: Any, slug: str, number: int) -> tuple[Project, Round]:
     """For leads and researchers, and for those who labelled the round."""
     project = access.any_role(user, slug)
-    rounds = (
-        Round.objects.labelling().filter(project=project).select_related("project", "guideline")
-    )
+    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     round_ = get_object_or_404(rounds.defer("guideline__body"), number=number)
     if not access.reads(user, project) and not labelled(round_, user):
         raise Http404
@@ -58,7 +56,7 @@ def refuse_blind(round_: Round, user: Any) -> None:
 
 
 def labelled(round_: Round, user: Any) -> bool:
-    return round_.assignments.labelling().answered_by(user).exists()
+    return round_.assignments.answered_by(user).exists()
 
 
 def stored_rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
@@ -95,7 +93,7 @@ class People(NamedTuple):
 
 def payloads_of(discussed: Round, conversation: int) -> dict[str, Payload]:
     """What everybody submitted, by annotator."""
-    rows = Assignment.objects.labelling().filter(
+    rows = Assignment.objects.filter(
         round=discussed, conversation=conversation, annotation__status="submitted"
     )
     return dict(rows.values_list("annotator__username", "annotation__payload"))

@@ -232,11 +232,7 @@ def decide(
 @transaction.atomic
 def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
     """Show letters instead of names to everybody who reads the discussion."""
-    changed = (
-        Round.objects.labelling()
-        .filter(pk=discussed.pk, anonymous=not hidden)
-        .update(anonymous=hidden)
-    )
+    changed = Round.objects.filter(pk=discussed.pk, anonymous=not hidden).update(anonymous=hidden)
     if changed and hidden:
         events.record("round.names_hidden", discussed, project=discussed.project, actor=by)
     elif changed:

@@ -123,7 +123,7 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
     if locked.is_blind:
         rounds.close_calibration(locked, figures)
     else:
-        Round.objects.labelling().filter(pk=locked.pk).update(agreement=figures)
+        Round.objects.filter(pk=locked.pk).update(agreement=figures)
 
 
 _MEASURED = (

@@ -95,7 +95,7 @@ def _is_due(row: AgreementWithGold, newest: GoldRelease) -> bool:
         return True
     if timezone.now() - row.measured_at < timedelta(seconds=SECONDS_KEPT):
         return False
-    rounds = row.project.rounds.labelling()
+    rounds = row.project.rounds.all()
     closed = rounds.filter(closed_at__gte=row.measured_at)
     return closed.exists() or measurements.has_new_answers(
         Q(annotation__assignment__round__project=row.project),
@@ -134,8 +134,7 @@ def _answers(project: Project, items: QuerySet[GoldItem]) -> QuerySet[Annotation
     newest answer of a person comes last.
     """
     return (
-        Annotation.objects.labelling()
-        .filter(
+        Annotation.objects.filter(
             status=Annotation.Status.SUBMITTED,
             assignment__round__project=project,
             assignment__conversation__in=items.values("conversation"),

@@ -71,11 +71,9 @@ def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignmen
     A viewer who labels conversations again blind sees no answer about them; None is the operator
     of the server.
     """
-    answers = (
-        Assignment.objects.labelling()
-        .filter(round__project=project, annotation__status__in=FINISHED)
-        .exclude(round__in=Round.objects.blind())
-    )
+    answers = Assignment.objects.filter(
+        round__project=project, annotation__status__in=FINISHED
+    ).exclude(round__in=Round.objects.blind())
     return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers
 
 

@@ -435,8 +435,7 @@ def _contents_of(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]
     """Answers in open calibration rounds are left out: it must not show whether they are equal."""
     contents: dict[tuple[int, int], set[str]] = {}
     rows = (
-        Assignment.objects.labelling()
-        .filter(conversation__in=conversations, annotation__isnull=False)
+        Assignment.objects.filter(conversation__in=conversations, annotation__isnull=False)
         .exclude(annotation__status=Annotation.Status.DRAFT)
         .exclude(round__in=Round.objects.blind())
         .select_related("annotation")
@@ -644,7 +643,7 @@ def _is_known(decision: Adjudication, source: FileDecision) -> bool:
 
 
 def _store(decision: Adjudication) -> None:
-    answers = Annotation.objects.labelling().filter(assignment__conversation=decision.conversation)
+    answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
         raise EntryRefused("labels.no_answers_to_decide")
     try:
@@ -670,12 +669,7 @@ class People:
     """
 
     def __init__(self, project: Project, *, may_create: bool) -> None:
-        worked = (
-            Assignment.objects.labelling()
-            .filter(round__project=project)
-            .order_by()
-            .values("annotator")
-        )
+        worked = Assignment.objects.filter(round__project=project).order_by().values("annotator")
         belongs = Q(pk__in=project.memberships.values("user")) | Q(pk__in=worked)
         users = list(User.objects.filter(belongs))
         self._project = project

@@ -76,7 +76,7 @@ class ImportedRounds:
 
     def _new_round(self, guideline: int, *, overlap: int = 1) -> Round:
         self._by = self._by or acting.person()  # only now: refused labels leave no account behind
-        last = self._project.rounds.labelling().aggregate(last=Max("number"))["last"] or 0
+        last = self._project.rounds.aggregate(last=Max("number"))["last"] or 0
         return Round.objects.create(
             project=self._project,
             number=last + 1,
@@ -160,7 +160,7 @@ class ImportedRounds:
     def close(self) -> list[int]:
         """Give every conversation a round with its own overlap, and lock the answers."""
         closed = [round_ for filling in self._filling for round_ in self._by_overlap(filling)]
-        locking.lock(Annotation.objects.labelling().filter(assignment__round__in=closed))
+        locking.lock(Annotation.objects.filter(assignment__round__in=closed))
         for round_ in closed:
             events.record(
                 "round.imported",
@@ -177,19 +177,17 @@ class ImportedRounds:
         """A conversation is complete when it has as many answers as its round's overlap says."""
         overlaps = sorted(set(filling.slots.values()), reverse=True)
         widest = filling.round
-        Round.objects.labelling().filter(pk=widest.pk).update(overlap=overlaps[0])
+        Round.objects.filter(pk=widest.pk).update(overlap=overlaps[0])
         widest.overlap = overlaps[0]
         return [widest, *(self._split(widest, overlap) for overlap in overlaps[1:])]
 
     def _split(self, widest: Round, overlap: int) -> Round:
         narrow = self._new_round(widest.guideline_id, overlap=overlap)
-        counted = (
-            widest.assignments.labelling().order_by().values("conversation").annotate(n=Count("pk"))
-        )
+        counted = widest.assignments.order_by().values("conversation").annotate(n=Count("pk"))
         fewer = sorted(counted.filter(n=overlap).values_list("conversation", flat=True))
         for start in range(0, len(fewer), BATCH):
             some = fewer[start : start + BATCH]
-            widest.assignments.labelling().filter(conversation__in=some).update(round=narrow)
+            widest.assignments.filter(conversation__in=some).update(round=narrow)
             widest.places.filter(conversation__in=some).update(round=narrow)
         return narrow
 

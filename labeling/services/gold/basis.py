@@ -147,8 +147,7 @@ def _rows(conversations: Collection[int]) -> Iterator[tuple[Any, ...]]:
         .values_list(*("pk", "external_id", "domain", "difficulty", "split"))
     )
     yield from (
-        Assignment.objects.labelling()
-        .filter(**of_these)
+        Assignment.objects.filter(**of_these)
         .annotate(answered_in=version)
         .order_by("pk")
         .values_list("conversation", "pk", "round", "slot", *of_answer, "answered_in")
@@ -171,7 +170,7 @@ def _settings(project: Project) -> str:
     No row tells that a conversation got a split. Others are imported all the time.
     """
     names = ("match_threshold", "actor_synonyms", "layers", "publish_names")
-    rounds = project.rounds.labelling().order_by("pk")
+    rounds = project.rounds.order_by("pk")
     places = RoundConversation.objects.filter(round__in=rounds).order_by("conversation__split")
     splits = places.values_list("conversation__split").annotate(Count("pk"))
     return canonical_json(

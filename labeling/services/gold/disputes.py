@@ -217,7 +217,7 @@ def _labelled(disputes: Iterable[Dispute]) -> dict[tuple[int, str], set[int]]:
     wanted = {(dispute.conversation_id, dispute.layer) for dispute in disputes}
     conversations = {conversation for conversation, _ in wanted}
     people: dict[tuple[int, str], set[int]] = {key: set() for key in wanted}
-    submitted = Annotation.objects.with_checks().filter(
+    submitted = Annotation.with_checks.filter(
         assignment__conversation__in=conversations, status=Annotation.Status.SUBMITTED
     )
     for conversation, person in submitted.values_list(

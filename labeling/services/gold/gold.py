@@ -351,7 +351,7 @@ def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
     project = projects.lock(chosen.project)
     if not is_wanted():
         raise NotWanted("gold.frozen_meanwhile")
-    list(project.rounds.labelling().select_for_update(no_key=True).values_list("pk"))
+    list(project.rounds.select_for_update(no_key=True).values_list("pk"))
 
 
 def _settle(
@@ -528,7 +528,7 @@ def _why_nothing(left_out: Mapping[str, Fact]) -> Fact:
 
 def _overrides(project: Project, names: Mapping[str, str]) -> list[Override]:
     """Every reason for opening full labeling past the gate."""
-    overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
+    overridden = project.rounds.exclude(override_reason="").select_related("opened_by")
     return [
         {"round": round_.number, "reason": round_.override_reason, "by": _opener(round_, names)}
         for round_ in overridden
@@ -545,9 +545,7 @@ def _opener(round_: Round, names: Mapping[str, str]) -> str | None:
 
 def _measured_rounds(project: Project) -> list[Round]:
     """The rounds whose agreement a release reports: with several annotators, and not blind."""
-    rounds = (
-        project.rounds.labelling().filter(overlap__gte=2).select_related("guideline", "project")
-    )
+    rounds = project.rounds.filter(overlap__gte=2).select_related("guideline", "project")
     return [round_ for round_ in rounds if not round_.is_blind]
 
 

@@ -138,7 +138,7 @@ def finish(key: int) -> None:
     while rows := _following(key, last):
         part = [conversation for _, conversation in rows]
         with short_write():
-            locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=part))
+            locking.lock(Annotation.objects.filter(assignment__conversation__in=part))
         last = rows[-1][0]
     GoldDraft.objects.filter(pk=key).delete()
 

@@ -219,7 +219,7 @@ def _guideline_texts(project: Project, current: Guideline | None) -> list[Guidel
     """What labels were made under; imported and generated labels were made under none."""
     if current is None:
         return []
-    used = Annotation.objects.labelling().filter(guideline=OuterRef("pk"))
+    used = Annotation.objects.filter(guideline=OuterRef("pk"))
     texts = project.guidelines.filter(Q(pk=current.pk) | Q(Exists(used)))
     return [{"version": text.version, "body": text.body} for text in texts.order_by("version")]
 

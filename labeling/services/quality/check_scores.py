@@ -46,17 +46,11 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     None while it is unanswered, and for a hidden check that was skipped.
     """
     assignment = (
-        Assignment.objects.with_checks()
-        .exclude(purpose=Purpose.LABELLING)
+        Assignment.with_checks.exclude(purpose=Purpose.LABELLING)
         .select_related("round__project", "conversation", "annotator")
         .get(pk=assignment_pk)
     )
-    answer = (
-        Annotation.objects.with_checks()
-        .filter(assignment=assignment)
-        .exclude(status="draft")
-        .first()
-    )
+    answer = Annotation.with_checks.filter(assignment=assignment).exclude(status="draft").first()
     if answer is None:
         return None
     if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
@@ -224,9 +218,9 @@ class GoldAgreement(NamedTuple):
 def newest_checks(project: Project, purpose: str = Purpose.HONEYPOT) -> QuerySet[GoldCheck]:
     """One of each assignment: an answer that was reopened counts as it is now."""
     same = GoldCheck.objects.filter(assignment=OuterRef("assignment")).order_by("-version")
-    rounds = list(project.rounds.with_checks().values_list("pk", flat=True))
+    rounds = list(project.rounds(manager="with_checks").values_list("pk", flat=True))
     # by an index that holds both; of a join SQLite would read every assignment
-    given = Assignment.objects.with_checks().filter(round__in=rounds, purpose=purpose)
+    given = Assignment.with_checks.filter(round__in=rounds, purpose=purpose)
     return GoldCheck.objects.filter(
         assignment__in=given.order_by().values("pk"),
         pk=Subquery(same.values("pk")[:1]),

@@ -86,8 +86,7 @@ class LayerResult(TypedDict):
 def parts_of(user: User, project: Project) -> QuerySet[Assignment]:
     """The conversations of the user's current or last calibration, in order."""
     return (
-        Assignment.objects.with_checks()
-        .given_to(user)
+        Assignment.with_checks.given_to(user)
         .filter(purpose=PURPOSE, round__project=project, slot__isnull=False)
         .order_by("position")
     )
@@ -185,10 +184,10 @@ def _closed(project: Project, user: User) -> Iterator[list[int]]:
 
     None of rounds in which the user answered anything: their discussions show every label.
     """
-    closed = project.rounds.labelling().exclude(state=Round.State.OPEN)
+    closed = project.rounds.exclude(state=Round.State.OPEN)
     ranked = sorted(closed, key=lambda round_: (round_.state != Round.State.PASSED, -round_.number))
-    open_rounds = project.rounds.labelling().filter(state=Round.State.OPEN)
-    discussed = Assignment.objects.labelling().answered_by(user).order_by().values("round")
+    open_rounds = project.rounds.filter(state=Round.State.OPEN)
+    discussed = Assignment.objects.answered_by(user).order_by().values("round")
     for round_ in ranked:
         here = project.conversations.filter(rounds=round_).exclude(rounds__in=open_rounds)
         here = here.exclude(rounds__in=discussed)
@@ -529,7 +528,7 @@ def _standings(of_projects: Collection[Project], users: Collection[User]) -> lis
 
 def _counts(of_projects: Collection[Project]) -> dict[tuple[int, int], tuple[int, int]]:
     """By project and person, how much of the calibration is answered, and of how much."""
-    parts = Assignment.objects.with_checks().filter(
+    parts = Assignment.with_checks.filter(
         purpose=PURPOSE, round__project__in=of_projects, slot__isnull=False
     )
     counted = parts.order_by().values_list("round__project", "annotator")

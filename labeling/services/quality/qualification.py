@@ -52,10 +52,8 @@ class WaiverImpossible(RuleError):
 
 def of(user: User, project: Project) -> QuerySet[Assignment]:
     """The parts of the user's test, in order."""
-    return (
-        Assignment.objects.with_checks()
-        .given_to(user)
-        .filter(purpose=PURPOSE, round__project=project, slot__isnull=False)
+    return Assignment.with_checks.given_to(user).filter(
+        purpose=PURPOSE, round__project=project, slot__isnull=False
     )
 
 
@@ -102,8 +100,7 @@ def statuses(user: User) -> list[QualificationStatus]:
 def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, int]]:
     """By project, how many conversations the user's test has, and how many are answered."""
     rows = (
-        Assignment.objects.with_checks()
-        .given_to(user)
+        Assignment.with_checks.given_to(user)
         .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
         .order_by()
         .values_list("round__project")
@@ -159,11 +156,7 @@ def begin(project: Project, user: User) -> Qualification:
 def _hand_out(project: Project, user: User) -> None:
     chosen = project.check_conversations.filter(purpose=PURPOSE).order_by("pk")
     ids = list(chosen.values_list("conversation", flat=True))
-    had = (
-        Assignment.objects.with_checks()
-        .given_to(user)
-        .filter(purpose=PURPOSE, round__project=project)
-    )
+    had = Assignment.with_checks.given_to(user).filter(purpose=PURPOSE, round__project=project)
     again = set(had.values_list("conversation", flat=True))
     new = check_turns.unknown_to(user, project.conversations.filter(pk__in=ids))
     fair = again | {
@@ -175,7 +168,7 @@ def _hand_out(project: Project, user: User) -> None:
     had.exclude(conversation__in=wanted).update(slot=None)
     round_ = round_of(project)
     for position, pk in enumerate(wanted):
-        part, _ = Assignment.objects.with_checks().update_or_create(
+        part, _ = Assignment.with_checks.update_or_create(
             round=round_,
             conversation_id=pk,
             annotator=user,
@@ -189,7 +182,7 @@ def round_of(project: Project) -> Round:
     guideline = project.guidelines.first()
     if guideline is None:
         raise TestImpossible("qualification.no_guidelines")
-    round_, _ = Round.objects.with_checks().update_or_create(
+    round_, _ = Round.with_checks.update_or_create(
         project=project,
         number=0,
         kind=Round.Kind.QUALIFYING,

@@ -416,13 +416,13 @@ def _as_agreed(layer: str, clusters: Sequence[StoredCluster]) -> Payload:
 
 
 def _refuse_blind(conversation: Conversation) -> None:
-    newest = conversation.rounds.labelling().order_by("-number").first()
+    newest = conversation.rounds.order_by("-number").first()
     if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
         raise Blind("adjudication.blind", number=newest.number)
 
 
 def _refuse_own_work(conversation: Conversation, by: User) -> None:
-    submitted = Annotation.objects.labelling().filter(
+    submitted = Annotation.objects.filter(
         assignment__conversation=conversation, status=Annotation.Status.SUBMITTED
     )
     people = set(submitted.values_list("assignment__annotator", flat=True))

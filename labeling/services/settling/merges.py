@@ -122,8 +122,8 @@ def ready(
 
 def answered(project: Project, *, among: Collection[int] | None = None) -> dict[int, Ready]:
     """What is ready, for any layer; ``among`` narrows it to these conversations."""
-    rounds = {round_.pk: round_ for round_ in project.rounds.labelling().defer("agreement")}
-    assignments = Assignment.objects.labelling().filter(round__in=rounds)
+    rounds = {round_.pk: round_ for round_ in project.rounds.defer("agreement")}
+    assignments = Assignment.objects.filter(round__in=rounds)
     talks, fixes = project.conversations.order_by(), _fixes(project, among)
     if among is not None:
         assignments = assignments.filter(conversation__in=among)

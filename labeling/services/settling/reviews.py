@@ -90,7 +90,7 @@ class ReviewList:
 
     def __init__(self, project: Project, *, viewer: User) -> None:
         self._project, self._viewer = project, viewer
-        full = project.rounds.labelling().filter(kind=Round.Kind.FULL)
+        full = project.rounds.filter(kind=Round.Kind.FULL)
         self._rounds = list(full.values_list("pk", flat=True))
         self._blind = set(blindness.again(viewer).values_list("pk", flat=True))
 
@@ -131,7 +131,7 @@ class ReviewList:
         ]
 
     def _work(self, choice: Choice) -> QuerySet[Assignment]:
-        work = Assignment.objects.labelling().filter(round__in=self._rounds)
+        work = Assignment.objects.filter(round__in=self._rounds)
         work = work.exclude(annotator=self._viewer)
         if self._blind:
             work = work.exclude(conversation__in=self._blind)
@@ -144,7 +144,7 @@ class ReviewList:
     def _answers(self, choice: Choice) -> QuerySet[Annotation]:
         """No join: of answers in order, SQLite would read all that fit and sort them."""
         work = self._work(choice).filter(pk=OuterRef("assignment"))
-        submitted = Annotation.objects.with_checks().filter(status=Annotation.Status.SUBMITTED)
+        submitted = Annotation.with_checks.filter(status=Annotation.Status.SUBMITTED)
         return submitted.filter(Exists(work))
 
     def _by_agreement(
@@ -203,7 +203,7 @@ class _Anchor(NamedTuple):
 def _anchor(pk: int | None) -> _Anchor | None:
     if pk is None:
         return None
-    answer = Annotation.objects.labelling().filter(pk=pk)
+    answer = Annotation.objects.filter(pk=pk)
     columns = ("pk", "assignment__conversation", "submitted_at")
     return next((_Anchor(*row) for row in answer.values_list(*columns)), None)
 
@@ -237,7 +237,7 @@ def _verdicts(answers: Collection[int]) -> dict[int, str]:
 def lines(project: Project, chosen: Sequence[ReviewRow]) -> list[ReviewLine]:
     """What is shown of these answers, in their order."""
     columns = ("assignment__conversation__external_id", "submitted_at", "assignment__round__number")
-    shown = Annotation.objects.labelling().filter(pk__in=[row.pk for row in chosen])
+    shown = Annotation.objects.filter(pk__in=[row.pk for row in chosen])
     details = {pk: rest for pk, *rest in shown.values_list("pk", *columns)}
     agreement = _agreement(project, {row.conversation for row in chosen})
     shown_lines = []
@@ -268,7 +268,7 @@ def _agreement(project: Project, conversations: Collection[int]) -> dict[int, fl
 def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
     assignments.lock_place(annotation.assignment)  # first: a submission locks it first, too
-    current = Annotation.objects.labelling().select_for_update(of=("self",)).get(pk=annotation.pk)
+    current = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
     _check(current, opinion, by)
     stored = Review.objects.create(
         annotation=current,

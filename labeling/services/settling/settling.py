@@ -195,8 +195,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
     let_in = Admission.objects.exclude(how__in=CALIBRATED).filter(layer__in=needed)
     assignments = (
-        Assignment.objects.labelling()
-        .with_answered()
+        Assignment.objects.with_answered()
         .select_related("annotation__guideline", "annotator", "round")
         .defer("round__agreement", "annotation__guideline__body")  # long, and in each row
         .prefetch_related(
@@ -208,7 +207,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
     decisions = Adjudication.objects.filter(layer__in=needed).select_related(
         "decided_by", "guideline"
     )
-    of_conversation = Assignment.objects.labelling().filter(conversation=OuterRef("pk"))
+    of_conversation = Assignment.objects.filter(conversation=OuterRef("pk"))
     return (
         conversations.filter(Exists(of_conversation))
         .order_by("external_id")

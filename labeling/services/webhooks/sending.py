@@ -238,7 +238,7 @@ def _path(event: Event, project: Project, conversation: str | None) -> str:
 def _own_page(event: Event, project: Project, conversation: str | None) -> str:
     match event.object_type:
         case "round":
-            round_ = Round.objects.labelling().filter(pk=event.object_id).only("number").first()
+            round_ = Round.objects.filter(pk=event.object_id).only("number").first()
             return reverse("agreement", args=[project.slug, round_.number]) if round_ else ""
         case "goldrelease":
             frozen = GoldRelease.objects.filter(pk=event.object_id).only("name", "version").first()

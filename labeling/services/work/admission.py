@@ -122,7 +122,7 @@ def not_calibrated_on(project: Project, user: User) -> list[str]:
 
 def admit_those_who_calibrated(passed: Round, layers: Collection[str]) -> None:
     """Everybody who submitted in a passed calibration round, on the layers that were measured."""
-    submitted = passed.assignments.labelling().filter(annotation__status="submitted").order_by()
+    submitted = passed.assignments.filter(annotation__status="submitted").order_by()
     for user in User.objects.filter(pk__in=submitted.values("annotator")):
         admit(passed.project, user, dict.fromkeys(layers, Admission.How.ROUND), passed)
 

@@ -95,8 +95,7 @@ def opened(user: User, pk: int) -> Assignment | None:
 
 _OPENED = Prepared(
     lambda pk, user: (
-        Assignment.objects.with_checks()
-        .owned_by(user)
+        Assignment.with_checks.owned_by(user)
         .filter(pk=pk)
         .select_related("round__project", "conversation", "annotation")
         .defer("round__agreement")  # of many people it is long
@@ -227,9 +226,7 @@ def reopen(assignment: Assignment) -> Annotation:
     Anything else stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
-    annotation = (
-        Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
-    )
+    annotation = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
     if annotation is not None and _is_skipped(annotation):
         return _take_skip_back(annotation, open_round)
     if annotation is None or annotation.status != Status.SUBMITTED:
@@ -237,7 +234,7 @@ def reopen(assignment: Assignment) -> Annotation:
     _to_draft(annotation, open_round, kind=Kind.REOPENED, by=assignment.annotator)
     if annotation.revisions.filter(kind=Kind.RETURNED).exists():
         reason = events.reason_of("annotation.returned", annotation, project=open_round.project)
-        Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason=reason)
+        Assignment.with_checks.filter(pk=assignment.pk).update(returned_reason=reason)
     _record("annotation.reopened", annotation)
     return annotation
 
@@ -276,19 +273,17 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     if not reason:
         raise ReasonMissing("annotation.no_return_reason")
     open_round = _lock_round(assignment)
-    annotation = Annotation.objects.with_checks().select_for_update().get(assignment=assignment)
+    annotation = Annotation.with_checks.select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
-        Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason=reason)
+        Assignment.with_checks.filter(pk=assignment.pk).update(returned_reason=reason)
         _record("annotation.returned", annotation, by=by, reason=reason)
     return annotation
 
 
 def try_again(assignment: Assignment) -> None:
     """Reopen an answer of the qualification test for the next try, with its labels."""
-    annotation = (
-        Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
-    )
+    annotation = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
     if annotation is not None and annotation.status != Status.DRAFT:
         as_it_is = _as_it_is(annotation)
         _store(
@@ -396,7 +391,7 @@ def _as_read(assignment: Assignment) -> Annotation:
 
 def _lock(assignment: Assignment) -> Annotation:
     """The answer as it is now; on PostgreSQL its row is locked until the end."""
-    stored = Annotation.objects.with_checks().select_for_update().filter(assignment=assignment)
+    stored = Annotation.with_checks.select_for_update().filter(assignment=assignment)
     annotation = stored.first()
     if annotation is None:
         return _begun(assignment)

@@ -57,8 +57,7 @@ class PlaceTaken(RuleError):
 def queue(user: User) -> QuerySet[Assignment]:
     """All assignments of the user, open rounds first, in the order to work through."""
     return (
-        Assignment.objects.with_checks()
-        .owned_by(user)
+        Assignment.with_checks.owned_by(user)
         .select_related("conversation", "round__project")
         .order_by(
             F("round__closed_at").asc(nulls_first=True), "round__kind", "round_id", "position", "pk"
@@ -107,11 +106,10 @@ def _rounds_with_work(user: User) -> list[Round]:
 
 _WITH_WORK = Prepared(
     lambda user: (
-        Round.objects.with_checks()
-        .filter(state=Round.State.OPEN, project__in=_annotated_by(user))
+        Round.with_checks.filter(state=Round.State.OPEN, project__in=_annotated_by(user))
         .filter(
             Exists(
-                Assignment.objects.with_checks().filter(
+                Assignment.with_checks.filter(
                     UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
                 )
             )
@@ -125,7 +123,7 @@ _WITH_WORK = Prepared(
 def _open_work(
     user: User, round_: Round, shut: admission.Shut, after: Assignment | None
 ) -> QuerySet[Assignment]:
-    work = Assignment.objects.with_checks().filter(
+    work = Assignment.with_checks.filter(
         UNFINISHED, annotator=user, round=round_, slot__isnull=False
     )
     if shut:
@@ -155,7 +153,7 @@ def pools_for(user: User) -> QuerySet[Round]:
 
 
 def _pools_of(user: User | int) -> QuerySet[Round]:
-    open_pools = Round.objects.labelling().filter(pool=True, state=Round.State.OPEN)
+    open_pools = Round.objects.filter(pool=True, state=Round.State.OPEN)
     return open_pools.filter(project__in=_annotated_by(user))
 
 
@@ -235,11 +233,9 @@ def _new(pool: Round, user: User, conversation: int, position: int, **fields: An
 
 
 _GIVEN_BACK = Prepared(
-    lambda round_, conversation, user: (
-        Assignment.objects.labelling()
-        .filter(round=round_, conversation=conversation, annotator=user)
-        .order_by()
-    )
+    lambda round_, conversation, user: Assignment.objects.filter(
+        round=round_, conversation=conversation, annotator=user
+    ).order_by()
 )
 
 
@@ -248,7 +244,7 @@ def lock(round_: Round) -> Round:
 
     Who takes the next place from a pool does not wait for it: that locks the place alone.
     """
-    rounds = Round.objects.with_checks().defer("agreement")
+    rounds = Round.with_checks.defer("agreement")
     return rounds.select_for_update(no_key=True).get(pk=round_.pk)
 
 
@@ -260,7 +256,7 @@ def lock_place(assignment: Assignment) -> Round:
 
 
 def lock_own(assignment: Assignment) -> None:
-    Assignment.objects.with_checks().select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    Assignment.with_checks.select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
 
 
 def is_open(assignment: Assignment) -> bool:
@@ -269,7 +265,7 @@ def is_open(assignment: Assignment) -> bool:
 
 
 _STATE = Prepared(
-    lambda pk: Round.objects.with_checks().filter(pk=pk).order_by().values_list("state", flat=True)
+    lambda pk: Round.with_checks.filter(pk=pk).order_by().values_list("state", flat=True)
 )
 
 
@@ -321,7 +317,7 @@ def _free_place(pool: Round, user: User) -> RoundConversation | None:
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
-    mine = Assignment.objects.with_checks().filter(
+    mine = Assignment.with_checks.filter(
         ~UNFINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELLING),
         round=pool,
         conversation=OuterRef("conversation"),
@@ -339,7 +335,7 @@ _BY = {
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
-    return round_.assignments.labelling().filter(slot__isnull=False).order_by()
+    return round_.assignments.filter(slot__isnull=False).order_by()
 
 
 def _per_conversation(counted: QuerySet[Assignment]) -> Subquery:
@@ -358,8 +354,7 @@ def _free_slot(pool: Round, conversation_id: int) -> int:
 
 _SLOTS = Prepared(
     lambda round_, conversation: (
-        Assignment.objects.labelling()
-        .filter(slot__isnull=False, round=round_, conversation=conversation)
+        Assignment.objects.filter(slot__isnull=False, round=round_, conversation=conversation)
         .order_by()
         .values_list("slot", flat=True)
     )
@@ -373,10 +368,10 @@ def give_back_expired(pool: Round) -> int:
         cursor.execute(_EXPIRED, [pool.pk, now])
         if cursor.fetchone() is None:
             return 0
-    expired = pool.assignments.with_checks().filter(
+    expired = pool.assignments(manager="with_checks").filter(
         slot__isnull=False, lease_expires_at__lt=clock.now()
     )
-    answers = Annotation.objects.with_checks().filter(assignment=OuterRef("pk"))
+    answers = Annotation.with_checks.filter(assignment=OuterRef("pk"))
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
     return expired.exclude(finished).update(slot=None)
@@ -415,7 +410,7 @@ def _renew(assignment: Assignment, **values: Any) -> bool:
 
 def can_hold(assignment: Assignment) -> bool:
     """Whether ``hold`` would find a place, as far as can be seen without a lock."""
-    mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
+    mine = Assignment.with_checks.filter(pk=assignment.pk, slot__isnull=False)
     pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
     return mine.exists() or (pool.exists() and not _is_full(assignment))
 
@@ -431,7 +426,7 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     pool = assignment.round
     if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
-    mine = Assignment.objects.with_checks().filter(pk=assignment.pk)
+    mine = Assignment.with_checks.filter(pk=assignment.pk)
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
         return bool(mine.update(slot=0, lease_expires_at=lease))
     give_back_expired(pool)
@@ -440,7 +435,7 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
 
 def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bool:
     """The assignment's conversation again, if it has a free place."""
-    mine = Assignment.objects.with_checks().filter(pk=assignment.pk)
+    mine = Assignment.with_checks.filter(pk=assignment.pk)
     mine.select_for_update(no_key=True).values_list("pk").get()
     lock_conversation(assignment.round_id, assignment.conversation_id)
     if _is_full(assignment):
@@ -452,7 +447,7 @@ def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bo
 @transactions.atomic
 def renew(assignment: Assignment) -> bool:
     """Reserve unfinished work of an open pool for longer; False when the place is gone."""
-    unfinished = Assignment.objects.with_checks().filter(
+    unfinished = Assignment.with_checks.filter(
         UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
     )
     return unfinished.exists() and hold(assignment)
@@ -465,9 +460,7 @@ def give_back(assignment: Assignment) -> bool:
     A draft is kept. False when there was nothing to return, or it is just being submitted.
     """
     lock(assignment.round)
-    reserved = Assignment.objects.with_checks().filter(
-        pk=assignment.pk, round__pool=True, slot__isnull=False
-    )
+    reserved = Assignment.with_checks.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 
 
@@ -493,9 +486,7 @@ def put_aside(assignment: Assignment) -> bool:
 
 def take_up_again(assignment: Assignment) -> bool:
     """The opposite of ``put_aside``: its place, next in the queue. False when the place is gone."""
-    Assignment.objects.with_checks().filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(
-        position=0
-    )
+    Assignment.with_checks.filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(position=0)
     return hold(assignment)
 
 
@@ -503,20 +494,16 @@ def _move_to_end(assignment: Assignment) -> bool:
     """False when the place is gone: there is nothing to come again."""
     if not hold(assignment):
         return False
-    mine = (
-        Assignment.objects.with_checks()
-        .given_to(assignment.annotator)
-        .filter(round=assignment.round_id)
-    )
+    mine = Assignment.with_checks.given_to(assignment.annotator).filter(round=assignment.round_id)
     last = mine.aggregate(last=Max("position"))["last"] or 0
     end = max(last + 1, PUT_ASIDE)
-    return bool(Assignment.objects.with_checks().filter(pk=assignment.pk).update(position=end))
+    return bool(Assignment.with_checks.filter(pk=assignment.pk).update(position=end))
 
 
 def _hand_on(assignment: Assignment) -> None:
     lock(assignment.round)
     other = _least_loaded(assignment)
-    current = Assignment.objects.labelling().filter(pk=assignment.pk, slot__isnull=False).first()
+    current = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()
     if other is not None and current is not None:
         hand_over([current], to=other)
 
@@ -524,14 +511,14 @@ def _hand_on(assignment: Assignment) -> None:
 def _least_loaded(assignment: Assignment) -> User | None:
     """Of the round's annotators who never had the conversation, the one with least left to do."""
     round_ = assignment.round
-    had = round_.assignments.with_checks().filter(conversation=assignment.conversation_id)
+    had = round_.assignments(manager="with_checks").filter(conversation=assignment.conversation_id)
     left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
         Q(assignments__annotation__isnull=True)
         | Q(assignments__annotation__status=Annotation.Status.DRAFT)
     )
     return (
         annotators(round_.project)
-        .filter(pk__in=round_.assignments.labelling().order_by().values("annotator"))
+        .filter(pk__in=round_.assignments.order_by().values("annotator"))
         .exclude(pk__in=had.order_by().values("annotator"))
         .annotate(left=Count("assignments", filter=left))
         .order_by("left", "pk")
@@ -555,7 +542,7 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
     _lock_rows(round_, assignments, to)
     release(assignments)
-    queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
+    queued = round_.assignments.filter(annotator=to, position__lt=PUT_ASIDE)
     last = queued.aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
     Assignment.objects.bulk_create(
@@ -583,7 +570,9 @@ def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
         return  # SQLite has one writer at a time
     for part in batches(given, 1000):
         theirs = Q(annotator=to, conversation__in=[row.conversation_id for row in part])
-        rows = round_.assignments.with_checks().filter(theirs | Q(pk__in=[row.pk for row in part]))
+        rows = round_.assignments(manager="with_checks").filter(
+            theirs | Q(pk__in=[row.pk for row in part])
+        )
         list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         places = round_.places.filter(conversation__in=[row.conversation_id for row in part])
         list(places.order_by("pk").select_for_update(no_key=True).values_list("pk"))
@@ -593,7 +582,7 @@ def release(assignments: Sequence[Assignment]) -> None:
     """Take places back. What was labelled in them is kept, and does not count."""
     ids = [assignment.pk for assignment in assignments]
     for start in range(0, len(ids), 1000):
-        Assignment.objects.with_checks().filter(pk__in=ids[start : start + 1000]).update(
+        Assignment.with_checks.filter(pk__in=ids[start : start + 1000]).update(
             slot=None, lease_expires_at=None
         )
 
@@ -605,20 +594,20 @@ def lease_end() -> datetime:
 def cap_leases() -> int:
     """No place is kept for longer than one taken now: a clock may have been wrong meanwhile."""
     longest = timedelta(minutes=settings.ASSIGNMENT_LEASE_MINUTES)
-    held = Assignment.objects.with_checks().filter(slot__isnull=False)
+    held = Assignment.with_checks.filter(slot__isnull=False)
     too_long = held.filter(lease_expires_at__gt=Now() + longest + timedelta(minutes=1))
     return too_long.update(lease_expires_at=Now() + longest)
 
 
 def progress(project: Project) -> dict[str, int]:
     """How many assignments of a project are in each status."""
-    return sum_of(by_round(project.rounds.labelling()).values())
+    return sum_of(by_round(project.rounds.all()).values())
 
 
 def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
     """For each round, how many of its assignments are in each status."""
     counts = {round_.pk: dict(NOTHING_GIVEN) for round_ in rounds}
-    assignments = Assignment.objects.labelling().filter(round__in=counts).order_by()
+    assignments = Assignment.objects.filter(round__in=counts).order_by()
     numbers = assignments.values_list("round", "annotation__status").annotate(n=Count("pk"))
     for pk, status, n in numbers:
         counts[pk][status or "pending"] = n

@@ -55,7 +55,7 @@ def take_turn(pool: Round, user: User) -> int | None:
     every = plan_of(pool.project).every
     if not every:
         return None
-    taken = pool.assignments.with_checks().filter(annotator=user).count()
+    taken = pool.assignments(manager="with_checks").filter(annotator=user).count()
     if not _is_turn(pool, user.pk, taken, every):
         return None
     return next(candidates(pool, user), None)
@@ -101,7 +101,7 @@ def reads_gold(user: User, project: Project) -> bool:
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Without conversations that the user ever had, decided or reviewed."""
-    had = Assignment.objects.with_checks().given_to(user).order_by().values("conversation")
+    had = Assignment.with_checks.given_to(user).order_by().values("conversation")
     decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
     reviewed = Review.objects.filter(reviewer=user).order_by()
     return (
@@ -123,8 +123,7 @@ def made_by(user: User, project: Project, conversation: int) -> bool:
 
 def _unfilled(round_: Round) -> QuerySet[Any]:
     taken = (
-        round_.assignments.labelling()
-        .filter(slot__isnull=False, conversation=OuterRef("conversation"))
+        round_.assignments.filter(slot__isnull=False, conversation=OuterRef("conversation"))
         .order_by()
         .values("conversation")
         .annotate(n=Count("pk"))
@@ -145,7 +144,7 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
     queues: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in sorted(planned, key=attrgetter("position")):
         queues[assignment.annotator_id].append(assignment)
-    had = Counter(round_.assignments.with_checks().values_list("annotator", flat=True))
+    had = Counter(round_.assignments(manager="with_checks").values_list("annotator", flat=True))
     people = User.objects.in_bulk(queues)
     mixed: list[Assignment] = []
     for person, queue in queues.items():
@@ -179,14 +178,12 @@ def _mixed(
 
 def given_in(round_: Round) -> set[int]:
     """The conversations that somebody got as a hidden check in the round."""
-    hidden = round_.assignments.with_checks().filter(purpose=HONEYPOT).order_by()
+    hidden = round_.assignments(manager="with_checks").filter(purpose=HONEYPOT).order_by()
     return set(hidden.values_list("conversation", flat=True))
 
 
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
-    checks = (
-        Assignment.objects.with_checks().given_to(person).filter(purpose=HONEYPOT, round=round_)
-    )
+    checks = Assignment.with_checks.given_to(person).filter(purpose=HONEYPOT, round=round_)
     unanswered = checks.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))

@@ -45,8 +45,8 @@ def return_to(
         _check_taker(assignment, to)
     send_back(assignment, by=by, reason=reason)
     if to is None:
-        return Assignment.objects.labelling().get(pk=assignment.pk)
-    assignments.hand_over([Assignment.objects.labelling().get(pk=assignment.pk)], to=to)
+        return Assignment.objects.get(pk=assignment.pk)
+    assignments.hand_over([Assignment.objects.get(pk=assignment.pk)], to=to)
     events.record(
         "assignment.handed_over",
         assignment,
@@ -56,7 +56,7 @@ def return_to(
         user=assignment.annotator.get_username(),
         to=to.get_username(),
     )
-    return round_.assignments.labelling().get(conversation=assignment.conversation, annotator=to)
+    return round_.assignments.get(conversation=assignment.conversation, annotator=to)
 
 
 def _check_taker(assignment: Assignment, to: User) -> None:
@@ -68,22 +68,18 @@ def _check_taker(assignment: Assignment, to: User) -> None:
 
 def _had(round_: Round, person: User) -> set[int]:
     """Conversations that the person holds, or has answered or skipped."""
-    rows = round_.assignments.with_checks().filter(annotator=person).order_by()
+    rows = round_.assignments(manager="with_checks").filter(annotator=person).order_by()
     idle = rows.filter(assignments.UNFINISHED, slot__isnull=True)
     return set(rows.exclude(pk__in=idle.values("pk")).values_list("conversation", flat=True))
 
 
 def open_work(project: Project, person: User) -> QuerySet[Assignment]:
     """The person's assignments in open rounds that are not answered."""
-    work = (
-        Assignment.objects.labelling()
-        .given_to(person)
-        .filter(
-            assignments.UNFINISHED,
-            round__project=project,
-            round__state=Round.State.OPEN,
-            slot__isnull=False,
-        )
+    work = Assignment.objects.given_to(person).filter(
+        assignments.UNFINISHED,
+        round__project=project,
+        round__state=Round.State.OPEN,
+        slot__isnull=False,
     )
     return work.order_by("round", "position", "pk")
 
@@ -99,7 +95,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
     if to is not None and (to == person or to not in assignments.annotators(project)):
         raise HandoverImpossible("handover.same_annotator")
     total = Moved(0, 0)
-    for round_ in project.rounds.labelling().filter(state=Round.State.OPEN):
+    for round_ in project.rounds.filter(state=Round.State.OPEN):
         assignments.lock(round_)
         moved = _move(round_, list(open_work(project, person).filter(round=round_)), to)
         assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them
@@ -148,7 +144,7 @@ def hand_on(*, project: Project, person: User, by: User | None, to: User | None 
     """
     given: Counter[str] = Counter()
     pool = left_open = 0
-    for round_ in project.rounds.labelling().filter(state=Round.State.OPEN):
+    for round_ in project.rounds.filter(state=Round.State.OPEN):
         assignments.lock(round_)
         work = list(open_work(project, person).filter(round=round_))
         assignments.release(check_turns.open_honeypots(round_, person))
@@ -182,7 +178,7 @@ def hand_on(*, project: Project, person: User, by: User | None, to: User | None 
 
 def _others_in(round_: Round, person: User) -> list[User]:
     """The annotators of the round who may work on it now."""
-    there = round_.assignments.labelling().order_by().values("annotator")
+    there = round_.assignments.order_by().values("annotator")
     others = assignments.annotators(round_.project).filter(pk__in=there).exclude(pk=person.pk)
     return [other for other in others if not admission.is_shut(other, round_)]
 
@@ -207,10 +203,10 @@ def _shares(
 def take_up(*, project: Project, person: User) -> int:
     """Give somebody who is back those planned conversations that nobody else has got since."""
     taken_up = 0
-    planned = project.rounds.labelling().filter(state=Round.State.OPEN, pool=False)
+    planned = project.rounds.filter(state=Round.State.OPEN, pool=False)
     for round_ in planned:
         assignments.lock(round_)
-        mine = round_.assignments.labelling().given_to(person).order_by("position")
+        mine = round_.assignments.given_to(person).order_by("position")
         for row in mine.filter(assignments.UNFINISHED, slot__isnull=True):
             taken_up += assignments.take_free_place(row)
     return taken_up
@@ -220,8 +216,7 @@ def still_held(project: Project) -> dict[User, int]:
     """Open work of people who no longer annotate, or whose account is closed."""
     annotators = assignments.annotators(project).filter(is_active=True).order_by()
     rows = (
-        Assignment.objects.labelling()
-        .filter(
+        Assignment.objects.filter(
             assignments.UNFINISHED,
             round__project=project,
             round__state=Round.State.OPEN,

@@ -28,9 +28,7 @@ def narrowed(
 
 def with_answers(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, Any]:
     """``n_answers`` is counted per shown row, for joined answers would all be counted first."""
-    submitted = Assignment.objects.labelling().filter(
-        annotation__status=Annotation.Status.SUBMITTED
-    )
+    submitted = Assignment.objects.filter(annotation__status=Annotation.Status.SUBMITTED)
     here = submitted.filter(conversation=OuterRef("pk")).order_by().values("conversation")
     counted = Subquery(here.annotate(n=Count("pk")).values("n"))
     return rows.annotate(n_answers=Coalesce(counted, 0))
@@ -39,8 +37,9 @@ def with_answers(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, An
 def answers_on(conversation: Conversation, rounds: Collection[int]) -> QuerySet[Assignment]:
     """Submitted or skipped in these rounds, by annotator, with everything that is shown of each."""
     return (
-        Assignment.objects.labelling()
-        .filter(round__in=rounds, conversation=conversation, annotation__status__in=FINISHED)
+        Assignment.objects.filter(
+            round__in=rounds, conversation=conversation, annotation__status__in=FINISHED
+        )
         .select_related("annotation__guideline", "annotator", "round")
         .defer("annotation__guideline__body", "round__agreement")
         .order_by("annotator__username")

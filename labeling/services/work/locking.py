@@ -41,7 +41,7 @@ def why_skip_stands(annotation: Annotation, round_: Round) -> Fact | None:
     reason = why_locked(annotation, round_)
     if reason:
         return reason
-    others = Annotation.objects.labelling().filter(
+    others = Annotation.objects.filter(
         assignment__round=round_, assignment__conversation=annotation.assignment.conversation_id
     )
     if others.filter(locked_at__isnull=False).exists():

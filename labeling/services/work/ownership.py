@@ -34,18 +34,14 @@ def _own(related: tuple[str, ...]) -> Prepared[Assignment]:
     """Every page and answer of the workspace asks this first."""
     return Prepared(
         lambda pk, user: (
-            Assignment.objects.with_checks()
-            .owned_by(user)
-            .filter(pk=pk)
-            .select_related(*related)
-            .order_by()
+            Assignment.with_checks.owned_by(user).filter(pk=pk).select_related(*related).order_by()
         )
     )
 
 
 def refuse(user: User, pk: int) -> NoReturn:
     """Say why the assignment isn't the user's to open."""
-    given = Assignment.objects.with_checks().given_to(user).select_related("round__project")
+    given = Assignment.with_checks.given_to(user).select_related("round__project")
     former = given.filter(pk=pk).first()
     if former is None:
         raise Http404

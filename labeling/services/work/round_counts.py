@@ -29,8 +29,7 @@ def counted(rounds: QuerySet[Round]) -> list[Any]:
     rows: list[Any] = list(rounds.select_related("guideline", "opened_by").defer("guideline__body"))
     count_work(rows)
     sizes = dict(
-        Round.objects.with_checks()
-        .filter(pk__in=[round_.pk for round_ in rows])
+        Round.with_checks.filter(pk__in=[round_.pk for round_ in rows])
         .order_by()
         .values_list("pk")
         .annotate(n=Count("places"))
@@ -43,8 +42,7 @@ def counted(rounds: QuerySet[Round]) -> list[Any]:
 def work_of_people(round_: Round) -> list[dict[str, Any]]:
     """All that may be seen of a blind round: who has answered how much."""
     rows = (
-        round_.assignments.labelling()
-        .order_by("annotator__username")
+        round_.assignments.order_by("annotator__username")
         .values(username=F("annotator__username"))
         .annotate(assigned=Count("pk"), answered=Count("pk", filter=ANSWERED))
     )
@@ -53,9 +51,7 @@ def work_of_people(round_: Round) -> list[dict[str, Any]]:
 
 def seen_before(round_: Round) -> int:
     """How many of its conversations were in a calibration round before it, and so discussed."""
-    earlier = round_.project.rounds.labelling().filter(
-        kind=Round.Kind.CALIBRATION, number__lt=round_.number
-    )
+    earlier = round_.project.rounds.filter(kind=Round.Kind.CALIBRATION, number__lt=round_.number)
     again = round_.places.filter(conversation__rounds__in=earlier)
     return again.values("conversation").distinct().count()
 

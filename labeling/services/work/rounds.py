@@ -45,7 +45,7 @@ def gate_is_open(project: Project) -> bool:
 
 
 def _decision(project: Project) -> round_counts.Decision:
-    calibrations = project.rounds.labelling().filter(kind=Round.Kind.CALIBRATION)
+    calibrations = project.rounds.filter(kind=Round.Kind.CALIBRATION)
     return round_counts.decision(calibrations)
 
 
@@ -85,7 +85,7 @@ def open_round(
     override = "" if calibration else _override(project, override_reason)
     opened = Round.objects.create(
         project=project,
-        number=(project.rounds.labelling().aggregate(last=Max("number"))["last"] or 0) + 1,
+        number=(project.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
         kind=kind,
         guideline=_newest_guideline(project),
         overlap=len(people) if calibration else overlap or project.overlap,
@@ -127,7 +127,7 @@ def add_batch(
     gets the same text twice.
     """
     assignments.lock(to)
-    current = Round.objects.labelling().get(pk=to.pk)
+    current = Round.objects.get(pk=to.pk)
     if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
         raise RoundImpossible("round.not_open_for_more")
     if not current.override_reason and not gate_is_open(current.project):
@@ -154,7 +154,7 @@ def annotators_of(project: Project) -> list[User]:
 
 def working_in(round_: Round) -> list[User]:
     """The annotators of the project who have assignments in the round."""
-    assigned = round_.assignments.labelling().order_by().values("annotator")
+    assigned = round_.assignments.order_by().values("annotator")
     return list(assignments.annotators(round_.project).filter(pk__in=assigned))
 
 
@@ -173,7 +173,7 @@ def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[Use
     if kind == Round.Kind.CALIBRATION:
         if len(people) < 2:
             raise RoundImpossible("round.one_annotator")
-        if project.rounds.labelling().filter(kind=kind, state=Round.State.OPEN).exists():
+        if project.rounds.filter(kind=kind, state=Round.State.OPEN).exists():
             raise RoundImpossible("round.calibration_open")
 
 
@@ -237,7 +237,7 @@ def _rank(round_: Round) -> dict[int, int]:
 
 
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
-    queued = round_.assignments.labelling().filter(position__lt=assignments.PUT_ASIDE).order_by()
+    queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
     ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
     rows = [
         Assignment(
@@ -261,9 +261,7 @@ def is_complete(calibration: Round) -> bool:
     if calibration.kind != Round.Kind.CALIBRATION or calibration.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
-    assigned = calibration.assignments.labelling().filter(
-        slot__isnull=False
-    )  # what was moved away is over
+    assigned = calibration.assignments.filter(slot__isnull=False)  # what was moved away is over
     return not assigned.exclude(annotation__status__in=done).exists()
 
 
@@ -280,8 +278,7 @@ def is_last_answer(assignment: Assignment) -> bool:
 
 _ANSWERED_HERE = Prepared(
     lambda round_, conversation: (
-        Assignment.objects.labelling()
-        .filter(ANSWERED, round=round_, conversation=conversation)
+        Assignment.objects.filter(ANSWERED, round=round_, conversation=conversation)
         .order_by()
         .values_list("pk", flat=True)
     )
@@ -291,10 +288,10 @@ _ANSWERED_HERE = Prepared(
 def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:
     """Close it with its agreement. The caller holds its lock and knows that it is complete."""
     state = Round.State.PASSED if figures["passed"] else Round.State.FAILED
-    Round.objects.labelling().filter(pk=complete.pk).update(
+    Round.objects.filter(pk=complete.pk).update(
         state=state, agreement=figures, closed_at=timezone.now()
     )
-    locking.lock(Annotation.objects.labelling().filter(assignment__round=complete))
+    locking.lock(Annotation.objects.filter(assignment__round=complete))
     if figures["passed"]:
         admission.admit_those_who_calibrated(complete, _measured_layers(complete, figures))
     events.record(f"round.{state}", complete, project=complete.project, kappa=figures["value"])
@@ -310,13 +307,11 @@ def _measured_layers(closed: Round, figures: Mapping[str, Any]) -> list[str]:
 @transactions.atomic
 def close(finished: Round, *, by: Any) -> None:
     """End full labeling; open assignments can no longer be saved."""
-    closed = (
-        Round.objects.labelling()
-        .filter(pk=finished.pk, kind=Round.Kind.FULL, state=Round.State.OPEN)
-        .update(state=Round.State.CLOSED, closed_at=timezone.now())
-    )
+    closed = Round.objects.filter(
+        pk=finished.pk, kind=Round.Kind.FULL, state=Round.State.OPEN
+    ).update(state=Round.State.CLOSED, closed_at=timezone.now())
     if not closed:
         raise RoundImpossible("round.not_closed_by_hand")
-    locking.lock(Annotation.objects.with_checks().filter(assignment__round=finished))
+    locking.lock(Annotation.with_checks.filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
     pending.request(finished.project, measure=finished)

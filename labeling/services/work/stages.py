@@ -15,7 +15,7 @@ Stage = Conversation.Stage
 def with_stage(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, Any]:
     """Adds ``stage``: the last one that each has reached. Gold, which releases know, is none."""
     here = {"conversation": OuterRef("pk")}
-    begun = Assignment.objects.labelling().filter(**here, annotation__isnull=False)
+    begun = Assignment.objects.filter(**here, annotation__isnull=False)
     reached = {
         Stage.DECIDED: Exists(Adjudication.objects.filter(**here)),
         Stage.DISPUTED: Exists(Merge.objects.filter(**here, state="disputed")),
@@ -31,6 +31,6 @@ def with_stage(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, Any]
 
 def is_complete() -> Exists:
     """Whether a conversation has all the answers wanted in some round."""
-    work = Assignment.objects.labelling().filter(conversation=OuterRef("pk")).order_by()
+    work = Assignment.objects.filter(conversation=OuterRef("pk")).order_by()
     answers = work.values("round").annotate(n=Count("pk", filter=ANSWERED))
     return Exists(answers.filter(n__gte=F("round__overlap")))

@@ -54,7 +54,7 @@ class Progress(NamedTuple):
 
 def wanted(project: Project) -> QuerySet[Conversation]:
     """The conversations of open full labeling, without the test split and blind ones."""
-    open_rounds = project.rounds.labelling().filter(kind=Round.Kind.FULL, state=Round.State.OPEN)
+    open_rounds = project.rounds.filter(kind=Round.Kind.FULL, state=Round.State.OPEN)
     return allowed(Conversation.objects.filter(pk__in=open_rounds.values("places__conversation")))
 
 
