@@ -46,9 +46,6 @@ class Measurement(models.Model):
     n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
     n_splits = models.PositiveIntegerField(default=0, help_text="Units labelled differently")
-    revisions_seen = models.BigIntegerField(
-        default=0, help_text="The newest revision of any answer before it was measured"
-    )
     asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
     measured_at = models.DateTimeField(null=True)
 
@@ -117,15 +114,14 @@ class ConversationAgreement(models.Model):
 class AgreementWithGold(models.Model):
     """How far each annotator agrees with the newest gold, as a worker measured it last.
 
-    Pages ask for it and read it. It can be measured again at any time.
+    Pages ask for it and read it. It can be measured again at any time: ``answers_sha256`` names the
+    answers that it was measured from.
     """
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="agreement_with_gold")
     release = models.ForeignKey(GoldRelease, models.CASCADE, null=True, related_name="+")
+    answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="By the key of the annotator")
-    revisions_seen = models.BigIntegerField(
-        default=0, help_text="The newest revision of any answer before it was measured"
-    )
     measured_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling import tasks
-from labeling.models import Event
+from labeling.models import Conversation, Event
 from labeling.services import progress
 from labeling.services.agreement import with_gold
 from labeling.services.settling import adjudications
-from labeling.services.work import annotations, handovers
+from labeling.services.work import annotations, handovers, rounds
 from tests import factories
 from tests.pages import page, queries, text_of
 
@@ -142,7 +142,9 @@ def test_agreement_with_gold_is_measured_again_for_other_answers_but_once_a_minu
     factories.make_release(project, items=1)
     with_gold.measure(project)
 
-    factories.answer_all(factories.open_full(project, 1))
+    gold = Conversation.objects.filter(gold_items__isnull=False)[:1]
+    again = {"by": None, "conversations": gold, "override_reason": "Labelled again."}
+    factories.answer_all(rounds.open_round(project=project, kind="full", **again))
     with_gold.read(project)
     assert asked == []  # measured a moment ago
 

@@ -39,7 +39,7 @@ from labeling.domain.matching.similarity import MINILM_ID, Ruler, compared
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.layers import Judged
-from labeling.models import Conversation, ConversationAgreement, Round
+from labeling.models import Annotation, Conversation, ConversationAgreement, Round
 from labeling.services import transactions
 from labeling.services.agreement import answers
 from labeling.services.agreement.answers import EVERYTHING, Selection
@@ -93,7 +93,7 @@ class Answered:
         return canonical_json(rules).encode()
 
     def chunks(self) -> Iterator[dict[int, str]]:
-        """By conversation, the digest of its answers; ``CHUNK`` conversations at a time."""
+        """By conversation, the digest of what was submitted; ``CHUNK`` of them at a time."""
         last = 0
         while True:
             places = self.measured.assignments.filter(conversation__gt=last)
@@ -109,16 +109,17 @@ class Answered:
             self.measured.assignments.filter(conversation__gte=first, conversation__lte=last)
             .order_by("conversation", "annotator", "pk")
             .values_list(
-                *("conversation", "annotator", "annotation", "annotation__version"),
-                *("annotation__status", "annotation__guideline", "first_pass"),
+                *("conversation", "annotator", "annotation__status", "annotation"),
+                *("annotation__version", "annotation__guideline", "first_pass"),
             )
         )
         of_conversation: dict[int, list[str]] = {}
-        for conversation, annotator, *answer in rows:
+        for conversation, annotator, status, *answer in rows:
             parts = of_conversation.setdefault(conversation, [])
-            parts.append(f"{self.names[annotator]} {answer}")
+            if status == Annotation.Status.SUBMITTED:
+                parts.append(f"{self.names[annotator]} {answer}")
         return {
-            pk: hashlib.sha256(self.rules + "\n".join(parts).encode()).hexdigest()
+            pk: hashlib.sha256(self.rules + "\n".join(parts).encode()).hexdigest() if parts else ""
             for pk, parts in of_conversation.items()
         }
 
@@ -133,8 +134,7 @@ def catch_up(
     digest = hashlib.sha256()
     positions: dict[int, int] | None = None
     for chunk in Answered(measured).chunks():
-        for pk, named in chunk.items():
-            digest.update(f"{pk} {named}\n".encode())
+        _name(digest, chunk)
         for layer, selection in wanted:
             due = _due(measured, layer, selection, chunk)
             if due and positions is None:
@@ -150,9 +150,15 @@ def digest_of(measured: Round) -> str:
     """Names all answers of a round, as :func:`catch_up` does."""
     digest = hashlib.sha256()
     for chunk in Answered(measured).chunks():
-        for pk, named in chunk.items():
-            digest.update(f"{pk} {named}\n".encode())
+        _name(digest, chunk)
     return digest.hexdigest()
+
+
+def _name(digest: Any, chunk: Mapping[int, str]) -> None:
+    """What nobody has submitted yet names nothing: handing out and drafts change no figure."""
+    for pk, named in chunk.items():
+        if named:
+            digest.update(f"{pk} {named}\n".encode())
 
 
 def _due(measured: Round, layer: str, selection: Selection, chunk: Mapping[int, str]) -> list[int]:
@@ -162,7 +168,7 @@ def _due(measured: Round, layer: str, selection: Selection, chunk: Mapping[int, 
         .filter(conversation__gte=keys[0], conversation__lte=keys[-1])
         .values_list("conversation", "answers_sha256")
     )
-    return [pk for pk, named in chunk.items() if stored.get(pk) != named]
+    return [pk for pk, named in chunk.items() if stored.get(pk, "") != named]
 
 
 def _parts(keys: Sequence[int]) -> Iterator[Sequence[int]]:

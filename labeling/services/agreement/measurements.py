@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
-from datetime import datetime
 
-from django.db.models import Q
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import AgreementFigures
@@ -15,19 +13,14 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.models import AnnotationRevision, Assignment, Measurement, Round
+from labeling.models import Measurement, Round
 from labeling.services import pending, transactions
 from labeling.services.agreement import agreement, conversations
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.work import assignments, rounds
 
-Kind = AnnotationRevision.Kind
 VERSION = 3
 """Raise it when the same answers may give other figures: everything is then measured again."""
-
-
-UNORDERED = 1000
-"""So far before the newest revision, transactions that began earlier may still write others."""
 
 
 class NotMeasured(RuleError):
@@ -52,7 +45,7 @@ def measure(
     """
     if measured.is_blind and not rounds.is_complete(measured):
         return
-    started, seen = timezone.now(), newest_revision()
+    started = timezone.now()
     layers = [(layer, EVERYTHING) for layer in measured.project.layers]
     wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
     parts = [
@@ -66,7 +59,6 @@ def measure(
     rows = [_measured(measured, layer, chosen) for layer, chosen in due]
     for row in rows:
         row.answers_sha256 = digest
-        row.revisions_seen = seen
         row.measured_at = started  # an answer that came in meanwhile is not in it
     _publish(measured, rows, digest)
 
@@ -128,7 +120,7 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
 
 _MEASURED = (
     *("answers_sha256", "measured_at", "figures", "mean_interval", "records"),
-    *("revisions_seen", *conversations.Sums._fields),
+    *conversations.Sums._fields,
 )
 
 
@@ -178,27 +170,7 @@ def is_outdated(row: Measurement) -> bool:
     """Whether answers came in or were reopened since, which only an open round allows."""
     if row.round.state != Round.State.OPEN:
         return False
-    if row.measured_at is None:
-        return True
-    return has_new_answers(
-        Q(annotation__assignment__round=row.round), since=row.measured_at, seen=row.revisions_seen
-    )
-
-
-def has_new_answers(of: Q, *, since: datetime, seen: int) -> bool:
-    """Whether answers came in or were reopened; ``seen`` is the newest revision before that."""
-    changes = AnnotationRevision.objects.exclude(kind__in=[Kind.SAVED, Kind.RESTORED]).filter(
-        of,
-        annotation__assignment__purpose=Assignment.Purpose.LABELLING,
-        pk__gt=seen - UNORDERED,
-    )
-    return changes.filter(saved_at__gte=since).exists()
-
-
-def newest_revision() -> int:
-    """Of any answer."""
-    newest = AnnotationRevision.objects.order_by("-pk").values_list("pk", flat=True).first()
-    return newest or 0
+    return answers_sha256(row.round) != row.answers_sha256
 
 
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:

@@ -7,20 +7,21 @@ there are other answers than last time: pages only read.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import NamedTuple, cast
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import pair_agreement
 from labeling.domain.agreement.units import marks
+from labeling.domain.canonical import canonical_json
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
 from labeling.models import AgreementWithGold, Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services.agreement import measurements
 from labeling.services.wakeups import Wakeups
 
 SECONDS_KEPT = 60
@@ -66,7 +67,7 @@ def measure(project: Project) -> None:
     newest = _newest(project)
     if newest is None:
         return
-    started, seen = timezone.now(), measurements.newest_revision()
+    started, digest = timezone.now(), _answers_sha256(newest, project)
     figures = {
         str(annotator): agreed._asdict() for annotator, agreed in _compared(newest, project).items()
     }
@@ -75,7 +76,7 @@ def measure(project: Project) -> None:
         defaults={
             "release": newest,
             "figures": figures,
-            "revisions_seen": seen,
+            "answers_sha256": digest,
             "measured_at": started,
         },
     )
@@ -95,13 +96,13 @@ def _is_due(row: AgreementWithGold, newest: GoldRelease) -> bool:
         return True
     if timezone.now() - row.measured_at < timedelta(seconds=SECONDS_KEPT):
         return False
-    rounds = row.project.rounds.all()
-    closed = rounds.filter(closed_at__gte=row.measured_at)
-    return closed.exists() or measurements.has_new_answers(
-        Q(annotation__assignment__round__project=row.project),
-        since=row.measured_at,
-        seen=row.revisions_seen,
-    )
+    return row.answers_sha256 != _answers_sha256(newest, row.project)
+
+
+def _answers_sha256(release: GoldRelease, project: Project) -> str:
+    answers = _answers(project, GoldItem.objects.filter(release=release).order_by())
+    versions = answers.order_by("pk").values_list("pk", "version")
+    return hashlib.sha256(canonical_json([list(row) for row in versions]).encode()).hexdigest()
 
 
 def _compared(release: GoldRelease, project: Project) -> dict[int, WithGold]:

@@ -76,6 +76,19 @@ class Migration(migrations.Migration):
             model_name='roundconversation',
             name='free',
         ),
+        migrations.RemoveField(
+            model_name='agreementwithgold',
+            name='revisions_seen',
+        ),
+        migrations.RemoveField(
+            model_name='measurement',
+            name='revisions_seen',
+        ),
+        migrations.AddField(
+            model_name='agreementwithgold',
+            name='answers_sha256',
+            field=models.CharField(blank=True, max_length=64),
+        ),
         migrations.AddIndex(
             model_name='annotation',
             index=models.Index(fields=['assignment', 'status', 'active_seconds', 'updated_at'], name='annotation_work'),
