@@ -75,7 +75,6 @@ from labeling.models import (
     Round,
     Suggestion,
     SuggestionRequest,
-    UnconfirmedAddress,
     Webhook,
     WebhookDelivery,
 )
@@ -706,7 +705,6 @@ read_only(
     "created_by__username",
     exclude=("digest",),
 )
-read_only(UnconfirmedAddress, "user address given_at", search="user__username address")
 read_only(
     ApiToken,
     "user name scopes created_at last_used_at expires_at revoked_at",

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from labeling.services import demo_accounts, signing_in
+from labeling.services import demo_accounts, mails, signing_in
 from labeling.services.signing_in import Caller
 
 
@@ -126,6 +126,12 @@ class MailAddressForm(forms.Form):
         """Each address that is not the person's costs a mail, which a stranger may get."""
         address = self.cleaned_data.get("email")
         if not self.errors and address and address != self.user.email:
+            if not mails.work():
+                text = _(
+                    "This server sends no mail, so you cannot confirm an address: an "
+                    "administrator can enter it for you."
+                )
+                raise forms.ValidationError(text, code="no_mail")
             counts = signing_in.counts_of_confirming(self.user, address)
             ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
             self._refuse_while(ticket.wait)

@@ -33,7 +33,7 @@ from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.pseudonyms import Pseudonym
 from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
-from labeling.models.signing_in import SignIn, Tries, UnconfirmedAddress, WorkerPulse
+from labeling.models.signing_in import SignIn, Tries, WorkerPulse
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
 from labeling.models.uploads import Upload, UploadPart
 from labeling.models.vectors import TextVector
@@ -98,7 +98,6 @@ __all__ = [
     "TextVector",
     "Transcript",
     "Tries",
-    "UnconfirmedAddress",
     "Upload",
     "UploadPart",
     "Webhook",

@@ -41,25 +41,6 @@ class Tries(models.Model):
         return f"{self.failures} tries in vain"
 
 
-class UnconfirmedAddress(models.Model):
-    """A mail address that somebody has given, until they open the link that was mailed there.
-
-    ``User.email`` holds only addresses that were confirmed, or that an administrator has written.
-    """
-
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+"
-    )
-    address = models.EmailField()
-    given_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name_plural = "unconfirmed addresses"
-
-    def __str__(self) -> str:
-        return f"{self.user}: {self.address}"
-
-
 class WorkerPulse(models.Model):
     """When a worker was last seen at work."""
 

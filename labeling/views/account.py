@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.forms.signing_in import MailAddressForm, OwnPasswordForm
-from labeling.services import mail_addresses, mails, passwords, signing_in, tokens
+from labeling.services import mail_addresses, passwords, signing_in, tokens
 from labeling.services.links import absolute
 from labeling.views.callers import caller_of
 
@@ -30,8 +30,6 @@ def account(request: HttpRequest) -> HttpResponse:
         "sign_ins": list(signing_in.open_of(user)),
         "this": request.session.session_key,
         "tokens": tokens.of_user(user).count(),
-        "mail_works": mails.work(),
-        "unconfirmed": mail_addresses.waiting_of(user),
     }
     return render(request, "labeling/account.html", context)
 
@@ -61,35 +59,28 @@ def password_change(request: HttpRequest) -> HttpResponse:
 @never_cache
 def mail_address(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
-    known = mail_addresses.waiting_of(user) or user.email
-    form = MailAddressForm(user, request.POST or None, initial={"email": known})
+    form = MailAddressForm(user, request.POST or None, initial={"email": user.email})
     form.caller = caller_of(request)
     if request.method == "POST" and form.is_valid():
-        mail_addresses.give(user, form.cleaned_data["email"])
-        if form.cleaned_data["email"] == user.email:
-            messages.success(request, _("Your mail address is stored."))
+        address = form.cleaned_data["email"]
+        if address and address != user.email:
+            _send_confirmation(request, user, address)
         else:
-            _send_confirmation(request, user, form.cleaned_data["email"])
+            mail_addresses.store(user, address)
+            messages.success(request, _("Your mail address is stored."))
         return redirect("account")
     status = 429 if form.wait else 400 if form.errors else 200
     return render(request, "labeling/mail_address.html", {"form": form}, status=status)
 
 
-def _send_confirmation(request: HttpRequest, user: User, email: str) -> None:
-    if not mails.work():
-        text = _(
-            "Stored, but not used: this server sends no mail, so you cannot confirm it. "
-            "An administrator can enter it for you."
-        )
-        messages.warning(request, text)
-        return
+def _send_confirmation(request: HttpRequest, user: User, address: str) -> None:
     mail_addresses.send_link(
         user,
-        email,
+        address,
         lambda token: absolute(request, reverse("mail-address-confirm", args=[token])),
     )
     text = _("A link is on its way to {address}: open it in this browser to confirm the address.")
-    messages.success(request, text.format(address=email))
+    messages.success(request, text.format(address=address))
 
 
 @require_http_methods(["GET", "POST"])
@@ -99,7 +90,7 @@ def mail_address_confirm(request: HttpRequest, token: str) -> HttpResponse:
     user = cast(User, request.user)
     address = mail_addresses.read(user, token)
     if request.method == "POST" and address:
-        mail_addresses.confirm(user, address)
+        mail_addresses.store(user, address)
         messages.success(request, _("Your mail address is confirmed."))
         return redirect("account")
     return render(request, "labeling/mail_address_confirm.html", {"address": address})

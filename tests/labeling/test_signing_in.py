@@ -183,14 +183,6 @@ def test_sessions_are_listed_and_ended(people: Any) -> None:
     assert not SignIn.objects.exists()
 
 
-def test_sessions_from_before_they_were_listed_are_ended_too(people: Any) -> None:
-    old, new = Client(), Client()
-    old.force_login(people["ana"])
-    sign_in(new, password=RIGHT)
-    new.post("/account/sessions/end/")
-    assert old.get("/").status_code == 302
-
-
 def test_a_new_password_ends_all_other_sessions(people: Any) -> None:
     here, elsewhere = Client(), Client()
     for client in (here, elsewhere):
@@ -387,7 +379,6 @@ def test_an_address_counts_once_its_owner_has_confirmed_it(people: Any, settings
     boss.force_login(people["ana"])  # who gets the mail, and is somebody else
     assert "This link is over" in boss.get(link).content.decode()
     boss.post(link)
-    assert f"<bdi>{address}</bdi> waits" in client.get("/account/").content.decode()
     client.get(link)  # a mail program may do that by itself
     assert stored() == ""
 
@@ -395,16 +386,24 @@ def test_an_address_counts_once_its_owner_has_confirmed_it(people: Any, settings
     assert stored() == address
     assert "This link is over" in client.get(link).content.decode()
     client.post("/account/mail/", {"email": "", "password": RIGHT})
-    client.post(link)
     assert stored() == ""
     assert verbs() == ["mail_address.given", "mail_address.changed", "mail_address.changed"]
 
 
-def test_only_the_newest_address_is_confirmed(people: Any, settings: Any) -> None:
+def test_a_link_is_over_once_another_address_is_stored(people: Any, settings: Any) -> None:
     settings.MAIL_URL = "smtp://mail.example.org"
     client, first = ask_to_confirm(people["ben"], "ben@example.org")
-    ask_to_confirm(people["ben"], "ben@example.com")
+    client, second = ask_to_confirm(people["ben"], "ben@example.com")
+    client.post(second)
     client.post(first)
+    assert User.objects.get(username="ben").email == "ben@example.com"
+
+
+def test_without_mail_nobody_gives_an_address_that_is_not_confirmed(people: Any) -> None:
+    client = Client()
+    client.force_login(people["ben"])
+    answer = client.post("/account/mail/", {"email": "ben@example.org", "password": RIGHT})
+    assert "sends no mail" in answer.content.decode()
     assert User.objects.get(username="ben").email == ""
 
 
