@@ -105,7 +105,8 @@ def make_environment() -> list[str]:
 def uv_settings(listing: str) -> dict[str, str]:
     """What ``pip config list`` says, for uv; variables of pip beat its files."""
     settings = {"UV_HTTP_TIMEOUT": "120"}  # seconds without a byte; some packages are large
-    for name, value in re.findall(r"^\S+?\.([a-z-]+)='(.*)'$", listing, re.MULTILINE):
+    lines = "\n".join(sorted(listing.splitlines()))  # ":env:" comes before "global"
+    for name, value in re.findall(r"^\S+?\.([a-z-]+)='(.*)'$", lines, re.MULTILINE):
         if name in PIP_TO_UV:
             parts = value.replace("\\n", " ").split()
             settings.setdefault(PIP_TO_UV[name], ("," if name == "find-links" else " ").join(parts))

@@ -45,12 +45,12 @@ def collect() -> dict[str, set[Text]]:
     return texts
 
 
-def of_template(file: IO[bytes], *rest: Any, options: Any) -> Iterator[Any]:
+def of_template(file: IO[bytes], keywords: Any, tags: Any, options: Any) -> Iterator[Any]:
     """Babel reads what Django makes of a template for it; in brackets indents say nothing."""
     from django.utils.translation.template import templatize
 
     source = f"({templatize(file.read().decode())})"
-    return extract_python(io.BytesIO(source.encode()), *rest, options)
+    return extract_python(io.BytesIO(source.encode()), keywords, tags, options)
 
 
 def _of_tables() -> Iterator[str]:

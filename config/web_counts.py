@@ -76,20 +76,20 @@ def _folder() -> Path:
 
 def _reserve() -> None:
     """Writing to a hole of a full disk would end the process, so the room is taken in advance."""
+    if os.getpid() in _RESERVED:
+        return
     for kind in ("counter", "histogram"):
         path = _folder() / f"{kind}_{os.getpid()}.db"
-        if path in _RESERVED:
-            continue
         if not path.exists():  # one of this number may have ended
             private_files.make_folder(path.parent)
             draft = path.with_suffix(".draft")
             with draft.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, BYTES)
             draft.replace(path)
-        _RESERVED.add(path)
+    _RESERVED.add(os.getpid())
 
 
-_RESERVED: set[Path] = set()
+_RESERVED: set[int] = set()
 
 
 def begin() -> None:

@@ -98,11 +98,11 @@ def test_a_changed_lock_is_installed(environment):
 
 def test_where_pip_finds_packages_is_handed_on():
     listing = (
-        ":env:.find-links='/wheels'\n"
         "global.cert='/certificates.pem'\n"
         "global.find-links='/other'\n"
         "global.extra-index-url='https://a.example/simple\\nhttps://b.example/simple'\n"
         "global.timeout='60'\n"
+        ":env:.find-links='/wheels'\n"
     )
 
     assert bootstrap.uv_settings(listing) == {
