@@ -29,9 +29,6 @@ from evaluation.models import (
     Answer,
     AnswerPanel,
     AnswerRating,
-    AnswerSample,
-    BuiltLayer,
-    CachedReply,
     CaseRun,
     ChosenBaseline,
     GateResult,
@@ -39,24 +36,12 @@ from evaluation.models import (
     JudgeCertificate,
     Judgement,
     Judging,
-    LayerBuild,
     PrimaryMetric,
     Probing,
-    RatedLabel,
     Rating,
     RatingPanel,
     Run,
-    RunNote,
-    RunTag,
-    SampledAnswer,
-    SavedView,
     Score,
-    StageTrace,
-    Trial,
-    TrialCase,
-    TrialConversation,
-    Yardstick,
-    YardstickCase,
     selected,
 )
 from evaluation.services.language_models import bills
@@ -69,7 +54,6 @@ from evaluation.views.runs import SPLITS
 from labeling.admin import (
     NAMED_BY,
     PROJECT_OF,
-    STAGE_OF,
     GoldReleaseAdmin,
     ReadOnly,
     ReadOnlyAdmin,
@@ -88,27 +72,6 @@ from labeling.translation import translated
 from labeling.words import words, words_of
 
 NAMED_BY[CaseRun] = ("item",)
-STAGE_OF.update(
-    {
-        Run: "Runs",
-        CaseRun: "Runs",
-        Aggregate: "Results",
-        Score: "Results",
-        GateResult: "Results",
-        GateThresholds: "Results",
-        PrimaryMetric: "Results",
-        ChosenBaseline: "Results",
-        Rating: "Results",
-        RatingPanel: "Results",
-        Answer: "Judges",
-        Judging: "Judges",
-        Judgement: "Judges",
-        AnswerRating: "Judges",
-        AnswerPanel: "Judges",
-        JudgeCertificate: "Judges",
-        Probing: "Judges",
-    }
-)
 PROJECT_OF.update(
     {
         Run: "release__project",
@@ -310,6 +273,7 @@ class RunList(ChangeList):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
+    stage = "Runs"
     list_display = (
         "number",
         "page",
@@ -556,6 +520,7 @@ def _file(text: str, name: str, media_type: str) -> HttpResponse:
 
 @admin.register(Aggregate)
 class AggregateAdmin(ReadOnlyAdmin):
+    stage = "Results"
     sealed_by = ("run__look__isnull", "run__release")
     sealed_as = False
     list_display = ("id", "run", _titled, *FIGURES, *COUNTS)
@@ -601,6 +566,7 @@ class ScoreInline(ReadOnly, admin.TabularInline):
 
 @admin.register(CaseRun)
 class CaseRunAdmin(ReadOnlyAdmin):
+    stage = "Runs"
     about = "item__conversation"
     sealed_by = ("item__split", "run__release")
     linked_by = ("run__id__exact",)
@@ -677,6 +643,7 @@ class CaseRunAdmin(ReadOnlyAdmin):
 
 read_only(
     Score,
+    "Results",
     "id case metric metric_version value reason",
     "metric metric_version",
     "metric case__item__item_id =case__run__id",
@@ -684,15 +651,8 @@ read_only(
     sealed_by=("case__item__split", "case__run__release"),
 )
 read_only(
-    StageTrace,
-    "id case checkpoint set_size corpus_size",
-    "checkpoint",
-    "=case__run__id case__part_id",
-    about="case__item__conversation",
-    sealed_by=("case__item__split", "case__run__release"),
-)
-read_only(
     Rating,
+    "Results",
     "id case position judge score rated_at",
     "score",
     "note judge__username =case__run__id",
@@ -701,31 +661,20 @@ read_only(
 )
 read_only(
     RatingPanel,
+    "Results",
     "id run n_labels opened_by opened_at closed_at",
     search="code =run__id",
 )
-read_only(RatedLabel, "id panel number case position", search="=panel__id")
 read_only(
-    Yardstick,
-    "id release pipeline pipeline_version config failure computed_at",
-    "pipeline",
-    "release__name",
+    GateThresholds, "Results", "project thresholds max_drop min_coverage changed_by changed_at"
 )
 read_only(
-    YardstickCase,
-    "id yardstick item part",
-    search="=yardstick__id",
-    about="item__conversation",
-    sealed_by=("item__split", "yardstick__release"),
+    PrimaryMetric, "Results", "id project layer metric margin by at", "layer", "project__name"
 )
-read_only(RunTag, "id run tag", "tag", "tag =run__id")
-read_only(SavedView, "id user page name", "page", "name =user__id")
-read_only(RunNote, "id run text", search="text =run__id")
-read_only(GateThresholds, "project thresholds max_drop min_coverage changed_by changed_at")
-read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
-read_only(ChosenBaseline, "id release split run by at", "release split")
+read_only(ChosenBaseline, "Results", "id release split run by at", "release split")
 read_only(
     GateResult,
+    "Results",
     "id run baseline passed asked_by at",
     "passed",
     "=run__id",
@@ -733,23 +682,8 @@ read_only(
     sealed_as=False,
 )
 read_only(
-    BuiltLayer,
-    "id conversation kind implementation seconds built_at",
-    "kind implementation",
-    "conversation__external_id config_sha256",
-)
-read_only(Trial, "id name pipeline maker project created_at expires_at", "pipeline", "name")
-read_only(TrialConversation, "id trial external_id n_messages", search="=trial__id external_id")
-read_only(TrialCase, "id trial case_id state n_labels seconds", "state", "=trial__id case_id")
-read_only(LayerBuild, "id conversation step requested_by requested_at finished_at", "step")
-read_only(
-    CachedReply,
-    "id provider model key hits created_at last_used_at",
-    "provider model",
-    "key model",
-)
-read_only(
     Answer,
+    "Judges",
     "id case state attempts model error_class finished_at",
     "state error_class model",
     "error =case__run__id case__item__item_id",
@@ -758,12 +692,14 @@ read_only(
 )
 read_only(
     Judging,
+    "Judges",
     "id run model judge_sha256 requested_by created_at",
     "model parser_version cancelled",
     "model judge_sha256 =run__id",
 )
 read_only(
     Judgement,
+    "Judges",
     "id judging answer kind state score clamped reason",
     "kind state error_class clamped",
     "error =judging__run__id =answer__id",
@@ -772,28 +708,24 @@ read_only(
 )
 read_only(
     AnswerRating,
+    "Judges",
     "id answer kind rater score frozen rated_at",
     "kind score",
     "note rater__username =answer__case__run__id",
     about="answer__case__item__conversation",
     sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
-read_only(AnswerPanel, "id run opened_by opened_at", search="=run__id")
-read_only(
-    AnswerSample,
-    "id panel kind drawn_from drawn_by drawn_at closed_by closed_at given_up",
-    "kind given_up",
-    "reason =panel__run__id",
-)
-read_only(SampledAnswer, "id sample number answer", search="=sample__id =answer__id")
+read_only(AnswerPanel, "Judges", "id run opened_by opened_at", search="=run__id")
 read_only(
     Probing,
+    "Judges",
     "id project kind model state requested_by created_at",
     "kind state model",
     "judge_sha256 model error",
 )
 read_only(
     JudgeCertificate,
+    "Judges",
     "id project kind model passed attempt bias kappa n issued_at",
     "passed kind model",
     "judge_sha256 model",

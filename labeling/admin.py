@@ -32,51 +32,31 @@ from labeling.models import (
     Annotation,
     ApiToken,
     Assignment,
-    CheckConversation,
-    CheckPlan,
     Comment,
     Conversation,
-    ConversationAgreement,
-    ConversationDraft,
     Disagreement,
     Dispute,
     DisputeOutcome,
-    DisputeReading,
-    DisputeVerdict,
-    EmptyLayer,
     Event,
-    EventLink,
-    FirstPass,
     GoldCheck,
-    GoldDraft,
     GoldItem,
     GoldRelease,
     Guideline,
-    GuidelineCheck,
-    GuidelineReason,
     ImportReport,
     Invitation,
-    LintFinding,
     LintReport,
     LintWaiver,
-    LogCheck,
     Look,
     LookBudget,
     Measurement,
     Membership,
-    Merge,
     Pause,
-    PendingUpdate,
     Project,
-    Pseudonym,
     Qualification,
-    ReleaseCheck,
     Review,
     Round,
     Suggestion,
-    SuggestionRequest,
     Webhook,
-    WebhookDelivery,
 )
 from labeling.models.fields import FactField
 from labeling.services import blindness, comments, events, members, project_settings
@@ -160,41 +140,6 @@ NAMED_BY: dict[type[Model], tuple[str, ...]] = {
 """The related rows that name a row: its ``__str__`` reads them."""
 
 
-STAGE_OF: dict[type[Model], str] = {
-    GoldRelease: "Gold",
-    GoldItem: "Gold",
-    Dispute: "Gold",
-    DisputeOutcome: "Gold",
-    LintReport: "Gold",
-    LintWaiver: "Gold",
-    Conversation: "Labeling",
-    Guideline: "Labeling",
-    Round: "Labeling",
-    Assignment: "Labeling",
-    Annotation: "Labeling",
-    Adjudication: "Labeling",
-    Disagreement: "Labeling",
-    Comment: "Labeling",
-    Review: "Labeling",
-    Measurement: "Labeling",
-    AgreementWithGold: "Labeling",
-    Suggestion: "Labeling",
-    ImportReport: "Labeling",
-    GoldCheck: "Labeling",
-    Qualification: "Labeling",
-    Pause: "Labeling",
-    Admission: "Access",
-    Invitation: "Access",
-    ApiToken: "Access",
-    Webhook: "Access",
-    Look: "Access",
-    LookBudget: "Access",
-    Event: "Access",
-}
-"""Where the first page lists a table. The others are parts and caches of these: they open by their
-address, and by links from the rows that they belong to.
-"""
-
 PROJECT_OF: dict[type[Model], str] = {GoldRelease: "project", GoldItem: "release__project"}
 """What researchers and leads among the staff may read of their projects, and the path to these.
 
@@ -234,6 +179,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     leads to the outcome of a dispute: until there is one, the staff may still have to judge it.
     """
 
+    stage = ""
     about = ""
     shows_answers = True
     sealed_by: tuple[str, str] | None = None
@@ -243,10 +189,6 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     needs: tuple[str, ...] = ()
     show_full_result_count = False
     list_per_page = 50
-
-    @property
-    def stage(self) -> str:
-        return STAGE_OF.get(self.model, "")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_view_permission(request, obj) or self._by_role(request)
@@ -357,12 +299,21 @@ def _large(model: type[Model]) -> list[str]:
 
 
 def read_only(
-    model: type[Model], columns: str, filters: str = "", search: str = "", **options: Any
+    model: type[Model],
+    stage: str,
+    columns: str,
+    filters: str = "",
+    search: str = "",
+    **options: Any,
 ) -> None:
-    """Puts a model into the admin; columns, filters and searched fields by their names."""
+    """Puts a model into the admin; columns, filters and searched fields by their names.
+
+    Parts and caches of what is listed here have no list: pages show them.
+    """
     admin.site.register(
         model,
         ReadOnlyAdmin,
+        stage=stage,
         list_display=columns.split(),
         list_filter=filters.split(),
         search_fields=search.split(),
@@ -431,6 +382,7 @@ class AccountAdmin(UserAdmin):
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    stage = "Labeling"
     list_display = ("external_id", "project", "domain", "difficulty", "split", "imported_at")
     list_filter = ("project", "split", "difficulty")
     search_fields = ("external_id", "domain")
@@ -444,6 +396,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Annotation)
 class AnnotationAdmin(ReadOnlyAdmin):
+    stage = "Labeling"
     about = "assignment__conversation"
     list_display = ("assignment", "status", "version", "empty", "active_seconds", "submitted_at")
     list_filter = ("status", "assignment__round__project")
@@ -457,6 +410,7 @@ class AnnotationAdmin(ReadOnlyAdmin):
 
 @admin.register(Comment)
 class CommentAdmin(ReadOnlyAdmin):
+    stage = "Labeling"
     about = "conversation"
     shows_answers = False
     needs = ("body",)  # names the comment
@@ -474,6 +428,7 @@ class CommentAdmin(ReadOnlyAdmin):
 
 @admin.register(GoldRelease)
 class GoldReleaseAdmin(ReadOnlyAdmin):
+    stage = "Gold"
     list_display = ("__str__", "project", "layer", "short_hash", "frozen_by", "frozen_at")
     list_filter = ("project", "layer")
     search_fields = ("name", "sha256")
@@ -538,6 +493,7 @@ def _listed(sentences: Iterable[str]) -> SafeString:
 
 @admin.register(GoldItem)
 class GoldItemAdmin(ReadOnlyAdmin):
+    stage = "Gold"
     about = "conversation"
     sealed_by = ("split", "release")
     purpose = Look.Purpose.LABELS
@@ -564,34 +520,31 @@ class GoldItemAdmin(ReadOnlyAdmin):
         return format_html_join("", "<h3>{}</h3>{}", parts)
 
 
-read_only(Guideline, "project version summary created_by created_at", "project")
+read_only(Guideline, "Labeling", "project version summary created_by created_at", "project")
 read_only(
     Round,
+    "Labeling",
     "__str__ kind state overlap pool opened_by opened_at",
     "project kind state",
 )
 read_only(
     Assignment,
+    "Labeling",
     "conversation annotator round slot taken_at lease_expires_at",
     "round__project annotator",
     "conversation__external_id annotator__username",
 )
 read_only(
     Adjudication,
+    "Labeling",
     "conversation layer version decided_by decided_at",
     "conversation__project layer",
     "conversation__external_id reason",
     about="conversation",
 )
 read_only(
-    Merge,
-    "conversation layer round state n_agreed n_disputed made_at",
-    "conversation__project layer state",
-    "conversation__external_id",
-    about="conversation",
-)
-read_only(
     Disagreement,
+    "Labeling",
     "conversation layer unit round outcome decided_by",
     "round__project outcome",
     "conversation__external_id note",
@@ -599,6 +552,7 @@ read_only(
 )
 read_only(
     Dispute,
+    "Gold",
     "__str__ item layer origin opened_by opened_at",
     "item__release__project layer origin",
     "item__item_id reason",
@@ -608,28 +562,8 @@ read_only(
     settled_by="outcome",
 )
 read_only(
-    DisputeReading,
-    "dispute judge opened_at",
-    "dispute__item__release__project",
-    "judge__username",
-    about="dispute__conversation",
-    sealed_by=("dispute__item__split", "dispute__item__release"),
-    purpose=Look.Purpose.LABELS,
-    settled_by="dispute__outcome",
-    exclude=("gold_is_a",),
-)
-read_only(
-    DisputeVerdict,
-    "reading choice judged_at",
-    "reading__dispute__item__release__project choice",
-    "reason",
-    about="reading__dispute__conversation",
-    sealed_by=("reading__dispute__item__split", "reading__dispute__item__release"),
-    purpose=Look.Purpose.LABELS,
-    settled_by="reading__dispute__outcome",
-)
-read_only(
     DisputeOutcome,
+    "Gold",
     "dispute kind decided_by at",
     "dispute__item__release__project kind",
     "reason",
@@ -639,41 +573,16 @@ read_only(
     settled_by="dispute__outcome",
 )
 read_only(
-    PendingUpdate,
-    "project round conversation asked_at",
-    "project",
-    "project__slug conversation__external_id",
-    about="conversation",
-)
-read_only(EmptyLayer, "round layer stated_by stated_at", "round__project layer", "layer")
-read_only(
     Measurement,
+    "Labeling",
     "round layer selection measured_at",
     "round__project layer",
     "round__project__slug",
 )
-read_only(
-    ConversationAgreement,
-    "round layer selection conversation n_differing",
-    "round__project layer",
-    "round__project__slug conversation__external_id",
-    about="conversation",
-)
-read_only(AgreementWithGold, "project release measured_at", "project", "project__slug")
-read_only(
-    GuidelineCheck,
-    "annotation guideline stands checked_by checked_at",
-    "guideline__project stands",
-    "note checked_by__username",
-)
-read_only(
-    GuidelineReason,
-    "guideline disagreement",
-    "guideline__project",
-    "disagreement__conversation__external_id",
-)
+read_only(AgreementWithGold, "Labeling", "project release measured_at", "project", "project__slug")
 read_only(
     Review,
+    "Labeling",
     "annotation verdict reviewer reviewed_at",
     "verdict annotation__assignment__round__project",
     "comment reviewer__username",
@@ -681,25 +590,15 @@ read_only(
 )
 read_only(  # without what is suggested: nobody reads it before their own first pass
     Suggestion,
+    "Labeling",
     "conversation layer pipeline pipeline_version created_at",
     "conversation__project layer pipeline",
     "conversation__external_id",
     exclude=("payload",),
 )
 read_only(
-    SuggestionRequest,
-    "project layer pipeline requested_by requested_at finished_at",
-    "project layer pipeline",
-    "project__slug pipeline",
-)
-read_only(
-    FirstPass,
-    "assignment version declared_at",
-    "assignment__round__project",
-    "assignment__conversation__external_id assignment__annotator__username",
-)
-read_only(
     Invitation,
+    "Access",
     "project role uses_left created_by expires_at revoked_at",
     "project role",
     "created_by__username",
@@ -707,63 +606,45 @@ read_only(
 )
 read_only(
     ApiToken,
+    "Access",
     "user name scopes created_at last_used_at expires_at revoked_at",
     search="user__username name",
     exclude=("digest",),
 )
 read_only(  # without the secrets, and without the address: its path may hold the receiver's key
     Webhook,
+    "Access",
     "project active created_by created_at failures_in_a_row",
     "project active",
     "project__slug created_by__username",
     exclude=("url", "secret", "old_secret"),
 )
 read_only(
-    WebhookDelivery,
-    "public_id webhook_id event state attempts outcome tried_at",
-    "webhook__project state outcome",
-    "event__verb event__object_id",
+    ImportReport, "Labeling", "__str__ project format created_by created_at", "project format"
 )
-read_only(ImportReport, "__str__ project format created_by created_at", "project format")
 read_only(
     Look,
+    "Access",
     "at user release purpose subject named reason n_items",
     "purpose release",
     "reason user__username release__name",
 )
-read_only(LookBudget, "project looks reason by at", "project")
+read_only(LookBudget, "Access", "project looks reason by at", "project")
 read_only(
     Event,
+    "Access",
     "at verb actor project object_type object_id",
     "verb project",
     "object_id actor__username",
     date_hierarchy="at",
 )
-read_only(EventLink, "position event previous sha256", search="event__object_id sha256")
-read_only(Pseudonym, "__str__ project user", "project", "user__username")
-read_only(ReleaseCheck, "at release by n_faults", "release")
-read_only(GoldDraft, "id state alive_at", "state")
-read_only(ConversationDraft, "first last slug project_id state alive_at", "state")
-read_only(LogCheck, "at position event n_faults sha256")
-read_only(LintReport, "project layer items by at", "project layer")
+read_only(LintReport, "Gold", "project layer items by at", "project layer")
 read_only(
-    LintFinding,
-    "kind report conversation fact",
-    "report__project kind",
-    "conversation__external_id",
-    about="conversation",
-)
-read_only(LintWaiver, "project layer kind number reason by at", "project layer kind", "reason")
-read_only(CheckPlan, "project every pause_below test pass_at tries")
-read_only(
-    CheckConversation,
-    "conversation purpose project",
-    "project purpose",
-    "conversation__external_id",
-    about="conversation",
+    LintWaiver, "Gold", "project layer kind number reason by at", "project layer kind", "reason"
 )
 read_only(
     GoldCheck,
+    "Labeling",
     "assignment version value scored_at",
     "assignment__round__project assignment__purpose",
     "assignment__conversation__external_id assignment__annotator__username",
@@ -771,18 +652,21 @@ read_only(
 )
 read_only(
     Qualification,
+    "Labeling",
     "user project kind state tries value decided_at",
     "project kind state",
     "user__username",
 )
 read_only(
     Admission,
+    "Access",
     "user project layer how let_in_by at calibrated_at",
     "project layer how",
     "user__username",
 )
 read_only(
     Pause,
+    "Labeling",
     "user project value checks paused_at lifted_at lifted_by",
     "project",
     "user__username",

@@ -428,7 +428,7 @@ def test_the_admin_leaves_test_items_out_until_their_reader_says_why(
     assert "c-001" in client.get(url).content.decode()
 
 
-@pytest.mark.parametrize("model", ["dispute", "disputereading", "disputeverdict", "disputeoutcome"])
+@pytest.mark.parametrize("model", ["dispute", "disputeoutcome"])
 def test_the_admin_shows_disputes_when_they_are_settled_and_test_labels_for_a_reason(
     signed_in: SignedIn, people: dict[str, User], release: GoldRelease, model: str
 ) -> None:
