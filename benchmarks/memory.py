@@ -6,24 +6,20 @@
 Nothing is cached before. Times are those of the processor, whatever else runs. The encoder's
 weights are loaded first and timed apart, because a machine loads them once; the index is what
 follows until the first question: layers and vectors. At last two processes encode the first
-messages, each with its own weights and then by the shared process, and all that are there are added
-up as PSS, which counts a shared page once.
+messages, and both are added up as PSS, which counts a shared page once.
 """
 
 import json
 import os
 import resource
-import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from functools import partial
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -54,8 +50,7 @@ def main(path: Path) -> None:
     print({name: len(rows.payloads[kind][name]) for kind, name in counts.items()})
     ask(path, messages, encoder, kept, started)
     texts = [message.content for message in messages[:100]]
-    for name, shared in (("each its own", False), ("one shared", True)):
-        print(f"2 workers, weights: {name:12} {pss_of_two(texts, shared=shared)} MB PSS in all")
+    print(f"2 children of a worker: {pss_of_two(texts)} MB PSS in all")
 
 
 def ask(path: Path, messages: list[Any], encoder: Any, kept: Any, started: float) -> None:
@@ -126,41 +121,23 @@ def timed(work: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def pss_of_two(texts: list[str], *, shared: bool) -> int:
-    """Two workers that have encoded, and the process of the encoder, while all are there."""
-    from labeling.domain.encoding import wire
-    from labeling.domain.encoding.place import Place
-    from labeling.domain.encoding.shared import connected
-
-    with TemporaryDirectory() as folder:
-        place = Place(Path(folder) / "encoder") if shared else None
-        context = get_context("spawn")
-        ready, go_on = context.Queue(), context.Event()
-        workers = [
-            context.Process(target=work, args=(place, texts, ready, go_on)) for _ in range(2)
-        ]
-        for worker in workers:
-            worker.start()
-        for _ in workers:
-            ready.get(timeout=300)
-        processes = [worker.pid for worker in workers]
-        if place:
-            with closing(connected(place)) as connection:
-                processes.append(wire.peer(connection))
-        total = sum(map(pss_kb, processes)) // 1024
-        go_on.set()
-        for worker in workers:
-            worker.join()
-        if place:
-            os.kill(processes[-1], signal.SIGTERM)
+def pss_of_two(texts: list[str]) -> int:
+    """Two children of a worker that have encoded, while both are there."""
+    context = get_context("spawn")
+    ready, go_on = context.Queue(), context.Event()
+    workers = [context.Process(target=work, args=(texts, ready, go_on)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    total = sum(pss_kb(ready.get(timeout=300)) for _ in workers) // 1024
+    go_on.set()
+    for worker in workers:
+        worker.join()
     return total
 
 
-def work(place: Any, texts: list[str], ready: Any, go_on: Any) -> None:
-    from labeling.domain.encoding.place import use
+def work(texts: list[str], ready: Any, go_on: Any) -> None:
     from pipelines.encoder import MiniLM
 
-    use(place)
     MiniLM().encode(texts)
     ready.put(os.getpid())
     go_on.wait()

@@ -1,11 +1,14 @@
 """Background work: the queue, and the sweep that keeps work going when the queue forgets it.
 
-The database is the truth and a message only a wake-up, so no result is kept here, a task is
-acknowledged when it is done, and a worker takes one message at a time.
+The database is the truth and a message only a wake-up. So no result is kept here, and a message is
+acknowledged when its task begins: what is lost with a worker, another one's sweep finds.
 """
 
 import logging
 import os
+from functools import cached_property
+from json import JSONDecodeError
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -15,8 +18,6 @@ from celery.signals import celeryd_init, setup_logging
 from django.conf import settings
 from django.db import connections
 from kombu import Connection
-
-from config import broker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -31,7 +32,6 @@ def configuration() -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "sweep_task": "evaluation.tasks.sweep",
         "sweep_seconds": 10,
-        "task_acks_late": True,
         "task_ignore_result": True,
         # A person waits for the answer to a launch: a broker that is away must not hold it long.
         "task_publish_retry_policy": {"max_retries": 2, "interval_start": 0, "interval_max": 0.2},
@@ -40,16 +40,30 @@ def configuration() -> dict[str, Any]:
         "worker_enable_remote_control": False,
         "worker_hijack_root_logger": False,
         "worker_pool": "threads",  # each watches a process that does the work
-        "worker_prefetch_multiplier": 1,
     }
 
 
 def _broker() -> dict[str, Any]:
     url = settings.CELERY_BROKER_URL  # of the environment Celery takes it by itself, too
-    if url != f"{broker.SCHEME}://":
-        return {"broker_url": url}
-    folder = settings.DATA_DIR / "broker"
-    return {"broker_url": url, "broker_transport_options": broker.options(folder)}
+    if url == FILES:
+        return file_queue(settings.DATA_DIR / "broker")
+    if url.startswith("sqla+"):
+        options = {"pool_pre_ping": True}
+        return {"broker_url": url, "broker_transport_options": options, **AT_HAND}
+    return {"broker_url": url, "worker_prefetch_multiplier": 1}
+
+
+FILES = "filesystem://"
+AT_HAND = {"worker_prefetch_multiplier": 20}
+"""A full worker that waits for files or rows acknowledges only every two seconds."""
+
+
+def file_queue(folder: Path) -> dict[str, Any]:
+    """One folder holds all; ``PromptConnection`` makes it again where somebody removed it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    names = ("data_folder_in", "data_folder_out", "control_folder")
+    options = {**dict.fromkeys(names, str(folder)), "polling_interval": 0.3}
+    return {"broker_url": FILES, "broker_transport_options": options, **AT_HAND}
 
 
 @setup_logging.connect
@@ -64,9 +78,20 @@ def without_banner(instance: Any, **kwargs: Any) -> None:
 
 
 class PromptConnection(Connection):
-    """A worker that lost its broker asks for it every few seconds, however long it was away."""
+    """A worker that lost its broker asks for it every few seconds, however long it was away.
+
+    It stays also when the folder was removed, or a message was read of which half was written.
+    """
+
+    @cached_property
+    def connection_errors(self) -> tuple[type[Exception], ...]:
+        return (*super().connection_errors, OSError, JSONDecodeError)
 
     def ensure_connection(self, *args: Any, **options: Any) -> Any:
+        folder = (self.transport_options or {}).get("control_folder")
+        if folder and not Path(folder).is_dir():
+            Path(folder).mkdir(mode=0o700, parents=True)
+            self.transport.state.clear()  # what is written nowhere any more
         pauses = {"interval_start": 1, "interval_step": 0.5, "interval_max": 3}
         return super().ensure_connection(*args, **pauses | options)
 
@@ -100,10 +125,20 @@ class Sweeper(bootsteps.StartStopStep):
 def sweep_once(app: Celery) -> None:
     try:
         app.tasks[app.conf.sweep_task]()
+        forget_taken(app)
     except Exception:  # the next sweep must run even if this one fails
         logger.exception("The sweep failed; it is tried again in %s s.", app.conf.sweep_seconds)
     finally:
         connections.close_all()
+
+
+def forget_taken(app: Celery) -> None:
+    """In a table, kombu marks what was taken and keeps it."""
+    if str(app.conf.broker_url).startswith("sqla+"):
+        with app.connection_for_write() as link:
+            channel = link.default_channel
+            channel.session.query(channel.message_cls).filter_by(visible=False).delete()
+            channel.session.commit()
 
 
 app = Celery("assay", amqp=AMQP)

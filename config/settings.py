@@ -288,10 +288,11 @@ SPECTACULAR_SETTINGS = {
 }
 
 _on_postgres = _database["ENGINE"].endswith("postgresql")
-CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "database://" if _on_postgres else "files://")
-if CELERY_BROKER_URL.startswith("database:") and not _on_postgres:
+CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
+if CELERY_BROKER_URL.startswith(("database:", "files:")):
     raise ImproperlyConfigured(
-        "CELERY_BROKER_URL=database:// needs PostgreSQL: set DATABASE_URL, or leave it out."
+        "CELERY_BROKER_URL: leave it out for messages in files of the data folder, or name Redis "
+        "(redis://host:6379/0) or PostgreSQL (sqla+postgresql+psycopg://user:password@host/name)."
     )
 # How long one worker may hold a case without a sign of life before another takes it over.
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
@@ -303,10 +304,6 @@ MAX_CACHE_MB = env_int("ASSAY_MAX_CACHE_MB", 1024, minimum=1)
 RUN_CONCURRENCY = env_int("ASSAY_RUN_CONCURRENCY", 4, minimum=1)
 # Whether runs, suggestions and memory builds are worked on in processes that can be ended.
 CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
-# Whether one process of the machine computes the vectors of texts for all others.
-ENCODER_PROCESS = env_bool("ASSAY_ENCODER_PROCESS", True)
-# How long it stays without a request.
-ENCODER_IDLE_SECONDS = env_float("ASSAY_ENCODER_IDLE_SECONDS", 60.0, minimum=1)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
 # Who creates projects: "leads" (staff, those who lead a project or may add one) or only "staff".

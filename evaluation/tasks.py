@@ -37,37 +37,37 @@ from labeling.services.turns import takes_long, turns, work_apart_by
 from labeling.services.work import assignments, check_requests
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def suggest(request_id: int) -> None:
     processes.run(suggestions.work, request_id, uuid4())
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def try_pipeline(trial_id: int) -> None:
     processes.run(trials.work, trial_id, uuid4())
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def build_layers(build_id: int) -> None:
     processes.run(memory_builds.work, build_id, uuid4())
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def recount_ratings(panel_id: int) -> None:
     ratings.recount(panel_id)
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def ask_probes(probing_id: int) -> None:
     probings.work(probing_id, uuid4())
 
 
-@shared_task(acks_late=True, ignore_result=True)
+@shared_task(ignore_result=True)
 @takes_long
 def measure_floors(release_id: int) -> None:
     with alone("floors") as mine:  # or those of two releases would keep a freeze waiting

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
-from django.conf import settings
 from django.contrib.admin import apps as admin_apps
 from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
-
-from labeling.domain.encoding import place
-from labeling.domain.encoding.place import Place
 
 
 def _install_guards(using: str, **kwargs: Any) -> None:
@@ -74,5 +70,3 @@ class LabelingConfig(AppConfig):
         pre_migrate.connect(_suspend_triggers, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
-        if settings.ENCODER_PROCESS:
-            place.use(Place(settings.DATA_DIR / "encoder", settings.ENCODER_IDLE_SECONDS))

@@ -1,4 +1,7 @@
-"""Entry points for the queue: look up rows, call a service, nothing else."""
+"""Entry points for the queue: look up rows, call a service, nothing else.
+
+Repeating any of them is harmless: what is done is not done again.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,19 @@ from labeling.services.turns import apart, takes_long
 from labeling.services.webhooks import sending
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+@shared_task  # repeating it is harmless: a request is answered once
 @takes_long
 def freeze_gold(request_id: int) -> None:
     apart(gold_requests.work, request_id)
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: it reads, and keeps what came of it
+@shared_task  # repeating it is harmless: it reads, and keeps what came of it
 @takes_long
 def verify_gold(release_id: int) -> None:
     verification.check(GoldRelease.objects.get(pk=release_id))
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+@shared_task  # repeating it is harmless: a request is answered once
 @takes_long
 def lint_gold(request_id: int) -> None:
     from labeling.services.vectors import ruler
@@ -36,7 +39,7 @@ def lint_gold(request_id: int) -> None:
     lint_requests.answer(request_id, ruler=ruler)
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: only what is out of date is computed
+@shared_task  # repeating it is harmless: only what is out of date is computed
 def process_answers(project_id: int) -> None:
     from labeling.services.vectors import ruler
 
@@ -45,7 +48,7 @@ def process_answers(project_id: int) -> None:
         pending.go_on(project_id)
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: the same answers give the same figures
+@shared_task  # repeating it is harmless: the same answers give the same figures
 @takes_long
 def measure_with_gold(project_id: int) -> None:
     with alone(f"with gold {project_id}") as mine:
@@ -53,23 +56,23 @@ def measure_with_gold(project_id: int) -> None:
             with_gold.measure(Project.objects.get(pk=project_id))
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id
+@shared_task  # repeating it is harmless: a receiver knows a message by its id
 def send_webhook(webhook_id: int) -> None:
     sending.work(webhook_id, uuid4())
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: an answer is compared once
+@shared_task  # repeating it is harmless: an answer is compared once
 def score_check(assignment_id: int) -> None:
     from labeling.services.vectors import ruler
 
     check_scores.score(assignment_id, ruler=ruler())
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: it reads, and puts another check on record
+@shared_task  # repeating it is harmless: it reads, and puts another check on record
 def check_log(_: int) -> None:
     audit_chain.check()
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: only what is missing is computed
+@shared_task  # repeating it is harmless: only what is missing is computed
 def fingerprint_conversations(_: int = 0) -> None:
     near_duplicates.catch_up()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from labeling.domain.encoding import shared
+from labeling.domain.encoding.kept import networks
 from labeling.domain.encoding.network import (
     DIMENSIONS,
     MODEL,
@@ -20,7 +20,6 @@ from labeling.domain.encoding.network import (
     multiplies_short,
     packaged_folder,
 )
-from labeling.domain.encoding.shared import Remote
 from pipelines.errors import WrongWeights
 from pipelines.types import Vectors
 
@@ -95,8 +94,8 @@ class MiniLM:
     def _compute(self, texts: list[str]) -> Vectors:
         return self._network().sentences(texts).astype("<f4", copy=False)
 
-    def _network(self) -> Network | Remote:
-        return shared.get(checked(self.folder), short=SHORT)
+    def _network(self) -> Network:
+        return networks.get(checked(self.folder), short=SHORT)
 
 
 @cache

@@ -17,10 +17,9 @@ from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
 from django.utils import translation
 
-from config import broker
 from config.celery import app as celery_app
+from config.celery import file_queue
 from evaluation.models import guards as evaluation_guards
-from labeling.domain.encoding import place
 from labeling.models import Project, guards
 from tests import databases, factories
 
@@ -138,8 +137,7 @@ def django_db_setup(
 @pytest.fixture(autouse=True, scope="session")
 def own_queue(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Messages of a test never reach a worker that somebody has running."""
-    celery_app.conf.broker_url = f"{broker.SCHEME}://"
-    celery_app.conf.broker_transport_options = broker.options(tmp_path_factory.mktemp("queue"))
+    celery_app.conf.update(file_queue(tmp_path_factory.mktemp("queue")))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -179,15 +177,6 @@ def work_in_this_process() -> Iterator[None]:
     """Where a test's own pipelines and its database are."""
     with override_settings(CASE_PROCESSES=False):
         yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def vectors_of_this_process() -> Iterator[None]:
-    """Workers of a test use the process of the encoder, and test_shared."""
-    before = place.current()
-    place.use(None)
-    yield
-    place.use(before)
 
 
 @pytest.fixture(autouse=True, scope="session")

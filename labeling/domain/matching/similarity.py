@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.encoding import shared
 from labeling.domain.errors import EncoderUnusable
 
 Vector = NDArray[np.float32]
@@ -175,7 +174,9 @@ class MiniLM:
         self._folder = folder
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return shared.light(self._folder).sentences(texts)
+        from labeling.domain.encoding.light import LightNetwork
+
+        return LightNetwork.kept(self._folder).sentences(texts)
 
 
 @cache

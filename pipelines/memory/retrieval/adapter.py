@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labeling.domain.encoding import shared
+from labeling.domain.encoding.kept import networks
 from labeling.domain.encoding.network import Network
-from labeling.domain.encoding.shared import Remote
 from pipelines.encoder import SHORT, MiniLM, VectorCache, checked
 from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
@@ -62,9 +61,9 @@ class Adapted(MiniLM):
         self._adapter = adapter
         self.id = f"{MiniLM.id}+{adapter.digest[:12]}"
 
-    def _network(self) -> Network | Remote:
+    def _network(self) -> Network:
         digest, changes = self._adapter.digest, self._adapter.changes
-        return shared.get(checked(self.folder), digest, changes, short=SHORT)
+        return networks.get(checked(self.folder), digest, changes, short=SHORT)
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:

@@ -1,16 +1,12 @@
-import socket
 import subprocess
 import sys
-from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import erf
 
-from labeling.domain.encoding import light, network, service, shared, wire
+from labeling.domain.encoding import light, network
 from labeling.domain.encoding.light import LightNetwork
-from labeling.domain.encoding.place import Place
 
 TEXTS = ["a short text", "", "Grüße, 你好 🙂", "\ud800", "word " * 300, "a short text too"]
 
@@ -43,25 +39,8 @@ def test_its_gelu_is_exact_to_the_sixth_decimal() -> None:
 
 
 def test_it_answers_without_torch() -> None:
-    asked = "from labeling.domain.encoding import light, network, service\n"
+    asked = "from labeling.domain.encoding import light, network\n"
     asked += "light.LightNetwork(network.packaged_folder()).sentences(['a'])\n"
     asked += "import sys; sys.exit('torch' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
-
-
-def test_the_process_of_the_encoder_answers_the_ruler_by_it(tmp_path: Path) -> None:
-    folder = network.packaged_folder()
-    asked = wire.Request(
-        what="sentences",
-        folder=str(folder),
-        key="",
-        short=False,
-        light=True,
-        texts=[],
-        changes=[],
-    )
-    with closing(socket.socket()) as unused:
-        answering = service.Service(unused, Place(tmp_path), 0)._network(asked, b"")
-
-    assert answering is shared.light(folder)
