@@ -324,7 +324,11 @@ def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
         annotator=user,
     )
     free = pool.places.alias(taken=_per_conversation(_places(pool)))
-    return free.filter(taken__lt=pool.overlap).filter(~Exists(mine)).order_by(*_BY[pool.order])
+    return (
+        free.filter(taken__lt=pool.overlap)
+        .filter(~Exists(mine))
+        .order_by(*_BY[Round.Order(pool.order)])
+    )
 
 
 _BY = {

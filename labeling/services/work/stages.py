@@ -12,7 +12,7 @@ from labeling.models.assignments import ANSWERED
 Stage = Conversation.Stage
 
 
-def with_stage(rows: QuerySet[Conversation, Any]) -> QuerySet[Conversation, Any]:
+def with_stage(rows: QuerySet[Conversation, Any]) -> QuerySet[Any, Any]:
     """Adds ``stage``: the last one that each has reached. Gold, which releases know, is none."""
     here = {"conversation": OuterRef("pk")}
     begun = Assignment.objects.filter(**here, annotation__isnull=False)
