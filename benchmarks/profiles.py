@@ -44,7 +44,7 @@ SUBJECTS = (  # what comes before others, and a pattern of file and function
     ("statements", 3, r"db/backends/(utils|base/base|sqlite3/base)\.py|db/utils\.py|sqlite3/"),
     ("models of migrations", 2, r"db/migrations/"),
     ("models", 1, r"db/models/(base|fields/.*|query_utils)\.py|db/models/query\.py __iter__"),
-    ("building queries", 1, r"django/db/|labeling/services/statements\.py"),
+    ("building queries", 1, r"django/db/"),
     ("templates", 1, r"django/template|templatetags|django/utils/(html|safestring)\.py"),
     ("REST framework", 1, r"rest_framework|labeling/api/"),
     ("compressing files", 1, r"whitenoise/(compress|storage)|gzip|brotli"),

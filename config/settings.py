@@ -173,17 +173,14 @@ if _database["ENGINE"].endswith("sqlite3"):
     if Path(_database["NAME"]).parent == DATA_DIR:
         Path(_database["NAME"]).touch(mode=private_files.FILE)  # its log takes the same rights
         private_files.close(DATA_DIR, Path(_database["NAME"]).name)
-    _database["ENGINE"] = "config.sqlite3"
     _database["OPTIONS"] = SQLITE_OPTIONS
     # Opening it for each request costs as much as saving an answer: functions, pragmas, the schema.
     _database["CONN_MAX_AGE"] = 60
     # A file, not memory: tests use threads, a live server and worker processes.
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 elif _database["ENGINE"].endswith("postgresql"):
-    _database["ENGINE"] = "config.postgresql"
     _database["CONN_HEALTH_CHECKS"] = True
     _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)  # seconds
-    _database["OPTIONS"].setdefault("prepare_threshold", 0)  # of its cursor that prepares
     _database["CONN_MAX_AGE"] = 60
 else:
     raise ImproperlyConfigured("DATABASE_URL must start with sqlite:/// or postgres://.")

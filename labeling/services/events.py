@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
-from labeling.services import acting, outbox, statements
+from labeling.services import acting, outbox
 
 
 @transaction.atomic(savepoint=False)  # with its webhook deliveries, in any case
@@ -17,7 +17,7 @@ def record(
     verb: str, subject: Model, *, project: Project | None, actor: Any = None, **data: Any
 ) -> Event:
     event = _event(verb, subject, project, actor, data)
-    statements.insert(event)
+    event.save(force_insert=True)
     outbox.put([(event, subject)], project)
     return event
 

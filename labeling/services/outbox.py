@@ -27,7 +27,6 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
-from labeling.services.statements import Prepared
 from labeling.services.wakeups import Wakeups
 
 logger = logging.getLogger(__name__)
@@ -44,14 +43,9 @@ def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
     """
     if project is None or not rows or rows[0][0].verb == TEST:
         return
-    webhooks = _WEBHOOKS.rows(project.pk)
+    webhooks = Webhook.objects.not_removed().filter(project=project).only("pk", "verbs")
     for event, subject in rows:
         add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
-
-
-_WEBHOOKS = Prepared(
-    lambda project: Webhook.objects.not_removed().filter(project=project).only("pk", "verbs")
-)
 
 
 def add(event: Event, subject: Model, webhooks: Iterable[Webhook]) -> None:

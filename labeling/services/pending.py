@@ -15,7 +15,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.models import PendingUpdate, Project, Round
-from labeling.services import statements
 from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 _messages = Wakeups("labeling.tasks.process_answers")
@@ -33,8 +32,9 @@ def request(
     neither it merges everything that is due in the project. A complete calibration round is closed
     in any case.
     """
-    update = PendingUpdate(project=project, conversation_id=conversation, round=measure)
-    statements.insert(update)
+    update = PendingUpdate.objects.create(
+        project=project, conversation_id=conversation, round=measure
+    )
     transaction.on_commit(partial(_wake, update), robust=True)
 
 
@@ -57,20 +57,12 @@ def _wake(update: PendingUpdate) -> None:
     """
     if _messages.sent_within(GATHER_SECONDS / 2, update.project_id):
         return
-    pk, asked_at = _OLDEST.first(update.project_id) or (None, None)
+    waiting = PendingUpdate.objects.filter(project=update.project_id).order_by("pk")
+    pk, asked_at = waiting.values_list("pk", "asked_at").first() or (None, None)
     if pk == update.pk:
         _messages.send(update.project_id)
     elif asked_at and timezone.now() - asked_at > timedelta(seconds=RESEND_SECONDS):
         _messages.send_again(update.project_id)  # nobody has taken it up
-
-
-_OLDEST = statements.Prepared(
-    lambda project: (
-        PendingUpdate.objects.filter(project=project)
-        .order_by("pk")
-        .values_list("pk", "asked_at")[:1]
-    )
-)
 
 
 def wake_unattended() -> list[int]:

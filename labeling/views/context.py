@@ -9,7 +9,6 @@ from django.utils.functional import SimpleLazyObject
 
 from config.version import VERSION
 from labeling.models import Membership
-from labeling.services.statements import Prepared
 
 READERS = frozenset({Membership.Role.LEAD, Membership.Role.RESEARCHER})
 
@@ -36,9 +35,4 @@ def roles(request: HttpRequest) -> dict[str, Any]:
 
 def roles_of(user: Any) -> set[str]:
     """The user's roles in any project."""
-    return set(_ROLES.rows(user.pk))
-
-
-_ROLES = Prepared(
-    lambda user: Membership.objects.filter(user=user).order_by().values_list("role", flat=True)
-)
+    return set(Membership.objects.filter(user=user).order_by().values_list("role", flat=True))

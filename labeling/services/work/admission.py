@@ -21,7 +21,6 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services.statements import Prepared
 
 State = Qualification.State
 Kind = Qualification.Kind
@@ -64,17 +63,18 @@ class Shut(NamedTuple):
 
 def shut_to(user: User) -> Shut:
     """The projects that give the user nothing but their test or calibration."""
-    return _sorted(user, _SHUT.rows(user.pk))
+    return _sorted(user, _shut(user))
 
 
 def is_shut(user: User, round_: Round) -> bool:
     """Whether the user begins nothing in the round now."""
-    shut = _sorted(user, _SHUT_HERE.rows(user.pk, round_.project_id))
+    shut = _sorted(user, _shut(user).filter(pk=round_.project_id))
     return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
 
 
-def _sorted(user: User, rows: list[tuple[int, int]]) -> Shut:
+def _sorted(user: User, projects: QuerySet[Any]) -> Shut:
     """A layer that the project no longer labels is nothing to calibrate on."""
+    rows = list(projects.values_list("pk", "whole"))
     full = [pk for pk, whole in rows if not whole]
     if full:
         projects = Project.objects.filter(pk__in=full)
@@ -82,7 +82,7 @@ def _sorted(user: User, rows: list[tuple[int, int]]) -> Shut:
     return Shut([pk for pk, whole in rows if whole], full)
 
 
-def _shut(user: User | int) -> QuerySet[Any]:
+def _shut(user: User) -> QuerySet[Any]:
     here = {"project": OuterRef("pk"), "user": user}
     paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
     tests = Qualification.objects.filter(**here, kind=Qualification.Kind.TEST, state__in=ADMITTED)
@@ -96,12 +96,6 @@ def _shut(user: User | int) -> QuerySet[Any]:
     )
     shut = mine.filter(whole | Exists(calibrated.filter(~Exists(theirs))))
     return shut.annotate(whole=Case(When(whole, then=Value(1)), default=Value(0))).order_by("pk")
-
-
-_SHUT = Prepared(lambda user: _shut(user).values_list("pk", "whole"))
-_SHUT_HERE = Prepared(
-    lambda user, project: _shut(user).filter(pk=project).order_by().values_list("pk", "whole")
-)
 
 
 # --- calibration, layer by layer ------------------------------------------------------------------

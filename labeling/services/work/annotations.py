@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
@@ -18,8 +19,7 @@ from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, Problem
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.models.projects import is_within_limit
-from labeling.services import events, pending, statements, transactions
-from labeling.services.statements import Prepared
+from labeling.services import events, pending, transactions
 from labeling.services.work import (
     admission,
     assignments,
@@ -86,22 +86,14 @@ class _Changed(Exception):
 
 def opened(user: User, pk: int) -> Assignment | None:
     """The user's own assignment with all that a save looks at, in one statement."""
-    assignment = _OPENED.first(pk, user.pk)
+    mine = Assignment.with_checks.owned_by(user).filter(pk=pk)
+    related = mine.select_related("round__project", "conversation", "annotation")
+    # of many people the agreement is long
+    assignment = related.defer("round__agreement").order_by().first()
     if assignment is None or not is_within_limit(user, assignment.round.project_id):
         return None
     assignment.annotator = user
     return assignment
-
-
-_OPENED = Prepared(
-    lambda pk, user: (
-        Assignment.with_checks.owned_by(user)
-        .filter(pk=pk)
-        .select_related("round__project", "conversation", "annotation")
-        .defer("round__agreement")  # of many people it is long
-        .order_by()
-    )
-)
 
 
 def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
@@ -470,24 +462,26 @@ def _store(
     }
     if annotation.pk is None:
         _insert(annotation, values)
-    elif not statements.update(Annotation, {"id": annotation.pk, "version": seen}, **values):
+    elif not _stored(annotation, seen).update(**values):
         raise _Changed
     for name, value in values.items():
         setattr(annotation, name, value)
-    statements.insert(
-        AnnotationRevision(
-            annotation=annotation,
-            version=annotation.version,
-            kind=kind,
-            payload=save.payload,
-            empty=save.empty,
-            unanswered=save.unanswered,
-            client=save.client,
-            seq=save.seq,
-            author=by or annotation.assignment.annotator,
-        )
+    AnnotationRevision.objects.create(
+        annotation=annotation,
+        version=annotation.version,
+        kind=kind,
+        payload=save.payload,
+        empty=save.empty,
+        unanswered=save.unanswered,
+        client=save.client,
+        seq=save.seq,
+        author=by or annotation.assignment.annotator,
     )
     return annotation
+
+
+def _stored(annotation: Annotation, version: int) -> QuerySet[Annotation]:
+    return Annotation.with_checks.filter(pk=annotation.pk, version=version)
 
 
 def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:
@@ -495,7 +489,7 @@ def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         setattr(annotation, name, value)
     try:
-        statements.insert(annotation)
+        annotation.save(force_insert=True)
     except IntegrityError:
         raise _Changed from None
 

@@ -35,8 +35,7 @@ from labeling.models import (
 )
 from labeling.models.assignments import PUT_ASIDE
 from labeling.models.projects import is_within_limit
-from labeling.services import clock, statements, transactions
-from labeling.services.statements import Prepared
+from labeling.services import clock, transactions
 from labeling.services.work import admission, check_turns
 
 _TRIES = 10  # another annotator may take the same place in between
@@ -98,26 +97,15 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
 
 def _rounds_with_work(user: User) -> list[Round]:
     """Open rounds in which the user has something left to do: the test first."""
-    rounds = [
-        round_ for round_ in _WITH_WORK.rows(user.pk) if is_within_limit(user, round_.project_id)
-    ]
-    return sorted(rounds, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
-
-
-_WITH_WORK = Prepared(
-    lambda user: (
-        Round.with_checks.filter(state=Round.State.OPEN, project__in=_annotated_by(user))
-        .filter(
-            Exists(
-                Assignment.with_checks.filter(
-                    UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
-                )
-            )
-        )
-        .defer("agreement")
-        .order_by("kind", "pk")
+    work = Assignment.with_checks.filter(
+        UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
     )
-)
+    rounds = Round.with_checks.filter(
+        Exists(work), state=Round.State.OPEN, project__in=_annotated_by(user)
+    )
+    in_order = rounds.defer("agreement").order_by("kind", "pk")
+    within = [round_ for round_ in in_order if is_within_limit(user, round_.project_id)]
+    return sorted(within, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
 
 
 def _open_work(
@@ -152,20 +140,15 @@ def pools_for(user: User) -> QuerySet[Round]:
     return _pools_of(user).exclude(project__in=admission.shut_to(user).of_pools())
 
 
-def _pools_of(user: User | int) -> QuerySet[Round]:
+def _pools_of(user: User) -> QuerySet[Round]:
     open_pools = Round.objects.filter(pool=True, state=Round.State.OPEN)
     return open_pools.filter(project__in=_annotated_by(user))
 
 
-def _annotated_by(user: User | int) -> QuerySet[Any]:
+def _annotated_by(user: User) -> QuerySet[Any]:
     """The ids of the projects in which the user annotates."""
     role = Membership.Role.ANNOTATOR
     return Membership.objects.filter(user=user, role=role).order_by().values("project")
-
-
-_POOLS = Prepared(
-    lambda user: _pools_of(user).select_related("project").defer("agreement").order_by("pk")
-)
 
 
 def take(
@@ -181,7 +164,8 @@ def take(
     ``shut``: the projects that give the user no work, where that is known already.
     """
     closed = (admission.shut_to(user) if shut is None else shut).of_pools()
-    for pool in _POOLS.rows(user.pk):
+    pools = _pools_of(user).select_related("project").defer("agreement").order_by("pk")
+    for pool in pools:
         if pool.project_id in closed or project not in (None, pool.project_id):
             continue
         if not is_within_limit(user, pool.project_id):
@@ -209,18 +193,19 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     if hidden is not None:
         return _new(pool, user, hidden, place.position, slot=0, purpose=Assignment.Purpose.HONEYPOT)
     slot = _free_slot(pool, place.conversation_id)
-    again = _GIVEN_BACK.first(pool.pk, place.conversation_id, user.pk)
+    mine = pool.assignments.filter(conversation=place.conversation_id, annotator=user)
+    again = mine.order_by().first()
     if again is None:
         return _new(pool, user, place.conversation_id, place.position, slot=slot)
     values = {"slot": slot, "position": place.position, "lease_expires_at": lease_end()}
-    statements.update(Assignment, {"id": again.pk}, **values)
     for name, value in values.items():
         setattr(again, name, value)
+    again.save(update_fields=list(values))
     return again
 
 
 def _new(pool: Round, user: User, conversation: int, position: int, **fields: Any) -> Assignment:
-    assignment = Assignment(
+    return Assignment.objects.create(
         round=pool,
         conversation_id=conversation,
         annotator=user,
@@ -228,15 +213,6 @@ def _new(pool: Round, user: User, conversation: int, position: int, **fields: An
         lease_expires_at=lease_end(),
         **fields,
     )
-    statements.insert(assignment)
-    return assignment
-
-
-_GIVEN_BACK = Prepared(
-    lambda round_, conversation, user: Assignment.objects.filter(
-        round=round_, conversation=conversation, annotator=user
-    ).order_by()
-)
 
 
 def lock(round_: Round) -> Round:
@@ -261,12 +237,8 @@ def lock_own(assignment: Assignment) -> None:
 
 def is_open(assignment: Assignment) -> bool:
     """Whether its round is open now. Autosaves do not lock it: a late draft does no harm."""
-    return _STATE.first(assignment.round_id) == Round.State.OPEN
-
-
-_STATE = Prepared(
-    lambda pk: Round.with_checks.filter(pk=pk).order_by().values_list("state", flat=True)
-)
+    held = Round.with_checks.filter(pk=assignment.round_id, state=Round.State.OPEN)
+    return held.exists()
 
 
 def keep_open(assignment: Assignment) -> bool:
@@ -279,7 +251,7 @@ def keep_open(assignment: Assignment) -> bool:
         return is_open(assignment)
     if assignment.round.kind != Round.Kind.FULL:
         return lock_place(assignment).state == Round.State.OPEN
-    with statements.prepared_cursor() as cursor:
+    with connection.cursor() as cursor:  # Django has no FOR SHARE
         cursor.execute(
             "SELECT state FROM labeling_round WHERE id = %s FOR SHARE", [assignment.round_id]
         )
@@ -292,14 +264,9 @@ def lock_conversation(round_: int, conversation: int) -> None:
 
     The order is the same everywhere: round, assignment, answer, place.
     """
-    if connection.vendor == "sqlite":
-        return
-    with statements.prepared_cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM labeling_roundconversation WHERE round_id = %s AND conversation_id = %s"
-            " FOR NO KEY UPDATE",
-            [round_, conversation],
-        )
+    if connection.features.has_select_for_update:
+        place = RoundConversation.objects.filter(round=round_, conversation=conversation)
+        place.select_for_update(no_key=True).order_by().values_list("pk").first()
 
 
 def _free_place(pool: Round, user: User) -> RoundConversation | None:
@@ -350,41 +317,24 @@ def _per_conversation(counted: QuerySet[Assignment]) -> Subquery:
 
 
 def _free_slot(pool: Round, conversation_id: int) -> int:
-    unused = set(range(pool.overlap)) - set(_SLOTS.rows(pool.pk, conversation_id))
+    taken = _places(pool).filter(conversation=conversation_id).values_list("slot", flat=True)
+    unused = set(range(pool.overlap)) - set(taken)
     if not unused:
         raise _Filled
     return min(unused)
 
 
-_SLOTS = Prepared(
-    lambda round_, conversation: (
-        Assignment.objects.filter(slot__isnull=False, round=round_, conversation=conversation)
-        .order_by()
-        .values_list("slot", flat=True)
-    )
-)
-
-
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    now = connection.ops.adapt_datetimefield_value(clock.now())
-    with statements.prepared_cursor() as cursor:
-        cursor.execute(_EXPIRED, [pool.pk, now])
-        if cursor.fetchone() is None:
-            return 0
     expired = pool.assignments(manager="with_checks").filter(
         slot__isnull=False, lease_expires_at__lt=clock.now()
     )
+    if not expired.order_by().exists():
+        return 0
     answers = Annotation.with_checks.filter(assignment=OuterRef("pk"))
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
     return expired.exclude(finished).update(slot=None)
-
-
-_EXPIRED = (
-    "SELECT 1 FROM labeling_assignment WHERE round_id = %s AND slot IS NOT NULL"
-    " AND lease_expires_at IS NOT NULL AND lease_expires_at < %s LIMIT 1"
-)
 
 
 def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
@@ -408,8 +358,8 @@ def keep_place(assignment: Assignment) -> bool:
 
 def _renew(assignment: Assignment, **values: Any) -> bool:
     """One conditional update: giving back expired places waits for it, then sees the lease."""
-    mine = {"id": assignment.pk, "slot": statements.NOT_NULL}
-    return bool(statements.update(Assignment, mine, **values))
+    mine = Assignment.with_checks.filter(pk=assignment.pk, slot__isnull=False)
+    return bool(mine.update(**values))
 
 
 def can_hold(assignment: Assignment) -> bool:

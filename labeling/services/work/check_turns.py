@@ -26,17 +26,13 @@ from labeling.models import (
     Round,
 )
 from labeling.services import pseudonyms
-from labeling.services.statements import Prepared
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
 def plan_of(project: Project) -> CheckPlan:
     """The project's plan; without one, a plan that checks nothing."""
-    return _PLAN.first(project.pk) or CheckPlan(project=project)
-
-
-_PLAN = Prepared(lambda project: CheckPlan.objects.filter(project=project))
+    return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
 
 
 def with_gold(project: Project) -> QuerySet[Conversation]:

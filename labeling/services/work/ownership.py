@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NoReturn
 
 from django.contrib.auth.models import User
@@ -11,7 +10,6 @@ from django.http import Http404
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
 from labeling.models.projects import is_within_limit
-from labeling.services.statements import Prepared
 from labeling.services.work.admission import leads_of
 
 
@@ -23,20 +21,11 @@ class NotAnAnnotator(RuleError):
 
 def own(user: User, pk: int, *related: str) -> Assignment:
     """The user's assignment with its ``related`` rows; 404 where it never was theirs."""
-    assignment = _own(related).first(pk, user.pk)
+    mine = Assignment.with_checks.owned_by(user).filter(pk=pk)
+    assignment = mine.select_related(*related).order_by().first()
     if assignment is None or not is_within_limit(user, assignment.round.project_id):
         refuse(user, pk)
     return assignment
-
-
-@cache
-def _own(related: tuple[str, ...]) -> Prepared[Assignment]:
-    """Every page and answer of the workspace asks this first."""
-    return Prepared(
-        lambda pk, user: (
-            Assignment.with_checks.owned_by(user).filter(pk=pk).select_related(*related).order_by()
-        )
-    )
 
 
 def refuse(user: User, pk: int) -> NoReturn:

@@ -23,7 +23,6 @@ from labeling.models import (
 )
 from labeling.models.assignments import ANSWERED
 from labeling.services import events, pending, projects, transactions
-from labeling.services.statements import Prepared
 from labeling.services.work import admission, assignments, check_turns, locking, round_counts
 
 
@@ -272,17 +271,10 @@ def is_last_answer(assignment: Assignment) -> bool:
     """
     if assignment.round.kind == Round.Kind.CALIBRATION:
         return is_complete(assignment.round)
-    answered = _ANSWERED_HERE.rows(assignment.round_id, assignment.conversation_id)
-    return len(answered) >= assignment.round.overlap
-
-
-_ANSWERED_HERE = Prepared(
-    lambda round_, conversation: (
-        Assignment.objects.filter(ANSWERED, round=round_, conversation=conversation)
-        .order_by()
-        .values_list("pk", flat=True)
+    here = Assignment.objects.filter(
+        ANSWERED, round=assignment.round_id, conversation=assignment.conversation_id
     )
-)
+    return here.order_by().count() >= assignment.round.overlap
 
 
 def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:

@@ -24,7 +24,6 @@ from labeling.models import (
     Suggestion,
 )
 from labeling.services import events
-from labeling.services.statements import Prepared
 
 MAX_DISMISSED = 2000
 
@@ -57,11 +56,6 @@ def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     return conversations.exclude(split=Conversation.Split.TEST).exclude(pk__in=blind)
 
 
-_ALLOWED = Prepared(
-    lambda pk: allowed(Conversation.objects.filter(pk=pk)).order_by().values_list("pk", flat=True)
-)
-
-
 def sight(assignment: Assignment) -> Sight:
     reason = _why_off(assignment)
     if reason:
@@ -74,7 +68,7 @@ def _why_off(assignment: Assignment) -> Fact | None:
         return Fact("suggestion.calibration")
     if not assignment.round.project.suggestions:
         return Fact("suggestion.switched_off")
-    if _ALLOWED.first(assignment.conversation_id) is None:
+    if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
         return Fact("suggestion.test_or_blind")
     if assignment.round.state != Round.State.OPEN:
         return Fact("suggestion.round_ended")
