@@ -200,7 +200,7 @@ def measure(folder: Path, size: int, only: str, skip: str) -> None:
     from labeling.services import planner
 
     call_command("migrate", verbosity=0)  # the database may be older than the code
-    planner.keep_up()  # as a worker does, after migrations too
+    planner.count()  # as after an import
     lead = warm_up()
     connections.close_all()
     for name, command in commands(work, size).items():

@@ -23,11 +23,9 @@ from evaluation.services.work import leases
 from labeling.services import (
     audit_chain,
     health,
-    idempotency,
     near_duplicates,
     outbox,
     pending,
-    planner,
     signing_in,
 )
 from labeling.services.alone import alone
@@ -114,7 +112,6 @@ def sweep() -> None:
     health.pulse()
     signing_in.forget()
     replies.sweep()
-    idempotency.forget()
     leases.cap()
     assignments.cap_leases()
     memory_builds.wake_unattended()
@@ -134,4 +131,3 @@ def sweep() -> None:
     publishing.sweep()
     drafts.sweep()
     uploads.sweep()
-    planner.keep_up()

@@ -10,11 +10,14 @@ from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
 
-def _install_guards(using: str, **kwargs: Any) -> None:
-    """After every migrate, because SQLite rebuilds a table to alter it and drops its triggers."""
+def _install_guards(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
+    """After every migrate: SQLite rebuilds a table to alter it, without triggers and counts."""
     from labeling.models import guards
+    from labeling.services import planner
 
     guards.renew(connections[using])
+    if plan:
+        planner.count()
 
 
 def _suspend_triggers(using: str, plan: Sequence[Any], **kwargs: Any) -> None:

@@ -398,18 +398,6 @@ WORDS: dict[str, Text] = {
     "hint.unsure": _("Below 0.7: say why in the rationale."),
     "hint.untestable": _("“{words}” can’t be tested: how much?"),
     "hint.vague": _("“{words}” is vague: what, or how much?"),
-    "idempotency.answer_not_kept": _(
-        "This request was carried out before. Its answer is not stored, because it holds a secret "
-        "or is too large: look at what it made."
-    ),
-    "idempotency.key": _("An idempotency key has 1 to {most} printable ASCII characters."),
-    "idempotency.mismatch": _(
-        "This idempotency key was sent before with another request: use a new one."
-    ),
-    "idempotency.overtaken": _(
-        "This took so long that the same request was begun again. Nothing was stored by this one."
-    ),
-    "idempotency.under_way": _("The same request is being carried out: ask again in a moment."),
     "import.second_labels": _("a second set of labels for {conversation}"),
     "import.refused": _("Nothing was stored: {problems: ·}"),
     "job.cases_failed": _("{n} cases failed, the last one so: {why}"),

@@ -440,7 +440,6 @@ class PredictionsIn(serializers.Serializer[Any]):
 class RunPredictionsView(ApiView):
     scopes = RUNNING
     parser_classes = [MultiPartParser, ShallowJSONParser]  # a JSON body gets what is missing
-    in_one_transaction = False  # reading a large file takes long
 
     @extend_schema(
         request={"multipart/form-data": PredictionsIn},

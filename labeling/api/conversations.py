@@ -104,7 +104,6 @@ class AnswersOut(serializers.Serializer[Any]):
 
 class ConversationsView(ApiView):
     scopes = LEADING
-    in_one_transaction = False  # it stores step by step; conversations that are known stay
 
     parser_classes = [
         MultiPartParser,

@@ -128,7 +128,6 @@ class CasesView(ApiView):
 
 class AcceptView(ApiView):
     scopes = LEADING
-    in_one_transaction = False  # it stores some at a time; what is accepted stays
 
     @extend_schema(
         request=AcceptIn,

@@ -29,7 +29,6 @@ ANYWHERE = {
 }
 WRITING = {
     "409": "Not now: what it is about is in another state, or somebody else was first",
-    "422": "The idempotency key was sent before with another request",
 }
 WITH_A_BODY = {
     "413": "The body is larger than this server reads",

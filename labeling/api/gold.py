@@ -220,7 +220,6 @@ class VerifiedLastOut(serializers.Serializer[Any]):
 
 class GoldVerifyView(ApiView):
     scopes = RELEASING
-    in_one_transaction = False  # it reads everything, and keeps when that was
 
     @extend_schema(responses={200: VerifiedLastOut, 404: ErrorOut})
     def get(self, request: Request, name: str, version: int) -> Response:

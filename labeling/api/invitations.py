@@ -72,7 +72,6 @@ LED = {400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
 
 class InvitationsView(ApiView):
     scopes = LEADING
-    answers_with_secret = True
 
     @extend_schema(
         parameters=ORDERED, responses={200: InvitationPageOut, 403: ErrorOut, 404: ErrorOut}

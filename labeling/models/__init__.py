@@ -15,7 +15,7 @@ from labeling.models.discussions import (
     GuidelineReason,
 )
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
-from labeling.models.entry import ApiToken, Invitation, KeyedRequest
+from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event, EventLink, LogCheck
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldDraft, GoldItem, GoldRelease, ReleaseCheck
@@ -73,7 +73,6 @@ __all__ = [
     "GuidelineReason",
     "ImportReport",
     "Invitation",
-    "KeyedRequest",
     "LintFinding",
     "LintReport",
     "LintWaiver",

@@ -60,25 +60,3 @@ class ApiToken(models.Model):
     @property
     def has_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
-
-
-class KeyedRequest(models.Model):
-    """A request of a program that named an idempotency key, and its answer once there is one.
-
-    The key and what was sent are stored as digests. ``started_at`` also tells a request from
-    another that took over its key: only the one that is named here may store an answer.
-    """
-
-    digest = models.CharField(max_length=64, unique=True)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    request = models.CharField(max_length=64)
-    started_at = models.DateTimeField()
-    status = models.PositiveSmallIntegerField(null=True, help_text="Empty: under way")
-    answer = models.TextField(blank=True)
-    is_kept = models.BooleanField(default=False, help_text="The answer is stored here")
-
-    class Meta:
-        indexes = [models.Index(fields=["started_at"], name="keyed_request_started")]
-
-    def __str__(self) -> str:
-        return f"{self.user}: request of {self.started_at:%Y-%m-%d %H:%M}"

@@ -15,6 +15,7 @@ import pytest
 
 from assay_client import (
     ApiError,
+    AssayError,
     Client,
     Conflict,
     NotAnAssay,
@@ -59,11 +60,10 @@ class Server:
         return answer(request) if callable(answer) else answer
 
 
-def test_every_request_has_the_token_and_reading_has_no_key() -> None:
+def test_every_request_has_the_token() -> None:
     server = Server(httpx.Response(200, json=NO_ROWS))
     assert list(server.client().projects.list()) == []
     assert server.asked[0].headers["Authorization"] == f"Bearer {TOKEN}"
-    assert "Idempotency-Key" not in server.asked[0].headers
 
 
 @pytest.mark.parametrize(
@@ -73,16 +73,29 @@ def test_every_request_has_the_token_and_reading_has_no_key() -> None:
         httpx.ReadTimeout("silent"),
         httpx.Response(503),
         httpx.Response(502, text="<html>"),
-        refusal(409, "idempotency_under_way"),
     ],
 )
-def test_a_write_is_sent_again_with_the_same_key(trouble: Any) -> None:
+def test_what_a_second_request_adds_nothing_to_is_sent_again(trouble: Any) -> None:
     server = Server(trouble, httpx.Response(200, json={"assignment": 7}))
     assert server.client().work.next() == 7
-    first, second = (request.headers["Idempotency-Key"] for request in server.asked)
-    assert first == second
-    server.client().work.next()
-    assert server.asked[2].headers["Idempotency-Key"] != first
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("trouble", "sent"),
+    [
+        (httpx.ConnectError("refused"), 2),
+        (httpx.Response(429), 2),
+        (httpx.ReadTimeout("silent"), 1),
+        (httpx.Response(502), 1),
+        (httpx.Response(503), 1),
+    ],
+)
+def test_a_launch_is_sent_again_only_where_it_was_not_carried_out(trouble: Any, sent: int) -> None:
+    server = Server(trouble, NOT_FOUND)
+    with pytest.raises(AssayError):
+        server.client().runs.launch("demo@1", "nothing")
+    assert len(server.asked) == sent
 
 
 def test_pauses_double_and_what_the_server_says_counts_instead() -> None:

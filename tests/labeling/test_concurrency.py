@@ -21,7 +21,6 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.test import Client
 from django.utils import timezone
 
 from labeling.domain.matching.similarity import Ruler
@@ -214,19 +213,6 @@ def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
     members.change_role(membership=membership, role="researcher", by=rita)
 
     assert Membership.objects.get(pk=membership.pk).role == membership.role == "researcher"
-    assert Event.objects.filter(verb="member.changed").count() == 1
-
-
-def test_a_request_with_a_key_is_carried_out_again_after_an_ended_transaction(
-    project: Project, rita: User, once_ended: None
-) -> None:
-    membership, client = project.memberships.get(user__username="ana"), Client()
-    client.force_login(rita)
-    url, sent = f"/api/projects/{project.slug}/members/{membership.pk}/", {"role": "researcher"}
-
-    changed = client.patch(url, sent, "application/json", headers={"Idempotency-Key": "k"})
-
-    assert (changed.status_code, changed.json()["role"]) == (200, "researcher")
     assert Event.objects.filter(verb="member.changed").count() == 1
 
 

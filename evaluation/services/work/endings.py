@@ -11,12 +11,13 @@ from django.db import transaction
 
 from evaluation.models import Run
 from labeling.domain.facts import Fact
-from labeling.services import events
+from labeling.services import events, planner
 
 
 def finished(run: Run) -> None:
     """The caller has stored the figures in this transaction. Scoring again finishes it again."""
     events.record("run.finished", run, project=run.release.project)
+    transaction.on_commit(planner.count, robust=True)
 
 
 @transaction.atomic

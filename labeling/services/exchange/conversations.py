@@ -26,7 +26,7 @@ from labeling.domain.formats.talks import HowToRead
 from labeling.domain.gold.normal import same_text
 from labeling.domain.gold.release import text_sha256
 from labeling.models import Conversation, Project, Transcript
-from labeling.services import events, near_duplicates, projects
+from labeling.services import events, near_duplicates, planner, projects
 from labeling.services.exchange import drafts, splits
 from labeling.services.exchange.staging import Entry, Shared, Staged
 from labeling.services.short_writes import short_write
@@ -207,6 +207,7 @@ def import_files(
                             files=names,
                             **report.as_json(),
                         )
+                        transaction.on_commit(planner.count, robust=True)
                     return report
     raise ImportOvertaken("import.overtaken")
 

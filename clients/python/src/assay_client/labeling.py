@@ -27,7 +27,7 @@ class OwnWork(Part):
 
     def next(self) -> int | None:
         """The assignment to label next, taken from a pool if nothing is planned."""
-        answer = self._transport.post(self._path("queue", "next"))
+        answer = self._transport.post(self._path("queue", "next"), again=True)
         number: int | None = answer["assignment"]
         return number
 
@@ -70,20 +70,20 @@ class OwnWork(Part):
             active_seconds=active_seconds,
         )
         path = self._path("annotations", assignment, "submit")
-        return models.Annotation.model_validate(self._transport.post(path, body))
+        return models.Annotation.model_validate(self._transport.post(path, body, again=True))
 
     def skip(self, assignment: int, reason: str) -> models.Annotation:
         """Put the conversation aside."""
         current = self.get(assignment)
         body = self._body(assignment, current.payload, base_version=current.version)
         path = self._path("annotations", assignment, "skip")
-        answer = self._transport.post(path, {**body, "reason": reason})
+        answer = self._transport.post(path, {**body, "reason": reason}, again=True)
         return models.Annotation.model_validate(answer)
 
     def reopen(self, assignment: int) -> models.Annotation:
         """Take a submission or a skip back as a draft."""
         path = self._path("annotations", assignment, "reopen")
-        return models.Annotation.model_validate(self._transport.post(path))
+        return models.Annotation.model_validate(self._transport.post(path, again=True))
 
     def revisions(self, assignment: int) -> Rows[models.Revision]:
         """Every accepted save, newest first."""
@@ -105,11 +105,11 @@ class OwnWork(Part):
             "seq": next(self._saves),
         }
         path = self._path("annotations", assignment, "restore")
-        return models.Annotation.model_validate(self._transport.post(path, body))
+        return models.Annotation.model_validate(self._transport.post(path, body, again=True))
 
     def hold(self, assignment: int) -> None:
         """Reserve what was taken from a pool for longer."""
-        self._transport.post(self._path("queue", assignment, "lease"))
+        self._transport.post(self._path("queue", assignment, "lease"), again=True)
 
     def give_back(self, assignment: int) -> None:
         """Give it back to the pool."""
@@ -122,7 +122,7 @@ class OwnWork(Part):
 
     def finish_first_pass(self, assignment: int) -> models.Suggestions:
         path = self._path("annotations", assignment, "first-pass")
-        return models.Suggestions.model_validate(self._transport.post(path))
+        return models.Suggestions.model_validate(self._transport.post(path, again=True))
 
     def dismiss(
         self, assignment: int, suggestions: Sequence[Mapping[str, Any]]
@@ -135,7 +135,8 @@ class OwnWork(Part):
     def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
         """Settle the thread of a comment, or take it up again."""
         path = self._path("comments", comment, "resolve")
-        return models.Comment.model_validate(self._transport.post(path, {"resolved": resolved}))
+        answer = self._transport.post(path, {"resolved": resolved}, again=True)
+        return models.Comment.model_validate(answer)
 
     def comments(self, assignment: int) -> Rows[models.Comment]:
         """Comments on the conversation, oldest first."""

@@ -330,7 +330,8 @@ class Rounds(Part):
     def plan(self, kind: Literal["calibration", "full"], **options: Any) -> models.RoundPlan:
         """What :meth:`open` would hand out with these options."""
         body = said(kind=kind, dry_run=True, **options)
-        return models.RoundPlan.model_validate(self._transport.post(self._path("rounds"), body))
+        answer = self._transport.post(self._path("rounds"), body, again=True)
+        return models.RoundPlan.model_validate(answer)
 
     def add(
         self,

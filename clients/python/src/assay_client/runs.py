@@ -254,7 +254,7 @@ class Runs(Part):
         """What such a launch would cost, and which differences it could show."""
         body = _launch(gold, pipeline=pipeline, **options)
         path = self._path("runs", "estimate")
-        return models.Estimate.model_validate(self._transport.post(path, body))
+        return models.Estimate.model_validate(self._transport.post(path, body, again=True))
 
     def compare(
         self, baseline: int, runs: Sequence[int], *, slices: str | None = None

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 
@@ -27,6 +26,11 @@ File = str | os.PathLike[str] | Upload
 
 MAY_PASS = {429, 502, 503, 504}
 """Answers after which the same request may succeed."""
+
+REPEATABLE = {"GET", "PUT"}
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+NOT_TAKEN = {429}
+"""After these a request was not carried out."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Retries:
 class Transport:
     """What every resource sends its requests by. The token is in no log, error or ``repr``.
 
-    Every write has an ``Idempotency-Key``, the same each time it is sent: the server carries it out
-    once, so writes are repeated as safely as reads.
+    GET and PUT are sent again after any trouble that may pass, and so is a POST that says
+    ``again``: a second one adds nothing. Others only where they were not carried out.
     """
 
     def __init__(self, http: httpx.Client, retries: Retries) -> None:
@@ -68,8 +72,8 @@ class Transport:
     def get(self, path: str, query: Query | None = None) -> Any:
         return self.send("GET", path, query=query)
 
-    def post(self, path: str, json: object = None) -> Any:
-        return self.send("POST", path, json=json)
+    def post(self, path: str, json: object = None, *, again: bool = False) -> Any:
+        return self.send("POST", path, json=json, again=again)
 
     def put(self, path: str, json: object) -> Any:
         return self.send("PUT", path, json=json)
@@ -85,10 +89,16 @@ class Transport:
         return _data(self._answered("POST", path, data=dict(fields), files=sent))
 
     def send(
-        self, method: str, path: str, *, query: Query | None = None, json: object = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        json: object = None,
+        again: bool = False,
     ) -> Any:
         content: dict[str, Any] = {} if json is None else {"json": json}
-        return _data(self._answered(method, path, params=_plain(query), **content))
+        return _data(self._answered(method, path, again=again, params=_plain(query), **content))
 
     def download(self, path: str, to: str | os.PathLike[str], query: Query | None = None) -> Path:
         """Into a file that is complete as soon as it has its name; an older one is replaced.
@@ -122,20 +132,20 @@ class Transport:
             response.close()
 
     def _answered(
-        self, method: str, path: str, *, stream: bool = False, **content: Any
+        self, method: str, path: str, *, stream: bool = False, again: bool = False, **content: Any
     ) -> httpx.Response:
-        headers = {} if method == "GET" else {"Idempotency-Key": str(uuid4())}
+        again = again or method in REPEATABLE
         for attempt in range(self._retries.attempts):
             is_last = attempt + 1 == self._retries.attempts
             try:
-                request = self._http.build_request(method, path, headers=headers, **content)
+                request = self._http.build_request(method, path, **content)
                 response = self._http.send(request, stream=stream)
             except httpx.TransportError as error:
-                if is_last:
+                if is_last or not (again or isinstance(error, NOT_SENT)):
                     raise _unreachable(error) from error
                 self._retries.pause(attempt, None)
                 continue
-            if not is_last and _may_pass(response):
+            if not is_last and response.status_code in (MAY_PASS if again else NOT_TAKEN):
                 response.close()
                 self._retries.pause(attempt, response.headers.get("Retry-After"))
                 continue
@@ -148,13 +158,6 @@ def uploads(files: Sequence[File]) -> list[Upload]:
         file if isinstance(file, tuple) else (Path(file).name, Path(file).read_bytes())
         for file in files
     ]
-
-
-def _may_pass(response: httpx.Response) -> bool:
-    if response.status_code != httpx.codes.CONFLICT:
-        return response.status_code in MAY_PASS
-    response.read()  # our own write, sent again because its answer was lost, is not done yet
-    return b'"idempotency_under_way"' in response.content
 
 
 def _accepted(response: httpx.Response) -> httpx.Response:
@@ -189,7 +192,15 @@ def _plain(query: Query | None) -> dict[str, Any]:
 
 def _unreachable(error: httpx.TransportError) -> Unreachable:
     about = f" ({error.request.url})" if error._request is not None else ""
-    return Unreachable(f"The server does not answer: {error or type(error).__name__}{about}")
+    return Unreachable(
+        f"The server does not answer: {error or type(error).__name__}{about}{_perhaps(error)}"
+    )
+
+
+def _perhaps(error: httpx.TransportError) -> str:
+    if isinstance(error, NOT_SENT) or error._request is None or error.request.method == "GET":
+        return ""
+    return ". It may have been carried out: look before you send it again"
 
 
 def _seconds(said: str | None) -> float | None:
