@@ -10,7 +10,7 @@ from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
 
-def _install_guards(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
+def _install_guards(using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
     """After every migrate: SQLite rebuilds a table to alter it, without triggers and counts."""
     from labeling.models import guards
     from labeling.services import planner

@@ -399,6 +399,10 @@ WORDS: dict[str, Text] = {
     "hint.untestable": _("“{words}” can’t be tested: how much?"),
     "hint.vague": _("“{words}” is vague: what, or how much?"),
     "import.second_labels": _("a second set of labels for {conversation}"),
+    "import.too_many_for_sqlite": _(
+        "One import takes at most {most} conversations on SQLite; nothing was stored. Split the "
+        "files into several imports, or let the server use PostgreSQL."
+    ),
     "import.refused": _("Nothing was stored: {problems: ·}"),
     "job.cases_failed": _("{n} cases failed, the last one so: {why}"),
     "job.delivery_given_up": _("{host} did not take a message, in {attempts} tries."),

@@ -19,7 +19,7 @@ from django.db import DatabaseError, connection
 from config import private_files, weak_secrets
 from config.env import env_file
 from config.version import VERSION
-from labeling.services import clock, demo_accounts, health, jobs
+from labeling.services import clock, demo_accounts, health, jobs, planner
 from labeling.services.exchange import uploads
 
 MISSING, NOTE = checks.ERROR, checks.INFO
@@ -133,6 +133,8 @@ def database() -> Found:
             "SQLite is for up to ten people at once and projects of 10,000 conversations, on one "
             "machine: beyond that set DATABASE_URL to PostgreSQL.",
         )
+    for project in planner.beyond_sqlite():
+        yield MISSING, f"project {project.slug} is too large for SQLite: move to PostgreSQL."
 
 
 @check

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.numbers import whole_number
-from labeling.services import access, health, jobs
+from labeling.services import access, health, jobs, planner
 from labeling.services import status as service
 from labeling.services.jobs import Job, NothingToFree, Scope
 from labeling.translation import lazy
@@ -58,7 +58,12 @@ PARTS: Mapping[str, str] = {
 def status(request: HttpRequest) -> HttpResponse:
     _require_administrator(request)
     parts = [(PARTS[name], part) for name, part in health.look().items()]
-    context = {"parts": parts, "free_url": reverse("status-free"), "may_free": True}
+    context = {
+        "parts": parts,
+        "beyond_sqlite": planner.beyond_sqlite(),
+        "free_url": reverse("status-free"),
+        "may_free": True,
+    }
     return _page(request, None, context)
 
 

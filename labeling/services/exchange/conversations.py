@@ -29,6 +29,7 @@ from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, planner, projects
 from labeling.services.exchange import drafts, splits
 from labeling.services.exchange.staging import Entry, Shared, Staged
+from labeling.services.planner import SQLITE_CONVERSATIONS
 from labeling.services.short_writes import short_write
 
 BATCH_CONVERSATIONS = 500
@@ -63,6 +64,10 @@ class ImportRefused(RuleError):
 
 class BadProjectSlug(RuleError):
     code = "bad_project_slug"
+
+
+class TooManyForSqlite(RuleError):
+    code = "too_many_for_sqlite"
 
 
 class ImportOvertaken(RuleError):
@@ -302,7 +307,7 @@ class Importing:
     ) -> None:
         self.report = ImportReport()
         self._staged, self._split, self._format = staged, split, format
-        self._how, self._n_left_out = how, 0
+        self._how, self._n_left_out, self._n_read = how, 0, 0
         self._left_out: list[LeftOutIn] = []
         self._may_leave_out, self._n_faults = leave_out, 0
         self.actor, self._proposed = actor, proposed
@@ -338,6 +343,9 @@ class Importing:
         self._stage()
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
+        self._n_read += 1
+        if self._n_read > SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
+            raise TooManyForSqlite("import.too_many_for_sqlite", most=SQLITE_CONVERSATIONS)
         self._n_left_out += len(record.left_out)
         listed = record.left_out[: MAX_LOSSES - len(self._left_out)]
         self._left_out += [_left_out_in(place.file, each) for each in listed]

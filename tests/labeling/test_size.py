@@ -1,0 +1,48 @@
+"""How far SQLite goes: one import and one project of 10,000 conversations."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from labeling.models import Conversation, Project
+from labeling.services import planner, preflight
+from labeling.services.exchange import conversations
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+def test_a_larger_import_is_refused_and_says_where_to_go(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversations, "SQLITE_CONVERSATIONS", 1)
+    messages = [{"role": "user", "content": "The report must show late orders."}]
+    lines = [json.dumps({"id": name, "messages": messages}) for name in "ab"]
+    files = [("talks.jsonl", BytesIO("\n".join(lines).encode()))]
+
+    with pytest.raises(conversations.TooManyForSqlite, match="PostgreSQL"):
+        conversations.import_files(project_slug=project.slug, files=files)
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+def test_a_project_that_is_too_large_is_named(
+    project: Project, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.make_conversations(project, 2)
+    admin = User.objects.create_superuser("root")
+    shown = "SQLite serves projects"
+    assert shown not in signed_in(admin).get("/status/").content.decode()
+
+    monkeypatch.setattr(planner, "SQLITE_CONVERSATIONS", 1)
+
+    assert planner.beyond_sqlite() == [project]
+    assert "too large for SQLite" in str(preflight.database())
+    assert shown in signed_in(admin).get("/status/").content.decode()
