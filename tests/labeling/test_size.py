@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core import checks
 from django.db import connection
 
 from labeling.models import Conversation, Project
@@ -23,11 +24,15 @@ def test_a_larger_import_is_refused_and_says_where_to_go(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversations, "SQLITE_CONVERSATIONS", 1)
-    messages = [{"role": "user", "content": "The report must show late orders."}]
+    said = ["The report must show late orders.", "Every day?"]
+    messages = [
+        {"role": role, "content": text}
+        for role, text in zip(["user", "analyst"], said, strict=True)
+    ]
     lines = [json.dumps({"id": name, "messages": messages}) for name in "ab"]
     files = [("talks.jsonl", BytesIO("\n".join(lines).encode()))]
 
-    with pytest.raises(conversations.TooManyForSqlite, match="PostgreSQL"):
+    with pytest.raises(conversations.TooManyForSqlite, match="too_many_for_sqlite most=1"):
         conversations.import_files(project_slug=project.slug, files=files)
     assert not Conversation.objects.exists()
 
@@ -44,5 +49,7 @@ def test_a_project_that_is_too_large_is_named(
     monkeypatch.setattr(planner, "SQLITE_CONVERSATIONS", 1)
 
     assert planner.beyond_sqlite() == [project]
-    assert "too large for SQLite" in str(preflight.database())
+    assert "too large for SQLite" in str(
+        checks.run_checks(tags=[preflight.TAG], include_deployment_checks=True)
+    )
     assert shown in signed_in(admin).get("/status/").content.decode()
