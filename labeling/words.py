@@ -236,7 +236,6 @@ WORDS: dict[str, Text] = {
     "corrections.other_layer": _("The corrections are of the layer {layer}, {release} is not."),
     "dispute.broken_label": _("The label is not complete: {path}: {why}"),
     "dispute.closed": _("This dispute is settled."),
-    "dispute.judge_first": _("You may judge this dispute: give your verdict before you see more."),
     "dispute.judged_already": _("You have judged it."),
     "dispute.labelled_it": _("You have labelled this conversation, so somebody else judges it."),
     "dispute.no_choice": _("Choose a side, both or neither."),
