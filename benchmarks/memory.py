@@ -5,8 +5,9 @@
 
 Nothing is cached before. Times are those of the processor, whatever else runs. The encoder's
 weights are loaded first and timed apart, because a machine loads them once; the index is what
-follows until the first question: layers and vectors. At last two processes encode the first
-messages, and both are added up as PSS, which counts a shared page once.
+follows until the first question, with the layers that somebody may ask for and without. At last
+two processes encode the first messages, and both are added up as PSS, which counts a shared page
+once.
 """
 
 import json
@@ -27,33 +28,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 def main(path: Path) -> None:
     from pipelines.encoder import MiniLM
-    from pipelines.memory.layers.build import KeptInMemory, build_layers
-    from pipelines.memory.layers.config import LayersConfig
 
-    messages = read(path)
-    encoder = MiniLM()
+    messages, encoder = read(path), MiniLM()
     loading = timed(lambda: encoder.encode(["one text"]))
     before = peak_mb()
     print(f"{path.name}: {len(messages)} messages; encoder loaded in {loading:.1f} s, {before} MB")
-    rows = Timed()
-    started = time.process_time()
-    total = timed(lambda: build_layers(messages, encoder=encoder, rows=rows, config=LayersConfig()))
-    for kind, seconds in rows.seconds.items():
-        size = len(json.dumps(rows.payloads[kind])) / 1024
-        print(f"{kind:8} {seconds:7.2f} s  {size:6.0f} kB of JSON")
-    print(f"all      {total:7.2f} s; peak {peak_mb()} MB, {peak_mb() - before} MB more than before")
-    kept = KeptInMemory()
-    kept.payloads = rows.payloads
-    again = timed(lambda: build_layers(messages, encoder=encoder, rows=kept, config=LayersConfig()))
-    print(f"again    {again * 1000:7.1f} ms, from what was kept")
-    counts = {"topics": "nodes", "signals": "anchors", "threads": "threads"}
-    print({name: len(rows.payloads[kind][name]) for kind, name in counts.items()})
-    ask(path, messages, encoder, kept, started)
+    ask(path, messages, encoder)
     texts = [message.content for message in messages[:100]]
     print(f"2 children of a worker: {pss_of_two(texts)} MB PSS in all")
 
 
-def ask(path: Path, messages: list[Any], encoder: Any, kept: Any, started: float) -> None:
+def ask(path: Path, messages: list[Any], encoder: Any) -> None:
     """Every question of the chat through the whole pipeline, its vectors cached by none."""
     from pipelines.memory.config import MemoryConfig
     from pipelines.memory.pipeline import Memory
@@ -61,15 +46,14 @@ def ask(path: Path, messages: list[Any], encoder: Any, kept: Any, started: float
     from pipelines.types import Case
 
     asked = json.loads(path.read_text(encoding="utf-8"))["qa"]
-    talks = Talks(encoder, rows_for=lambda case: kept)
     cases = [
         Case(f"{at}", "chat", tuple(messages), question=label["question"], task="qa")
         for at, label in enumerate(asked)
     ]
-    built = timed(lambda: talks(cases[0]))
-    print(f"vectors  {built:7.2f} s, built once and then kept")
-    in_all = time.process_time() - started
-    print(f"index    {in_all:7.2f} s in all, layers and vectors; peak {peak_mb()} MB")
+    for layers in (True, False):
+        talks = Talks(encoder, config=MemoryConfig(layers=layers))
+        built = timed(lambda talks=talks: talks(cases[0]))
+        print(f"index    {built:7.2f} s {'with' if layers else 'without'} layers; {peak_mb()} MB")
     for mode in ("oneshot", "agent"):
         pipeline = Memory(MemoryConfig(mode=mode), open_talk=talks, model=None)
         pipeline.run(cases[0])  # modules are loaded once
@@ -80,20 +64,6 @@ def ask(path: Path, messages: list[Any], encoder: Any, kept: Any, started: float
             f"{sum(seconds) / len(seconds) * 1000:.0f} ms (mean), "
             f"95 % at most {late * 1000:.0f} ms; peak {peak_mb()} MB"
         )
-
-
-class Timed:
-    """Rows that remember how long each layer took."""
-
-    def __init__(self) -> None:
-        self.payloads: dict[str, dict[str, Any]] = {}
-        self.seconds: dict[str, float] = {}
-
-    def get(self, kind: str) -> dict[str, Any] | None:
-        return self.payloads.get(kind)
-
-    def put(self, kind: str, payload: dict[str, Any], *, seconds: float) -> None:
-        self.payloads[kind], self.seconds[kind] = payload, seconds
 
 
 def read(path: Path) -> list[Any]:

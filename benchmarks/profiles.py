@@ -253,12 +253,10 @@ def releasing(folder: Path) -> Figures:
 
 
 def remembering(folder: Path) -> Figures:
-    from memory import Timed, read
+    from memory import read
 
     from pipelines.encoder import MiniLM
     from pipelines.memory.config import MemoryConfig
-    from pipelines.memory.layers.build import build_layers
-    from pipelines.memory.layers.config import LayersConfig
     from pipelines.memory.pipeline import Memory
     from pipelines.memory.talks import Talks
     from pipelines.types import Case
@@ -271,14 +269,8 @@ def remembering(folder: Path) -> Figures:
         Case(str(n), "chat", tuple(messages), question=row["question"], task="qa")
         for n, row in enumerate(asked)
     ]
-    rows = Timed()
-    talks = Talks(encoder, rows_for=lambda case: rows)
-
-    def index() -> None:
-        build_layers(messages, encoder=encoder, rows=rows, config=LayersConfig())
-        talks(cases[0])
-
-    yield once("index of a chat", index)
+    talks = Talks(encoder)
+    yield once("index of a chat", lambda: talks(cases[0]))
     for mode in ("oneshot", "agent"):
         pipeline = Memory(MemoryConfig(mode=mode), open_talk=talks, model=None)
         pipeline.run(cases[0])  # loads what is loaded once

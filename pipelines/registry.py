@@ -24,7 +24,6 @@ from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.pipeline import Memory
-from pipelines.memory.query import evidence
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
@@ -110,7 +109,8 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
 
 
 def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
-    talks = Talks(tools.encoder or MiniLM(), store=tools.store, rows_for=tools.rows_for)
+    encoder = tools.encoder or MiniLM()
+    talks = Talks(encoder, config=config, store=tools.store, rows_for=tools.rows_for)
     return Memory(config, open_talk=talks, model=tools.model)
 
 
@@ -129,9 +129,13 @@ def _calls_of_model(config: Mapping[str, Any], layer: str) -> Calls:
 
 
 def _calls_of_memory(config: Mapping[str, Any], layer: str) -> Calls:
-    """Reading the question, grading the evidence, wording the answer; an agent may grade again."""
-    rounds = config["max_rounds"] if config["mode"] == "agent" else 1
-    return Calls(3, 2 + rounds, config["shown_limit"] * (rounds + 1) // 2)
+    """One reads the whole conversation; an agent looks again at one that does not fit."""
+    return Calls(1, config["max_rounds"] if config["mode"] == "agent" else 1)
+
+
+def _weights_of_memory(config: Mapping[str, Any]) -> tuple[Path, ...]:
+    adapted = (adapter.ADAPTERS,) if config["encoder"] == "adapted" else ()
+    return (*adapted, *((ranker.WEIGHTS,) if config["reranker"] == "context" else ()))
 
 
 def _weights_of_agent(config: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -190,7 +194,7 @@ _ENTRIES = (
         layers=MEMORY,
         config=MemoryConfig,
         make=_memory,
-        trained_on=lambda config: (adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS),
+        trained_on=_weights_of_memory,
         may_ask=lambda config: bool(config["use_model"]),
         calls=_calls_of_memory,
         prompts=_prompts_of(memory),
@@ -410,9 +414,9 @@ def _settings(config: type[BaseModel]) -> list[SettingRow]:
 
 
 def _refuse_unknown(entry: Entry, config: Config) -> None:
-    known = entry.config.model_fields
+    known, retired = entry.config.model_fields, getattr(entry.config, "RETIRED", ())
     for key in config:
-        if key not in known:
+        if key not in known and key not in retired:
             raise UnknownSetting(
                 "pipeline.unknown_setting",
                 pipeline=entry.name,

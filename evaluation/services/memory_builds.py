@@ -22,12 +22,10 @@ from pydantic import ValidationError
 
 from evaluation import adapters
 from evaluation.models import BuiltLayer, LayerBuild
-from evaluation.services.language_models.endpoints import model_from_settings
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import (
-    LONGEST_RETRY_SECONDS,
     MAX_ATTEMPTS,
     KeepAlive,
     expiry,
@@ -38,8 +36,6 @@ from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
 from labeling.services.vectors import StoredVectors
 from pipelines.encoder import MiniLM
-from pipelines.errors import PipelineError
-from pipelines.llm import ChatModel, RateLimited, Unavailable
 from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
 
@@ -48,7 +44,7 @@ logger = logging.getLogger(__name__)
 BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
 RETRY_SECONDS = 20
-TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
+TRANSIENT = (TimeoutError, ConnectionError, OperationalError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +87,7 @@ def checked_config(settings: Mapping[str, Any]) -> LayersConfig:
 
 def key_of(config: LayersConfig) -> str:
     """What tells this configuration from others; loads no encoder."""
-    try:
-        return key_for(config, _encoder(), _model())
-    except PipelineError as error:
-        raise PipelineRefused(
-            adapters.fact_of(error), details=adapters.details_of(error)
-        ) from error
+    return key_for(config, _encoder())
 
 
 def request(
@@ -221,7 +212,6 @@ def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) 
             encoder=_encoder(),
             rows=rows,
             config=config,
-            model=_model(),
             progress=_sparing(tell),
         )
 
@@ -267,19 +257,12 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
 
 def _failure(error: Exception, attempts: int) -> Mapping[str, Any]:
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
-        asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
-        wait = timedelta(seconds=min(asked, LONGEST_RETRY_SECONDS))
-        return {"lease_expires_at": Now() + wait}
+        return {"lease_expires_at": Now() + timedelta(seconds=RETRY_SECONDS * attempts)}
     return {"failure": working.fact_of(error)}
 
 
 def _encoder() -> MiniLM:
     return MiniLM(StoredVectors("pipeline"))
-
-
-def _model() -> ChatModel | None:
-    """None without a configured one: ``implementation: model`` is then refused."""
-    return model_from_settings()
 
 
 def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conversation]:

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from pipelines import registry, trained_on
-from pipelines.memory.query import evidence
 from pipelines.memory.retrieval import adapter, ranker
-from pipelines.memory.training import query, texts
+from pipelines.memory.training import gold
 from pipelines.requirements import train
 from pipelines.requirements.extraction import features
 from pipelines.testing import TestItems, TrainingText, refuse_test_items
@@ -64,12 +63,12 @@ def test_weights_without_a_second_set_have_seen_what_they_read(weights: Path) ->
 
 
 def test_all_weights_of_the_tree_say_what_they_have_read() -> None:
-    for path, named in texts.named_by_weights().items():
-        assert trained_on.keys(path) == named != frozenset()
+    for path in (adapter.ADAPTERS, ranker.WEIGHTS):
+        assert trained_on.keys(path) == adapter.talks() != frozenset()
 
     folder = Path(registry.__file__).parent
     with_weights = {*folder.rglob("weights.json"), *folder.rglob("*.safetensors")}
-    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS, features.WEIGHTS}
+    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, features.WEIGHTS}
 
 
 def messages_of(row: dict[str, Any]) -> list[Message]:
@@ -105,7 +104,9 @@ def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -
         ("retrieval", {"mode": "lexical"}, []),
         ("retrieval", {"mode": "late"}, [adapter.ADAPTERS]),
         ("retrieval", {"mode": "learned"}, [adapter.ADAPTERS, ranker.WEIGHTS]),
-        ("memory", {}, [adapter.ADAPTERS, ranker.WEIGHTS, evidence.WEIGHTS]),
+        ("memory", {}, [adapter.ADAPTERS, ranker.WEIGHTS]),
+        ("memory", {"encoder": "plain"}, [ranker.WEIGHTS]),
+        ("memory", {"reranker": "none"}, [adapter.ADAPTERS]),
     ],
 )
 def test_a_pipeline_declares_the_weights_that_its_configuration_uses(
@@ -154,7 +155,7 @@ def item(name: str, chat: list[talks.Line], split: str) -> str:
     )
 
 
-@pytest.mark.parametrize("training", ["adapters", "ranking", "query"])
+@pytest.mark.parametrize("training", ["adapters", "ranking"])
 def test_every_training_of_memory_ends_with_a_sentence_and_a_status(
     training: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,10 +193,10 @@ def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_p
 
 
 def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None:
-    (gold,) = query.read_gold([item("a", CHAT, "train")])
+    (read,) = gold.read_gold([item("a", CHAT, "train")])
     weights = tmp_path / "weights.json"
 
-    query.note_training(weights, [gold])
+    gold.note_training(weights, [read])
 
     assert trained_on.exposure([weights], talks.texts(CHAT[:400])) == Exposure.LEFT_OUT
 
@@ -216,8 +217,3 @@ def test_training_requirements_again_keeps_what_the_starting_values_were_found_o
         f"trained on {second.case_id}",
         "starting values from i",
     }
-
-
-def test_the_texts_of_shipped_weights_can_only_be_noted_from_what_they_were_trained_on() -> None:
-    with pytest.raises(ValueError, match="was trained on 7 more conversations"):
-        texts.note_all(query.read_gold([item("a", CHAT[:9], "train")]), store=False)

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class LayersConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    implementation: Literal["local", "model"] = Field(
-        default="local",
-        description="local: embeddings, lexical cohesion and lexicons; model: a language model.",
+    implementation: Literal["local"] = Field(
+        default="local", description="Embeddings, lexical cohesion and lexicons."
     )
     burst_gap_seconds: int = Field(
         default=1800, ge=60, le=604_800, description="A pause that long starts a new burst."

@@ -6,7 +6,7 @@ A measure is ``None``, with a reason, where its definition gives no value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import StatisticsError, mean, median, stdev
 
@@ -36,18 +36,14 @@ NO_PET_NAMES = fact("memory.no_pet_names")
 LAST = fact("memory.last_node")
 NO_PAUSES = fact("memory.no_pauses")
 
-Rate = Callable[[Sequence[Message]], Rating]
-
 
 def measure_nodes(
     nodes: Sequence[TopicNode],
     messages: Sequence[Message],
     *,
     config: LayersConfig,
-    ratings: Mapping[str, Rating] | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Signals:
-    """All measures of all nodes; tone and conflict by lexicons unless ``ratings`` are given."""
+    """All measures of all nodes; tone and conflict by lexicons."""
     names = pet_names(messages, config)
     pause = usual_pause(nodes, messages)
     rows = []
@@ -60,11 +56,9 @@ def measure_nodes(
             "silence_event": silence(node, following, messages, pause, config.silence_factor),
             "topic_frequency": (float(_earlier(node, nodes[:at])), None),
             "initiator_ratio": initiator_ratio(own, messages),
-            **_rated(local_rating(own) if ratings is None else ratings[node.node_id]),
+            **_rated(local_rating(own)),
         }
         rows.append(_row(node, measured))
-        if progress:
-            progress(at + 1, len(nodes))
     baselines = [baseline(rows, measure, config.anomaly_deviations) for measure in MEASURES]
     return Signals(tuple(rows), tuple(baselines), tuple(anchors(rows, baselines)), names)
 

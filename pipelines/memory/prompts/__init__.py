@@ -1,33 +1,32 @@
-"""The prompts of the memory pipeline in their current versions, and strict reading of replies."""
+"""The prompts of the memory pipeline, and strict reading of replies."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.llm import ChatModel, InvalidReply
-from pipelines.prompting import read
+from pipelines.llm import InvalidReply, Reply
+from pipelines.prompting import Prompt, read
 
-CURRENT = {
-    "intent": "intent.v1",
-    "grade": "grade.v1",
-    "phases": "phases.v1",
-    "topics": "topics.v1",
-    "tones": "tones.v1",
-    "links": "links.v1",
-}
+FOLDER = Path(__file__).parent
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
-def ask(model: ChatModel, name: str, answer: type[Answer], **values: Any) -> Answer:
-    """The model's reply as ``answer``, or one of the typed errors; never a guess instead."""
-    prompt = read(Path(__file__).parent, CURRENT[name])
-    reply = model.complete(prompt.filled(**values), schema=answer.model_json_schema())
+def versions(name: str) -> list[str]:
+    return sorted(file.stem for file in FOLDER.glob(f"{name}.v*.md"))
+
+
+def prompt(version: str) -> Prompt:
+    return read(FOLDER, version)
+
+
+def checked(reply: Reply, answer: type[Answer], *, prompt_id: str) -> Answer:
+    """The reply as ``answer``, or an error; never a guess instead."""
     try:
         return answer.model_validate(reply.data)
     except ValidationError as error:
         raise InvalidReply(
-            "reply.wrong_fields", prompt=prompt.id, fields=error.error_count()
+            "reply.wrong_fields", prompt=prompt_id, fields=error.error_count()
         ) from error

@@ -1,4 +1,4 @@
-"""Q1: the kind of question, about whom, about when, and how long an answer should be."""
+"""Q1: the kind of question, about when, and how long an answer should be."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from pipelines.memory.dates import Days, days_in
-from pipelines.memory.query.talk import Talk
+from pipelines.memory.shape import asks_both, shape_of
 
 QueryType = Literal["arc_narrative", "event_retrieval", "time_point", "phase_query"]
-ScopeKind = Literal["global", "time_bounded", "topic_bounded"]
 OutputMode = Literal["narrative", "fact", "summary"]
 
 USUAL_FOCUS = ("emotional_tone", "conflict_intensity", "silence_event")
@@ -36,29 +35,6 @@ _PHASE = re.compile(
     r"|in the (?:beginning|end)|at the (?:beginning|end|start) of (?:the|their))\b",
     re.I,
 )
-_WHEN = re.compile(
-    r"^\s*(?:when|since when|(?:on |in )?(?:what|which) (?:date|day|month|year|time)|how long)\b",
-    re.I,
-)
-_COUNT = re.compile(r"\bhow (?:many|much|often)\b", re.I)
-_YES_NO = re.compile(
-    r"^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|might|may|should)\b",
-    re.I,
-)
-_WHY = re.compile(r"\b(?:why|what (?:made|caused|reason))\b", re.I)
-_MANY = re.compile(
-    r"\b(?:what|which|whose)(?: are| were| kinds? of| types? of| other| different| new)*"
-    r"(?: [\w'-]+){0,4}? (?!was\b|is\b|does\b|has\b|his\b|this\b)[\w-]{2,}[^s\W]s\b",
-    re.I,
-)
-_BOTH = re.compile(r"\b(?:both|each other|in common|share[sd]?|together|similar)\b", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    kind: ScopeKind
-    time_hint: str | None = None
-    topic_hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +42,7 @@ class Intent:
     query_type: QueryType
     focus_dimensions: tuple[str, ...]
     time_range: Days | None
-    scope: Scope
     output_mode: OutputMode
-    people: tuple[str, ...] = ()
-    """Speakers asked about, as they are stored."""
-    both: bool = False
     shape: str = "other"
     """How it is asked: when, count, yes_no, why, many or other."""
 
@@ -78,26 +50,18 @@ class Intent:
         days = self.time_range
         return asdict(self) | {
             "focus_dimensions": list(self.focus_dimensions),
-            "people": list(self.people),
             "time_range": [day.isoformat() for day in days] if days else None,
         }
 
 
-def read_intent(question: str, talk: Talk, *, task: str = "") -> Intent:
+def read_intent(question: str, *, span: Days | None = None, task: str = "") -> Intent:
     """By wording alone; ``task`` is the layer asked for and settles what wording leaves open."""
-    people = talk.about(question)
-    kind = _query_type(question, task)
-    days = days_in(question, span=talk.span)
-    shape = _shape(question)
-    both = len(people) > 1 or bool(_BOTH.search(question))
+    kind, shape = _query_type(question, task), shape_of(question)
     return Intent(
         query_type=kind,
         focus_dimensions=_focus(question),
-        time_range=days,
-        scope=_scope(question, kind, days),
-        output_mode=_output_mode(kind, shape, both=both),
-        people=people,
-        both=both,
+        time_range=days_in(question, span=span),
+        output_mode=_output_mode(kind, shape, both=asks_both(question)),
         shape=shape,
     )
 
@@ -107,22 +71,12 @@ def _query_type(question: str, task: str) -> QueryType:
         return "arc_narrative"
     if _PHASE.search(question):
         return "phase_query"
-    return "time_point" if _WHEN.match(question) else "event_retrieval"
+    return "time_point" if shape_of(question) == "when" else "event_retrieval"
 
 
 def _focus(question: str) -> tuple[str, ...]:
     named = [name for name, cue in _FOCUS.items() if re.search(rf"\b(?:{cue})", question, re.I)]
     return tuple(named) or USUAL_FOCUS
-
-
-def _scope(question: str, kind: QueryType, days: Days | None) -> Scope:
-    topic = topic_of(question) or None
-    if days is not None:
-        hint = f"{days.first.isoformat()}/{days.last.isoformat()}"
-        return Scope("time_bounded", time_hint=hint, topic_hint=topic)
-    if kind == "arc_narrative" or topic is None:
-        return Scope("global", topic_hint=topic)
-    return Scope("topic_bounded", topic_hint=topic)
 
 
 def _output_mode(kind: QueryType, shape: str, *, both: bool) -> OutputMode:
@@ -131,33 +85,3 @@ def _output_mode(kind: QueryType, shape: str, *, both: bool) -> OutputMode:
     if both or shape in ("many", "count", "why"):
         return "summary"
     return "fact"
-
-
-def _shape(question: str) -> str:
-    if _COUNT.search(question):
-        return "count"
-    if _WHEN.match(question):
-        return "when"
-    if _YES_NO.match(question):
-        return "yes_no"
-    if _WHY.search(question):
-        return "why"
-    return "many" if _MANY.search(question) else "other"
-
-
-def topic_of(question: str) -> str:
-    """The words of a question that carry its subject, in their order."""
-    words = re.findall(r"[\w'-]+", question)
-    return " ".join(word for word in words if not _DULL.fullmatch(word) and len(word) > 1)
-
-
-_DULL = re.compile(
-    r"what|which|who|whom|whose|when|where|why|how|did|do|does|done|is|are"
-    r"|was|were|be|been|being|has|have|had|will|would|can|could|may|might"
-    r"|should|shall|the|and|or|of|in|on|at|to|for|from|with|by|about|into"
-    r"|over|after|before|during|until|since|as|than|that|this|these|those|it"
-    r"|its|his|her|hers|him|he|she|they|them|their|both|each|other|another|any"
-    r"|some|many|much|times|time|often|long|there|not|no|yes|kind|kinds|type"
-    r"|types",
-    re.I,
-)

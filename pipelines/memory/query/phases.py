@@ -5,18 +5,15 @@ A plain answer is one phase; a story has several.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NotRequired, TypedDict
 
-from pipelines.memory.query.candidates import Candidates
-from pipelines.memory.query.intent import Intent
-from pipelines.memory.query.talk import Node, Talk, local_ids
+from pipelines.memory.query.talk import Talk, local_ids
 from pipelines.memory.times import seconds_between
 
 TITLE_LENGTH = 80
-PREVIEW_LENGTH = 200
 LINE_LENGTH = 160
 MOST_PHASES = 6
 LEAST_GAP_HOURS = 12.0
@@ -30,23 +27,6 @@ class PhaseRow(TypedDict):
     evidence: list[int]
     time_range: NotRequired[list[str]]
     summary: NotRequired[str]
-
-
-class ShownMessage(TypedDict):
-    id: int
-    speaker: str
-    time: str | None
-    text: str
-
-
-class NodeSummary(TypedDict):
-    """What a model gets to see of a candidate node: all its ids, and its best messages."""
-
-    node_id: str
-    topic: str
-    time: str | None
-    all_message_ids: list[int]
-    messages: list[ShownMessage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,44 +51,12 @@ def one_phase(question: str, chosen: Sequence[int]) -> list[Phase]:
 
 
 def story_phases(
-    talk: Talk, chances: dict[int, float], chosen: Sequence[int], *, least: int
+    talk: Talk, chances: Mapping[int, float], chosen: Sequence[int], *, least: int
 ) -> list[Phase]:
     """Cut at the longest pauses between the chosen messages, then fill up thin phases."""
     groups = _cut(talk, sorted(chosen))
     filled = [_filled(group, chances, least=least) for group in groups]
     return [Phase(_title(talk, group, chances), tuple(group)) for group in _without_shared(filled)]
-
-
-def node_summaries(
-    talk: Talk, candidates: Candidates, chances: dict[int, float], *, preview: int
-) -> list[NodeSummary]:
-    return [_node_summary(talk, node, chances, preview) for node in candidates.nodes]
-
-
-def _node_summary(talk: Talk, node: Node, chances: dict[int, float], preview: int) -> NodeSummary:
-    ids = sorted(node.all_message_ids, key=lambda local: -chances.get(local - 1, 0.0))[:preview]
-    return {
-        "node_id": node.node_id,
-        "topic": node.topic,
-        "time": talk.messages[node.all_message_ids[0] - 1].time,
-        "all_message_ids": list(node.all_message_ids),
-        "messages": [shown(talk, local - 1) for local in sorted(ids)],
-    }
-
-
-def shown(talk: Talk, position: int) -> ShownMessage:
-    message = talk.messages[position]
-    return {
-        "id": position + 1,
-        "speaker": message.speaker,
-        "time": message.time,
-        "text": message.content[:PREVIEW_LENGTH],
-    }
-
-
-def bounds(intent: Intent) -> tuple[int, int]:
-    """Least and most messages of evidence in a phase; the upper one is a soft cap."""
-    return {"narrative": (3, 15), "fact": (1, 5), "summary": (2, 5)}[intent.output_mode]
 
 
 def _cut(talk: Talk, positions: list[int]) -> list[list[int]]:
@@ -129,7 +77,7 @@ def _hours(talk: Talk, before: int, after: int) -> float:
     return (after - before) / 10 if passed is None else passed / 3600
 
 
-def _filled(group: list[int], chances: dict[int, float], *, least: int) -> list[int]:
+def _filled(group: list[int], chances: Mapping[int, float], *, least: int) -> list[int]:
     """A thin phase takes the most likely messages around those it has."""
     around = {near for at in group for near in range(at - 3, at + 4)} - set(group)
     known = sorted((near for near in around if near in chances), key=lambda near: -chances[near])
@@ -147,10 +95,10 @@ def _without_shared(groups: list[list[int]]) -> list[list[int]]:
     return [group for group in result if group]
 
 
-def _title(talk: Talk, group: list[int], chances: dict[int, float]) -> str:
+def _title(talk: Talk, group: list[int], chances: Mapping[int, float]) -> str:
     best = max(group, key=lambda at: chances.get(at, 0.0))
-    node = talk.node_at.get(best)
-    return (node.topic if node and node.topic else talk.messages[best].content)[:TITLE_LENGTH]
+    topics = (node.topic_name for node in talk.topics if best + 1 in node.all_message_ids)
+    return next(topics, " ".join(talk.messages[best].content.split()))[:TITLE_LENGTH]
 
 
 def format_cards(talk: Talk, phases: Sequence[Phase]) -> str:

@@ -1,164 +1,191 @@
-"""The same three judgements by a language model: prompts in files, replies parsed strictly."""
+"""The answer by a language model: whole messages are shown, and only shown ones may be named.
+
+A conversation that fits is the unchanging beginning of the prompt, with the question last, so that
+a provider can cache it for the next question. The size is estimated on the safe side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import date
-from typing import Literal
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from pipelines.llm import ChatModel, InvalidReply
-from pipelines.memory.config import MemoryConfig
-from pipelines.memory.dates import Days
-from pipelines.memory.layers.nodes import SIGNALS
-from pipelines.memory.prompts import ask
-from pipelines.memory.query.candidates import Candidates, Search, best_of
-from pipelines.memory.query.intent import USUAL_FOCUS, Intent, read_intent
-from pipelines.memory.query.mind import PhasedAnswer, Plan, Verdict
-from pipelines.memory.query.phases import Phase, bounds, node_summaries, shown
-from pipelines.memory.query.questions import SubQuestion
+from pipelines.llm import ChatMessage, ChatModel
+from pipelines.memory import prompts
+from pipelines.memory.query.phases import Phase
+from pipelines.memory.query.steps import Deps, State
 from pipelines.memory.query.talk import Talk
 
-PREVIEW = 8
-ASKED_NEXT = 3
+BYTES_PER_TOKEN = 3
+RESERVED = 2_000  # tokens for instructions, question and answer
+SHARE = 4  # of a longer conversation, the part of the context that one look may fill
+NOTE = (
+    "Only parts of the conversation are shown. If they do not suffice, ask for more: up to three "
+    'short texts in "search", which find messages like them, and ids in "read", such as those '
+    'around a shown message; then "phases" is []. Messages found are shown next.'
+)
+SEARCHES = 3
+LAST = "No more messages can be shown: answer now."
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class IntentReply(_Reply):
-    query_type: Literal["arc_narrative", "event_retrieval", "time_point", "phase_query"]
-    focus_dimensions: list[str]
-    output_mode: Literal["fact", "summary", "narrative"]
-    time_range: list[str] | None
-    sub_questions: list[str]
-
-
-class Support(_Reply):
-    id: int
-    support: float = Field(ge=0, le=1)
-
-
-class GradeReply(_Reply):
-    relevant: list[Support]
-    sufficient: bool
-    missing: list[str]
-
-
-class PhaseReply(_Reply):
+class PhaseReply(_Strict):
     title: str
     summary: str
     evidence: list[int]
 
 
-class PhasesReply(_Reply):
+class Turn(_Strict):
     phases: list[PhaseReply]
     answer: str | None
+    search: list[str]
+    read: list[int]
 
 
-class ModelMind:
-    """The model does everything that takes understanding; ids are checked here."""
-
-    def __init__(self, config: MemoryConfig, model: ChatModel) -> None:
-        self._config = config
-        self._model = model
-
-    def plan(self, question: str, talk: Talk, *, task: str) -> Plan:
-        reply = ask(
-            self._model,
-            "intent",
-            IntentReply,
-            people={speaker: list(names) for speaker, names in talk.people.items()},
-            days=[day.isoformat() for day in talk.span] if talk.span else None,
-            question=question,
-        )
-        intent = _with_reply(read_intent(question, talk, task=task), reply)
-        parts = tuple(SubQuestion(text, "slot") for text in reply.sub_questions[:4] if text.strip())
-        return Plan(intent, parts, fast=intent.output_mode == "fact" and not parts)
-
-    def grade(
-        self, question: str, talk: Talk, plan: Plan, searches: Sequence[Search], *, looks: int
-    ) -> Verdict:
-        chances = best_of(searches)
-        best = sorted(chances, key=lambda at: (-chances[at], at))
-        read = sorted(best[: self._config.shown_limit * looks])
-        messages = [shown(talk, position) for position in read]
-        reply = ask(self._model, "grade", GradeReply, question=question, messages=messages)
-        known = {row.id - 1: row.support for row in reply.relevant if row.id - 1 in set(read)}
-        return Verdict(
-            chances=known,
-            shown=tuple(read),
-            sufficient=reply.sufficient,
-            missing=tuple(reply.missing),
-            questions=tuple(SubQuestion(text, "slot") for text in reply.missing[:ASKED_NEXT]),
-            unknown_ids=len({row.id for row in reply.relevant}) - len(known),
-        )
-
-    def answer(
-        self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
-    ) -> PhasedAnswer:
-        least, most = bounds(plan.intent)
-        topics = node_summaries(talk, candidates, verdict.chances, preview=PREVIEW)
-        reply = ask(
-            self._model,
-            "phases",
-            PhasesReply,
-            question=question,
-            topics=topics,
-            least=least,
-            most=most,
-        )
-        seen = sorted({local - 1 for topic in topics for local in topic["all_message_ids"]})
-        return _checked(reply, seen, verdict)
+def schema_of(size: int) -> dict[str, Any]:
+    """The same for every question and look at a conversation, or nothing could be cached."""
+    schema = Turn.model_json_schema()
+    ids = {"type": "integer", "minimum": 1, "maximum": size}
+    schema["$defs"]["PhaseReply"]["properties"]["evidence"]["items"] = ids
+    schema["properties"]["read"]["items"] = ids
+    return schema
 
 
-def _with_reply(intent: Intent, reply: IntentReply) -> Intent:
-    """The model's reading of the question; people and words stay as the rules read them."""
-    from dataclasses import replace
-
-    focus = tuple(name for name in reply.focus_dimensions if name in SIGNALS)
-    return replace(
-        intent,
-        query_type=reply.query_type,
-        focus_dimensions=focus or USUAL_FOCUS,
-        output_mode=reply.output_mode,
-        time_range=_days(reply.time_range) or intent.time_range,
-    )
+def tokens_in(text: str) -> int:
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def _days(pair: list[str] | None) -> Days | None:
-    if pair is None:
-        return None
-    try:
-        first, last = (date.fromisoformat(day) for day in pair)
-    except ValueError as error:
-        raise InvalidReply("reply.no_pair_of_days", days=pair) from error
-    return Days(min(first, last), max(first, last))
+def shown(talk: Talk, positions: Iterable[int]) -> list[dict[str, Any]]:
+    """Whole messages by day, in the order of the conversation."""
+    lines = ((talk.days[at], talk.messages[at], at + 1) for at in sorted(positions))
+    return [
+        {
+            "day": day.isoformat() if day else None,
+            "messages": [f"{id} {line.speaker}: {line.content}" for _, line, id in rows],
+        }
+        for day, rows in groupby(lines, key=lambda row: row[0])
+    ]
 
 
-def _checked(reply: PhasesReply, seen: Collection[int], verdict: Verdict) -> PhasedAnswer:
+def too_long(deps: Deps) -> bool:
+    """Whether there is a model, and the conversation does not fit into its context."""
+    if deps.model is None:
+        return False
+    whole = shown(deps.talk, range(len(deps.talk.messages)))
+    return _size(whole) + RESERVED > deps.config.context_tokens
+
+
+def read(state: State, deps: Deps) -> State:
+    """One call: the whole conversation, or the best messages that fit."""
+    every = range(len(deps.talk.messages))
+    positions = _fitting(state["ranked"], deps, share=1) if too_long(deps) else every
+    turn, _ = _asked(_first(state, positions, deps, note=""), deps)
+    return _concluded(turn, frozenset(positions), deps)
+
+
+def look(state: State, deps: Deps) -> State:
+    """Read what has been found so far: an answer, or what else is wanted."""
+    positions, rounds = state["shown"], state.get("rounds", 0) + 1
+    if "exchange" in state:
+        exchange = list(state["exchange"])
+    else:
+        positions = frozenset(_fitting(state["ranked"], deps, share=SHARE))
+        exchange = _first(state, positions, deps, note=NOTE)
+    if last := rounds >= deps.config.max_rounds:
+        exchange[-1] = ChatMessage("user", f"{exchange[-1].content}\n{LAST}")
+    turn, said = _asked(exchange, deps)
+    wanted = ([], []) if turn.phases or last else (turn.search[:SEARCHES], turn.read)
+    return {
+        **_concluded(turn, positions, deps),
+        "wanted": wanted,
+        "rounds": rounds,
+        "exchange": [*exchange, ChatMessage("assistant", said)],
+    }
+
+
+def explore(state: State, deps: Deps) -> State:
+    """The tools: ``search`` finds messages like a text, ``read`` shows those with these ids."""
+    searches, ids = state["wanted"]
+    size = len(deps.talk.messages)
+    asked = [local - 1 for local in ids if 0 < local <= size]
+    found = (deps.talk.index.rank_by("learned", text).indexes for text in searches)
+    turns = (row for rows in zip(*found, strict=True) for row in rows)
+    new = dict.fromkeys(at for at in (*asked, *turns) if at not in state["shown"])
+    positions = _fitting(list(new), deps, share=SHARE)
+    more = ChatMessage("user", f"More messages: {_text(shown(deps.talk, positions))}")
+    return {
+        "shown": state["shown"] | frozenset(positions),
+        "exchange": [*state["exchange"], more],
+    }
+
+
+def conclude(state: State, deps: Deps) -> State:
+    """What the last look answered."""
+    return {
+        "phases": state["phases"],
+        "chosen": state["chosen"],
+        "answer": state["answer"],
+        "unknown_ids": state["unknown_ids"],
+    }
+
+
+def _first(state: State, positions: Iterable[int], deps: Deps, *, note: str) -> list[ChatMessage]:
+    prompt = prompts.prompt(deps.config.prompt)
+    conversation = shown(deps.talk, positions)
+    return prompt.filled(conversation=conversation, note=note, question=state["question"])
+
+
+def _asked(exchange: Sequence[ChatMessage], deps: Deps) -> tuple[Turn, str]:
+    model: ChatModel | None = deps.model
+    if model is None:
+        raise ValueError("reading needs a model")
+    reply = model.complete(exchange, schema=schema_of(len(deps.talk.messages)))
+    turn = prompts.checked(reply, Turn, prompt_id=deps.config.prompt)
+    return turn, json.dumps(reply.data, ensure_ascii=False)
+
+
+def _fitting(ranked: Sequence[int], deps: Deps, *, share: int) -> list[int]:
+    """The best messages that fit into a share of the context, whole."""
+    left = (deps.config.context_tokens - RESERVED) // share
+    chosen = []
+    for at in ranked:
+        left -= _size(shown(deps.talk, [at]))
+        if left < 0:
+            break
+        chosen.append(at)
+    return chosen
+
+
+def _concluded(turn: Turn, seen: frozenset[int], deps: Deps) -> State:
     """Ids that were not shown are left out and counted; so is a phase that has no others."""
-    known = set(seen)
+    named = dict.fromkeys(local - 1 for phase in turn.phases for local in phase.evidence)
     phases = [
         Phase(
             phase.title,
-            tuple(sorted({at for at in _positions(phase) if at in known})),
+            tuple(sorted({local - 1 for local in phase.evidence} & seen)),
             phase.summary,
         )
-        for phase in reply.phases
+        for phase in turn.phases
     ]
-    named = {position for phase in reply.phases for position in _positions(phase)}
-    chosen = sorted(named & known, key=lambda at: (-verdict.chances.get(at, 0.0), at))
-    return PhasedAnswer(
-        phases=tuple(phase for phase in phases if phase.evidence),
-        chosen=tuple(chosen),
-        answer=reply.answer,
-        shown=tuple(sorted(known)),
-        unknown_ids=len(named - known),
-    )
+    chosen = [at for at in named if at in seen]
+    return {
+        "phases": [phase for phase in phases if phase.evidence],
+        "chosen": chosen,
+        "answer": turn.answer,
+        "shown": seen,
+        "unknown_ids": len(named) - len(chosen),
+    }
 
 
-def _positions(phase: PhaseReply) -> Iterable[int]:
-    return (local - 1 for local in phase.evidence)
+def _size(days: Any) -> int:
+    return tokens_in(_text(days))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.conversations import left_out
-from pipelines.memory.retrieval import adapter, features, question, ranker, views
-from pipelines.memory.retrieval.features import Evidence, Wordings
+from pipelines.memory.retrieval import adapter, features, late, question, ranker, views
+from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker
 from pipelines.memory.retrieval.views import Views
 from pipelines.types import Encoder, Message, Store
 
 Floats = NDArray[np.float64]
-METHODS = ("lexical", "dense", "windows", "late", "fusion", "learned")
+METHODS = ("lexical", "dense", "late", "fusion", "learned")
 NAMED = 2.0  # deviations added in a single ranking to messages by the person asked about
 
 
@@ -31,11 +31,14 @@ class Ranking:
 
 
 class ConversationIndex:
-    def __init__(self, views: Views, encoder: Encoder, learned: Ranker | None = None) -> None:
+    def __init__(
+        self, views: Views, encoder: Encoder, learned: Ranker | None = None, *, left_out: str = ""
+    ) -> None:
+        """Ranked by ``learned``, or by the shipped weights that are fitted without ``left_out``."""
         self.views = views
         self._encoder = encoder
-        self._cues = features.cues(views)
-        self._ranker = learned
+        self._cues = features.cues(views.messages)
+        self._ranker, self._left_out = learned, left_out
 
     @classmethod
     def build(
@@ -45,6 +48,7 @@ class ConversationIndex:
         encoder: Encoder,
         store: Store | None = None,
         by_words: bool = False,
+        adapted: bool = True,
     ) -> ConversationIndex:
         """Vectors, which are expensive to compute, are taken from ``store`` if it has them.
 
@@ -52,64 +56,41 @@ class ConversationIndex:
         """
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
-        suited = adapter.suited(encoder, messages)
-        looked_at = views.look(messages, suited, store)
+        used = adapter.suited(encoder, messages) if adapted else encoder
+        looked_at = views.look(messages, used, store)
         if not by_words:
             looked_at.encoded()
-        return cls(looked_at, suited, ranker.shipped(left_out(ranker.WEIGHTS, messages)))
+        return cls(looked_at, used, left_out=left_out(ranker.WEIGHTS, messages))
 
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
         return ConversationIndex(self.views, self._encoder, learned)
 
-    def rank(self, text: str, *, limit: int | None = None) -> Ranking:
-        return self.rank_by("learned", text, limit=limit)
-
-    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Ranking]:
-        """Each of them by ``learned``; encoding them together costs less."""
-        return [self._learned(evidence, limit) for evidence in self._evidence(texts)]
-
     def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
         if method not in METHODS:
             raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
-        evidence = self.evidence(text)
+        evidence = self.evidence(text, by_words=method == "lexical")
         if method == "learned":
-            return self._learned(evidence, limit)
+            learned = self._ranker or ranker.shipped(self._left_out)
+            scores = learned.scores(self.columns(evidence))
+            return _ranking(scores, learned.chances(scores, text), limit)
         scores = _scores(method, evidence)
         return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
 
-    def evidence(self, text: str) -> Evidence:
-        (evidence,) = self._evidence([text])
-        return evidence
-
-    def _evidence(self, texts: Sequence[str]) -> list[Evidence]:
-        views = self.views
-        asked = [question.read(text, views.speakers, span=views.span) for text in texts]
-        wordings = Wordings(views, asked, self._encoder)
-        return [Evidence(views, reading, wordings) for reading in asked]
+    def evidence(self, text: str, *, by_words: bool = False) -> Evidence:
+        asked = question.read(text, self.views.speakers, span=self.views.span)
+        wordings = [] if by_words else [asked.first, asked.bare]
+        return Evidence(self.views, asked, late.encode_both(wordings, self._encoder))
 
     def columns(self, evidence: Evidence) -> dict[str, Floats]:
         return features.columns(evidence, self._cues)
-
-    def _learned(self, evidence: Evidence, limit: int | None) -> Ranking:
-        margins = (self._ranker or ranker.shipped()).margins(self.columns(evidence))
-        return _ranking(margins, ranker.probabilities(margins), limit)
 
 
 def _scores(method: str, evidence: Evidence) -> Floats:
     if method == "lexical":  # as BM25 has it, to be measured against
         return evidence.lexical
-    return features.scaled(_alike(method, evidence)) + NAMED * evidence.said_by
-
-
-def _alike(method: str, evidence: Evidence) -> Floats:
-    if method == "dense":
-        return evidence.dense[:, 1]
-    if method == "windows":
-        scores: Floats = np.mean(
-            [features.scaled(window) for window in evidence.windows.values()], axis=0
-        )
-        return scores
-    return evidence.late[:, 0] if method == "late" else evidence.fused
+    alike = {"dense": "dense", "late": "late", "fusion": "fused"}[method]
+    scores: Floats = getattr(evidence, alike)
+    return features.scaled(scores) + NAMED * evidence.said_by
 
 
 def _ranking(scores: Floats, likely: Floats, limit: int | None) -> Ranking:

@@ -20,7 +20,6 @@ METHODS = {
     "lexical": "lexical",
     "semantic": "dense",
     "hybrid": "fusion",
-    "windows": "windows",
     "late": "late",
     "learned": "learned",
 }
@@ -31,7 +30,7 @@ FOLDER = Path(__file__).parent.parent
 
 
 class RetrievalConfig(BudgetConfig):
-    mode: Literal["lexical", "semantic", "hybrid", "windows", "late", "learned"] = Field(
+    mode: Literal["lexical", "semantic", "hybrid", "late", "learned"] = Field(
         default="hybrid", description="How messages are ranked."
     )
 

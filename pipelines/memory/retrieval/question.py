@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.memory.dates import Days, days_in
@@ -19,7 +18,6 @@ _DATE = re.compile(
     rf"|\b{_MONTH}\s+(?:of\s+)?\d{{4}})",
     re.I,
 )
-_BOTH = re.compile(r"\b(?:both|each other|in common|together|share)\b", re.I)
 _KINDS = {
     "when": re.compile(
         r"^(?:(?:on|since|until|by) )?(?:when|what (?:day|date|year|month|time))", re.I
@@ -28,11 +26,6 @@ _KINDS = {
         r"\bwhere\b|\b(?:which|what) (?:place|cit|countr|state|destination|town)", re.I
     ),
     "how_many": re.compile(r"\bhow (?:many|much|often|long|old|far|big)\b", re.I),
-    "yes_no": re.compile(
-        r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
-    ),
-    "why": re.compile(r"\bwhy\b|\breason\b", re.I),
-    "guess": re.compile(r"\b(?:could|might|would|likely|probably|more|most|best)\b", re.I),
     "several": re.compile(
         r"^(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: [a-z-]+){0,3}? "
         r"(?:[a-z]+[^s\W]s|people|media)\b|\bwhat (?:are|were)\b|\bwho are\b",
@@ -43,7 +36,6 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    text: str
     about: tuple[str, ...]
     """The speakers it names, as the file spells them."""
     bare: str
@@ -53,11 +45,6 @@ class Asked:
     stems: tuple[str, ...]
     kinds: frozenset[str]
     days: Days | None
-    both: bool
-
-    @property
-    def wordings(self) -> tuple[str, str, str]:
-        return self.text, self.first, self.bare
 
 
 def read(text: str, speakers: Speakers, *, span: Days | None) -> Asked:
@@ -67,14 +54,12 @@ def read(text: str, speakers: Speakers, *, span: Days | None) -> Asked:
     we = len(about) > 1
     first = _without(undated, speakers, "we" if we else "I", "our" if we else "my")
     return Asked(
-        text=text,
         about=about,
         bare=bare,
         first=first,
         stems=tuple(dict.fromkeys(stems(bare))),
         kinds=frozenset(kind for kind, shape in _KINDS.items() if shape.search(text.strip())),
         days=days_in(text, span=span),
-        both=we or bool(_BOTH.search(text)),
     )
 
 
@@ -91,6 +76,3 @@ def _without(text: str, speakers: Speakers, who: str, whose: str) -> str:
     elif len(speakers.about(text)) > 1:  # "Do and drink beer?"
         statement = re.sub(r"(^|\s)(?:and|or)\s+(?:and\s+)?(?=\s|$)", " ", statement)
     return re.sub(r"\s+([?,.!])", r"\1", " ".join(statement.split()))
-
-
-KINDS: Sequence[str] = tuple(_KINDS)

@@ -1,60 +1,69 @@
-"""The learned ranking: a logistic regression over all features, its weights in ``weights.json``."""
+"""The learned ranking: a few small networks over the features, and what chance a score means.
+
+Each network is a hidden layer beside a direct way (Cheng et al. 2016, Wide & Deep Learning): who
+says it matters for some questions alone, which a weighted sum cannot say. They learn the order
+within a question; a logistic regression over the scores of a question makes chances of them.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.memory.shape import SHAPES, asks_both, shape_of
+
 Floats = NDArray[np.float64]
-WEIGHTS = Path(__file__).with_name("weights.json")
-
-
-class StoredFeature(TypedDict):
-    name: str
-    mean: float
-    spread: float
-    weight: float
-
-
-class StoredRanker(TypedDict):
-    """As ``weights.json`` has it; ``always`` is the intercept."""
-
-    features: list[StoredFeature]
-    always: float
+WEIGHTS = Path(__file__).with_name("ranker.safetensors")
+EVERY = "all"
+FIFTH = 4
 
 
 @dataclass(frozen=True)
 class Ranker:
-    names: tuple[str, ...]
+    """The first axis of ``hidden``, ``bias``, ``out`` and ``wide`` is the network."""
+
     mean: Floats
     spread: Floats
-    weights: Floats
-    always: float
+    hidden: Floats
+    bias: Floats
+    out: Floats
+    wide: Floats
+    sure: Floats
+    """Weights of :func:`standing`, and at last the intercept."""
 
-    def margins(self, columns: Mapping[str, Floats]) -> Floats:
-        """The logarithm of the odds that each message is evidence."""
-        weights = self.weights / self.spread
-        rows = np.stack([columns[name] for name in self.names])
-        margins: Floats = weights @ rows + (self.always - weights @ self.mean)
-        return margins
+    def scores(self, columns: Mapping[str, Floats]) -> Floats:
+        """Best where a message is likeliest to be evidence."""
+        rows = (np.stack(list(columns.values()), axis=1) - self.mean) / self.spread
+        networks = zip(self.hidden, self.bias, self.out, self.wide, strict=True)
+        each = [
+            np.tanh(rows @ hidden + bias) @ out + rows @ wide
+            for hidden, bias, out, wide in networks
+        ]
+        scores: Floats = np.mean(each, axis=0)
+        return scores
 
-    @classmethod
-    def of(cls, stored: StoredRanker) -> Ranker:
-        rows = stored["features"]
-        return cls(
-            names=tuple(row["name"] for row in rows),
-            mean=np.array([row["mean"] for row in rows]),
-            spread=np.array([row["spread"] for row in rows]),
-            weights=np.array([row["weight"] for row in rows]),
-            always=float(stored["always"]),
-        )
+    def chances(self, scores: Floats, question: str) -> Floats:
+        return probabilities(standing(scores, question) @ self.sure[:-1] + self.sure[-1])
+
+
+def standing(scores: Floats, question: str) -> Floats:
+    """What tells how likely a score is evidence: the others' scores, and how it is asked."""
+    ordered = np.sort(scores)[::-1]
+    best, second = ordered[0], ordered[min(1, len(ordered) - 1)]
+    fifth = ordered[min(FIFTH, len(ordered) - 1)]
+    place = np.log(1 + np.argsort(np.argsort(-scores, kind="stable"), kind="stable"))
+    shape, both = shape_of(question), float(asks_both(question))
+    when, many = float(shape == "when"), float(shape == "many")
+    crowd = float(np.log(np.exp(scores - best).sum()))
+    alike = (best - second, best - fifth, best, crowd, *(float(shape == s) for s in SHAPES), both)
+    own = [scores, scores - best, place, scores * when, scores * many]
+    own += [place * when, place * many, place * both]
+    return np.column_stack([*own, np.tile(alike, (len(scores), 1))])
 
 
 def probabilities(margins: Floats) -> Floats:
@@ -65,5 +74,21 @@ def probabilities(margins: Floats) -> Floats:
 @cache
 def shipped(talk: str = "") -> Ranker:
     """The shipped ranker; for a conversation in its training data, the ranker fitted without it."""
-    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return Ranker.of(stored["without"].get(talk, stored))
+    from safetensors.numpy import load_file
+
+    parts = load_file(WEIGHTS)
+    key = talk if f"{talk}/mean" in parts else EVERY
+    names = (field.name for field in fields(Ranker))
+    return Ranker(**{name: parts[f"{key}/{name}"].astype(np.float64) for name in names})
+
+
+def write(rankers: Mapping[str, Ranker], path: Path) -> None:
+    """``rankers`` by conversation; under ``EVERY`` the one taught by all of them."""
+    from safetensors.numpy import save_file
+
+    parts = {
+        f"{talk}/{name}": np.ascontiguousarray(part, dtype=np.float32)
+        for talk, ranker in rankers.items()
+        for name, part in asdict(ranker).items()
+    }
+    save_file(parts, path)

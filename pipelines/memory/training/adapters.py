@@ -6,8 +6,8 @@
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
 conversation teaches all adapters but its own. Without ``--write`` the
-losses are printed and nothing is changed. ``ranking`` and ``query`` build on the
-adapters and come afterwards. On the same machine the command repeats to the byte.
+losses are printed and nothing is changed. ``ranking`` builds on the
+adapters and comes afterwards. On the same machine the command repeats to the byte.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import views
 from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, NAMES, Adapter, Change, write
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.memory.training.query import (
+from pipelines.memory.training.gold import (
     Folder,
     GoldTalk,
     add_arguments,

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines.llm import ChatMessage, Reply, Usage
-from pipelines.memory.query.talk import Node, Talk
+from pipelines.memory.layers.nodes import Anchor, Layers, Signals, Threads, TopicNode, Topics
+from pipelines.memory.query.talk import Talk
 from pipelines.types import Message
 
 SAID = (
@@ -23,12 +24,20 @@ SAID = (
     ("Ann", "2024-01-20T12:00:00+00:00", "I opened a bakery and sell cake there."),  # 9
     ("Bob", "2024-01-20T12:01:00+00:00", "Proud of you!"),  # 10
 )
-NODES = (
-    Node("n1", "cake", (1, 2, 3), linked=("n3", "n4")),
-    Node("n2", "bicycle", (4, 5, 6), anchors=frozenset({"emotional_tone"})),
-    Node("n3", "cake again", (7, 8), linked=("n1", "n4")),
-    Node("n4", "bakery", (9, 10), anchors=frozenset({"silence_event"}), linked=("n1", "n3")),
+NODES = tuple(
+    TopicNode(name, 1, topic, ids)
+    for name, topic, ids in (
+        ("n1", "cake", (1, 2, 3)),
+        ("n2", "bicycle", (4, 5, 6)),
+        ("n3", "cake again", (7, 8)),
+        ("n4", "bakery", (9, 10)),
+    )
 )
+ANCHORS = (
+    Anchor("n2", "emotional_tone", "emotional_tone", 0.9),
+    Anchor("n4", "silence_event", "silence_event", 1.0),
+)
+LAYERS = Layers(Topics(NODES, 1), Signals((), (), ANCHORS), Threads((), ()))
 
 
 @dataclass(frozen=True)
@@ -46,11 +55,8 @@ class SharedWords:
     factor: float = 1.0
     asked: list[str] = field(default_factory=list)
 
-    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Found]:
-        self.asked += texts
-        return [self._rank(text, limit) for text in texts]
-
-    def _rank(self, question: str, limit: int | None) -> Found:
+    def rank_by(self, method: str, question: str, *, limit: int | None = None) -> Found:
+        self.asked.append(question)
         wanted = long_words(question)
         scores = [
             len(wanted & long_words(message.content)) / max(len(wanted), 1)
@@ -65,17 +71,11 @@ def long_words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 3}
 
 
-def about(text: str) -> tuple[str, ...]:
-    named = [name for name in ("Ann", "Bob") if re.search(rf"\b{name}\b", text)]
-    return tuple(sorted(named, key=text.index))
-
-
-def a_talk(*, factor: float = 1.0, nodes: Sequence[Node] = NODES) -> Talk:
+def a_talk(*, factor: float = 1.0, layers: Layers | None = None) -> Talk:
     messages = tuple(
         Message(at, "speaker", speaker, text, time) for at, (speaker, time, text) in enumerate(SAID)
     )
-    people = {"Ann": ("ann",), "Bob": ("bob",)}
-    return Talk(messages, SharedWords(messages, factor), nodes, people, about)
+    return Talk(messages, SharedWords(messages, factor), layers)
 
 
 class Scripted:
@@ -86,6 +86,7 @@ class Scripted:
     def __init__(self, *replies: Any) -> None:
         self._replies = list(replies)
         self.history: list[list[ChatMessage]] = []
+        self.schemas: list[dict[str, Any] | None] = []
 
     def complete(
         self,
@@ -95,28 +96,16 @@ class Scripted:
         repetition: int = 0,
     ) -> Reply:
         self.history.append(list(messages))
+        self.schemas.append(schema)
         reply = self._replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
         return Reply(text="", data=reply, usage=Usage(10, 5, 0.001), model=self.id)
 
 
-INTENT = {
-    "query_type": "event_retrieval",
-    "focus_dimensions": [],
-    "output_mode": "summary",
-    "time_range": None,
-    "sub_questions": [],
-}
-
-
-def grade(*ids: int, sufficient: bool = True, missing: Sequence[str] = ()) -> dict[str, Any]:
-    relevant = [{"id": id, "support": 0.9} for id in ids]
-    return {"relevant": relevant, "sufficient": sufficient, "missing": list(missing)}
-
-
-def phases(*ids: int, answer: str | None = "Yes.") -> dict[str, Any]:
-    return {
-        "phases": [{"title": "All", "summary": "It was so.", "evidence": list(ids)}],
-        "answer": answer,
-    }
+def turn(
+    *ids: int, answer: str | None = "Yes.", search: Sequence[str] = (), read: Sequence[int] = ()
+) -> dict[str, Any]:
+    """A reply with one phase, or with what else is wanted."""
+    phases = [{"title": "All", "summary": "It was so.", "evidence": list(ids)}] if ids else []
+    return {"phases": phases, "answer": answer, "search": list(search), "read": list(read)}

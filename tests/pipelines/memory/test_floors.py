@@ -100,7 +100,7 @@ def test_retrieval_by_words_encodes_nothing() -> None:
     assert pipeline.run(TALK)["ranked"][0] == 4
 
 
-@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid", "windows", "late", "learned"])
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid", "late", "learned"])
 def test_every_mode_of_retrieval_answers_with_its_first_messages(mode: str) -> None:
     pipeline = build("retrieval", {"mode": mode, "budget": 2}, encoder=WordOverlap())
 

@@ -1,8 +1,9 @@
-"""The pipeline on its real index and its real layers, with an encoder that counts words."""
+"""The pipeline on its real index, with an encoder that counts words."""
 
 import pytest
 
 from pipelines.memory.conversations import SIZE
+from pipelines.memory.layers.build import KeptInMemory
 from pipelines.memory.talks import Talks
 from pipelines.registry import build
 from pipelines.types import Case
@@ -23,13 +24,6 @@ def test_both_modes_find_what_is_plainly_said(mode):
     assert 4 in output["evidence"]
     assert output["mode"] == mode
     assert set(output["evidence"]) <= set(output["trace"]["candidates"]["ids"])
-
-
-def test_every_message_belongs_to_a_topic_of_the_talk():
-    talk = Talks(WordOverlap())(case())
-
-    assert set(talk.node_at) == set(range(len(MESSAGES)))
-    assert talk.people == {"Ann": ("ann",), "Bob": ("bob",)}
 
 
 def test_a_talk_is_built_once_and_only_the_last_ones_are_kept():
@@ -65,11 +59,13 @@ def test_nothing_is_prepared_where_nothing_is_said(name):
     assert encoder.batches == []
 
 
-def test_layers_are_kept_where_the_caller_says():
-    from pipelines.memory.layers.build import KeptInMemory
-
+def test_layers_are_built_when_asked_for_and_kept_where_the_caller_says():
     rows = KeptInMemory()
+    pipeline = build("memory", {}, encoder=WordOverlap(), rows_for=lambda case: rows)
 
-    Talks(WordOverlap(), rows_for=lambda case: rows)(case())
+    assert "anchors" not in pipeline.run(case())["trace"]
+    assert rows.payloads == {}
 
+    asked = build("memory", {"layers": True}, encoder=WordOverlap(), rows_for=lambda case: rows)
+    assert "anchors" in asked.run(case())["trace"]
     assert set(rows.payloads) == {"topics", "signals", "threads"}

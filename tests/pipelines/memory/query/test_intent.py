@@ -3,9 +3,7 @@ from datetime import date
 import pytest
 
 from pipelines.memory.dates import Days, days_in
-from pipelines.memory.query.intent import read_intent, topic_of
-from pipelines.memory.query.questions import sub_questions
-from tests.pipelines.memory.talking import a_talk
+from pipelines.memory.query.intent import read_intent
 
 JANUARY = Days(date(2023, 12, 28), date(2024, 1, 27))
 
@@ -22,24 +20,21 @@ JANUARY = Days(date(2023, 12, 28), date(2024, 1, 27))
     ],
 )
 def test_a_question_tells_by_its_wording_what_it_wants(question, kind, mode):
-    intent = read_intent(question, a_talk())
+    intent = read_intent(question)
 
     assert (intent.query_type, intent.output_mode) == (kind, mode)
 
 
 def test_the_layer_asked_for_settles_that_it_is_a_story():
-    intent = read_intent("What about the cakes of Ann?", a_talk(), task="arc")
+    intent = read_intent("What about the cakes of Ann?", task="arc")
 
     assert intent.query_type == "arc_narrative"
-    assert intent.scope.kind == "global"
 
 
-def test_people_and_the_signals_in_focus_are_read():
-    intent = read_intent("Why was Bob upset with Ann, did they argue?", a_talk())
+def test_the_signals_in_focus_are_read():
+    intent = read_intent("Why was Bob upset with Ann, did they argue?")
 
-    assert intent.people == ("Bob", "Ann")
     assert intent.focus_dimensions == ("emotional_tone", "conflict_intensity")
-    assert intent.both
 
 
 @pytest.mark.parametrize(
@@ -69,32 +64,3 @@ def test_what_is_no_day_is_none(question):
 
 def test_a_talk_without_times_still_has_days_in_its_questions():
     assert days_in("On 5 January 2024?", span=None) == Days(date(2024, 1, 5), date(2024, 1, 5))
-
-
-def parts(question):
-    talk = a_talk()
-    return [
-        (one.why, one.text) for one in sub_questions(question, read_intent(question, talk), talk)
-    ]
-
-
-def test_a_question_about_two_people_is_asked_of_each():
-    assert parts("Which cities have both Ann and Bob been to?") == [
-        ("person", "Which cities have Ann been to?"),
-        ("person", "Which cities have Bob been to?"),
-    ]
-
-
-def test_a_question_for_two_things_is_asked_of_each():
-    assert parts("What did Bob buy and when did he leave?") == [
-        ("slot", "What did Bob buy"),
-        ("slot", "when did he leave"),
-    ]
-
-
-def test_a_simple_question_has_no_parts():
-    assert parts("Where did Bob go?") == []
-
-
-def test_the_topic_is_what_is_left_without_grammar():
-    assert topic_of("Where did Bob buy the red bicycle?") == "Bob buy red bicycle"

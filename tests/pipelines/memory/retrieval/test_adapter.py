@@ -1,6 +1,5 @@
 """MiniLM is changed by what is small, each talk by what the others have taught."""
 
-import json
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
@@ -13,14 +12,13 @@ import torch
 from labeling.domain.encoding.network import Network, packaged_folder
 from pipelines.encoder import MiniLM
 from pipelines.memory.conversations import key_of
-from pipelines.memory.query import evidence
 from pipelines.memory.retrieval import adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
 from pipelines.memory.training import adapters
 from pipelines.memory.training.adapters import published
-from pipelines.memory.training.query import GoldTalk, note_training
+from pipelines.memory.training.gold import GoldTalk, note_training
 from pipelines.types import Message, Vectors
 from tests.fakes import WordOverlap
 
@@ -123,7 +121,7 @@ def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: 
 
     assert own.id == copied.id == Adapted(without).id
     assert other.id == Adapted(every).id
-    assert ConversationIndex.build(TALK, encoder=MiniLM()).rank("Snow?").indexes
+    assert ConversationIndex.build(TALK, encoder=MiniLM()).rank_by("late", "Snow?").indexes
 
 
 def test_talks_that_taught_nothing_share_one_model() -> None:
@@ -135,8 +133,9 @@ def test_talks_that_taught_nothing_share_one_model() -> None:
 
 
 def test_all_weights_are_made_without_the_same_talks() -> None:
-    for path in (ranker.WEIGHTS, evidence.WEIGHTS):
-        assert set(json.loads(path.read_text())["without"]) == adapter.talks()
+    from pipelines import trained_on
+
+    assert trained_on.keys(ranker.WEIGHTS) == trained_on.keys(adapter.ADAPTERS) == adapter.talks()
 
 
 def test_another_encoder_stays_as_it_is() -> None:

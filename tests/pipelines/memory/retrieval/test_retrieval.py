@@ -1,6 +1,5 @@
 """Each way of ranking finds what it is made for, on talks of a few lines."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,22 +7,13 @@ import numpy as np
 import pytest
 
 from pipelines.memory import text
+from pipelines.memory.config import MemoryConfig
 from pipelines.memory.conversations import key_of
-from pipelines.memory.retrieval import features, late, question, ranker, speakers, views
+from pipelines.memory.retrieval import late, question, ranker, speakers
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
-from pipelines.memory.retrieval.ranker import shipped
-from pipelines.memory.training.query import GoldTalk
-from pipelines.memory.training.ranking import (
-    Pupil,
-    as_json,
-    held_out,
-    make_ready,
-    rankers_without,
-    report,
-    taught_by,
-    write_weights,
-)
+from pipelines.memory.training import ranking
+from pipelines.memory.training.gold import GoldTalk
 from pipelines.types import Message
 from tests.fakes import WordOverlap
 
@@ -124,28 +114,6 @@ def test_bm25_prefers_rare_words_and_short_messages() -> None:
     assert result.covered(["ski"]).tolist() == [1.0, 0.0, 1.0]
 
 
-def test_a_message_is_worth_its_best_window() -> None:
-    assert views.windows(["a", "b", "c"], 2) == ["a\nb", "b\nc"]
-    result = features.to_messages(np.array([0.1, 0.9]), width=2, count=3)
-    assert result.tolist() == [0.1, 0.9, 0.9]
-
-
-def test_wider_windows_are_means_of_their_pairs() -> None:
-    pairs = np.eye(4, dtype=np.float32)  # of five messages
-
-    three, five = views.mean_of_pairs(pairs, 3), views.mean_of_pairs(pairs, 5)
-
-    assert three == pytest.approx(np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]) / 2**0.5)
-    assert five.tolist() == [[0.5, 0.5, 0.5, 0.5]]
-    assert views.mean_of_pairs(pairs, 2) == pytest.approx(pairs)
-    assert views.mean_of_pairs(pairs[:1], 5) == pytest.approx(pairs[:1])  # of two messages
-
-
-def test_windows_wider_than_the_talk_are_one_window() -> None:
-    assert views.windows(["a", "b"], 5) == ["a\nb"]
-    assert features.to_messages(np.array([0.5]), width=5, count=2).tolist() == [0.5, 0.5]
-
-
 def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> None:
     encoded = late.encode_both(["cat snow", "dog", "snow", "snow cat"], encoder)
     *messages, asked = (text.tokens for text in encoded.values())
@@ -158,7 +126,7 @@ def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> Non
 def test_words_may_be_found_in_the_message_before(index: ConversationIndex) -> None:
     evidence = index.evidence("Japan spring")
 
-    assert np.argmax(evidence.late_among["before"]) == 4
+    assert np.argmax(evidence.late_beside(1)) == 4
 
 
 # --- the index ----------------------------------------------------------------------------------
@@ -175,10 +143,7 @@ def test_every_method_ranks_every_message_once(index: ConversationIndex, method:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_finds_the_plain_answer_first(index: ConversationIndex, method: str) -> None:
-    if method == "windows":
-        assert 1 in index.rank_by(method, "Elise go skiing in Aspen").indexes[:3]
-    else:
-        assert index.rank_by(method, "Elise go skiing in Aspen").indexes[0] == 1
+    assert index.rank_by(method, "Elise go skiing in Aspen").indexes[0] == 1
 
 
 @pytest.mark.parametrize("method", ["dense", "late", "fusion"])
@@ -198,25 +163,9 @@ def test_pictures_are_searched(index: ConversationIndex) -> None:
 
 
 def test_a_limit_keeps_the_best(index: ConversationIndex) -> None:
-    whole = index.rank("cat")
+    whole = index.rank_by("learned", "cat")
 
-    assert index.rank("cat", limit=2).indexes == whole.indexes[:2]
-
-
-def test_questions_asked_together_are_ranked_as_alone_and_encoded_once(
-    index: ConversationIndex, encoder: WordOverlap
-) -> None:
-    asked = ["Where does Elise ski?", "Has Emi a cat?", "Where does Elise ski?"]
-    alone = [index.rank(one) for one in asked]
-    encoder.batches.clear()
-
-    together = index.rank_all(asked)
-
-    assert [one.scores for one in together] == [one.scores for one in alone]
-    sentences = encoder.batches[0]
-    assert len(sentences) == len(set(sentences)) == 6
-    assert len(encoder.batches) == 2  # of sentences, and of words
-    assert index.rank_all([]) == []
+    assert index.rank_by("learned", "cat", limit=2).indexes == whole.indexes[:2]
 
 
 def test_words_alone_are_counted_without_an_encoder(
@@ -246,21 +195,24 @@ def test_a_talk_without_messages_has_no_index(encoder: WordOverlap) -> None:
 def test_odd_questions_and_talks_give_finite_scores(
     encoder: WordOverlap, asked: str, lines: Sequence[tuple[str, str]]
 ) -> None:
-    result = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder).rank(asked)
+    index = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder)
+
+    result = index.rank_by("learned", asked)
 
     assert len(result.indexes) == len(lines)
     assert np.isfinite(result.scores).all()
+    assert np.isfinite(result.probabilities).all()
 
 
 def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOverlap) -> None:
     store = Kept()
-    first = ConversationIndex.build(TALK, encoder=encoder, store=store).rank("Aspen")
+    first = ConversationIndex.build(TALK, encoder=encoder, store=store)
     encoder.batches.clear()
 
     again = ConversationIndex.build(TALK, encoder=encoder, store=store)
 
     assert encoder.batches == []
-    assert again.rank("Aspen").scores == first.scores
+    assert again.rank_by("learned", "Aspen") == first.rank_by("learned", "Aspen")
 
 
 def test_another_text_is_stored_under_another_key(encoder: WordOverlap) -> None:
@@ -271,10 +223,27 @@ def test_another_text_is_stored_under_another_key(encoder: WordOverlap) -> None:
     assert len(store) == 2
 
 
-def test_silence_begins_a_burst(encoder: WordOverlap) -> None:
-    late_one = [*said(*LINES[:2]), *said(LINES[2], start="2024-01-01T10:30:00+00:00")]
+@pytest.mark.parametrize(("says", "said_to"), [("You love it", [0, 1]), ("We love it", [0, 0])])
+def test_what_is_said_to_the_one_asked_about_is_told_apart(
+    encoder: WordOverlap, says: str, said_to: list[float]
+) -> None:
+    index = ConversationIndex.build(said(("Emi", "You ski"), ("Elise", says)), encoder=encoder)
 
-    assert views.look(late_one, encoder, None).bursts.tolist() == [0, 0, 1]
+    columns = index.columns(index.evidence("Does Emi ski?"))
+
+    assert columns["said by"].tolist() == [1, 0]
+    assert columns["said to"].tolist() == said_to
+
+
+def test_the_likelier_message_has_the_higher_chance_and_a_clear_best_one_a_high_one() -> None:
+    learned = ranker.shipped()
+
+    clear = learned.chances(np.array([9.0, 0.0, -1.0, -1.5, -2.0]), "Who?")
+    vague = learned.chances(np.array([0.4, 0.3, 0.2, 0.1, 0.0]), "Who?")
+
+    assert clear[0] > vague[0]
+    assert list(clear) == sorted(clear, reverse=True)
+    assert ((clear >= 0) & (clear <= 1)).all()
 
 
 # --- training -----------------------------------------------------------------------------------
@@ -282,48 +251,76 @@ def test_silence_begins_a_burst(encoder: WordOverlap) -> None:
 ASKED = [("Where does Elise go skiing?", frozenset({1})), ("What is Kate's cat?", frozenset({2}))]
 
 
-def test_training_repeats_to_the_byte(encoder: WordOverlap, tmp_path: Path) -> None:
-    pupils = two_pupils(encoder)
-    for name in ("a.json", "b.json"):
-        write_weights(pupils, rankers_without(pupils), tmp_path / name)
+@pytest.fixture
+def pupils(encoder: WordOverlap) -> list[ranking.Pupil]:
+    talks = [GoldTalk(f"of {size}", TALK[:size], ASKED) for size in (4, 5, 6)]
+    return [ranking.make_ready(gold, encoder, None) for gold in talks]
 
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-    stored = json.loads((tmp_path / "a.json").read_text())
-    assert stored["features"] == as_json(taught_by(pupils))["features"]
+
+def test_training_repeats_to_the_byte(pupils: list[ranking.Pupil], tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        ranking.write(pupils, ranking.taught_by(pupils), tmp_path / name)
+
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_conversation_that_taught_is_ranked_by_weights_made_without_it(
-    encoder: WordOverlap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pupils: list[ranking.Pupil], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pupils = two_pupils(encoder)
-    write_weights(pupils, rankers_without(pupils), tmp_path / "weights.json")
-    monkeypatch.setattr(ranker, "WEIGHTS", tmp_path / "weights.json")
+    taught = ranking.taught_by(pupils)
+    monkeypatch.setattr(ranker, "WEIGHTS", tmp_path / "ranker.safetensors")
+    ranking.write(pupils, taught, ranker.WEIGHTS)
     ranker.shipped.cache_clear()
 
-    for own, other in (pupils, reversed(pupils)):
-        seen = ranker.shipped(key_of(own.gold.messages))
-        assert as_json(seen) == as_json(taught_by([other]))
-    assert as_json(ranker.shipped("of another talk")) == as_json(taught_by(pupils))
+    for pupil, without in zip(pupils, taught.without, strict=True):
+        assert same(ranker.shipped(key_of(pupil.gold.messages)), without)
+    assert same(ranker.shipped("of another talk"), taught.every)
     ranker.shipped.cache_clear()
 
 
-def two_pupils(encoder: WordOverlap) -> list[Pupil]:
-    short = GoldTalk("two", TALK[:5], ASKED)
-    return [make_ready(gold, encoder, Kept()) for gold in (GoldTalk("one", TALK, ASKED), short)]
+def same(one: ranker.Ranker, other: ranker.Ranker) -> bool:
+    return bool(np.allclose(one.hidden, other.hidden, atol=1e-6)) and bool(
+        np.allclose(one.sure, other.sure, rtol=1e-5)
+    )
 
 
-def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
-    pupils = [make_ready(GoldTalk(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
+def test_chances_are_told_by_conversations_that_did_not_teach(
+    pupils: list[ranking.Pupil], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taught: list[set[str]] = []
+    asked: list[tuple[str, set[str]]] = []
+    learn, scored = ranking.learn, ranking.scored
 
-    result = report(pupils, held_out(pupils, rankers_without(pupils)))
+    def learning(others):  # type: ignore[no-untyped-def]
+        taught.append({pupil.gold.name for pupil in others})
+        return learn(others)
 
-    assert set(result) == {"all", "one", "two"}
-    assert result["all"]["questions"] == 4
+    def scoring(pupil, learned):  # type: ignore[no-untyped-def]
+        asked.append((pupil.gold.name, taught[len(asked)]))
+        return scored(pupil, learned)
+
+    monkeypatch.setattr(ranking, "learn", learning)
+    monkeypatch.setattr(ranking, "scored", scoring)
+    ranking.taught_by(pupils)
+
+    assert all(name not in teachers for name, teachers in asked)
+    assert len(asked) == 3
+
+
+def test_a_report_has_figures_of_all_and_of_each(pupils: list[ranking.Pupil]) -> None:
+    result = ranking.report(pupils, ranking.taught_by(pupils).without, MemoryConfig())
+
+    assert set(result) == {"all", "of 4", "of 5", "of 6"}
     assert result["all"]["recall@10"] == 1.0
 
 
-def test_the_shipped_weights_are_small_and_fit_the_features(index: ConversationIndex) -> None:
+def test_a_single_talk_has_nobody_to_be_taught_by(pupils: list[ranking.Pupil]) -> None:
+    with pytest.raises(ValueError, match="two conversations at least"):
+        ranking.taught_by(pupils[:1])
+
+
+def test_the_shipped_weights_fit_the_features(index: ConversationIndex) -> None:
     columns = index.columns(index.evidence("Where?"))
 
-    assert set(shipped().names) == set(columns)
-    assert views.FORMAT
+    assert len(ranker.shipped().mean) == len(columns)
+    assert ranker.WEIGHTS.stat().st_size < 300_000

@@ -1,1 +1,0 @@
-"""The same question by a graph of steps that look again when the evidence is thin."""
