@@ -76,7 +76,6 @@ MODELS: dict[str, Text] = {
         "The model's reply to {prompt} is not what was asked for: {fields} fields are missing or "
         "wrong."
     ),
-    "reply.no_pair_of_days": _("The model's time range {days} is not a pair of days."),
 }
 
 BUDGETS: dict[str, Text] = {
@@ -256,10 +255,6 @@ PIPELINES: dict[str, Text] = {
     "pipeline.setting_needs_model": _(
         "The setting “{setting}” needs a language model: set the LLM settings, or turn it off."
     ),
-    "pipeline.layers_need_model": _(
-        "The layers are to be built by a language model, but none is set up; use “{setting}: "
-        "local”."
-    ),
     "pipeline.unknown": _("There is no pipeline “{name}”. {hint}"),
     "pipeline.unknown_setting": _("Pipeline “{pipeline}” has no setting “{setting}”. {hint}"),
     "pipeline.invalid_setting": _("Setting “{setting}” of pipeline “{pipeline}”: {said}."),
@@ -279,9 +274,6 @@ PIPELINES: dict[str, Text] = {
     "memory.last_node": _("nothing follows the last node"),
     "memory.no_pauses": _("there is no pause between bursts to compare with"),
     "memory.no_words": _("no message of the node has words"),
-    "memory.no_rating": _("the model gave no usable rating"),
-    "memory.node_not_rated": _("{node}: the model gave no usable rating"),
-    "memory.topics_unfit": _("burst {burst}: {fit} of {topics} topics fit"),
 }
 
 METRICS: dict[str, Text] = {
