@@ -176,7 +176,8 @@ def main() -> None:
 def make_release(n: int) -> Any:
     """Gold of events: a text each, with nothing to extract."""
     from labeling.domain.canonical import canonical_json
-    from labeling.domain.gold.release import item_sha256, release_sha256
+    from labeling.domain.gold.older import release_sha256
+    from labeling.domain.gold.release import item_sha256
     from labeling.models import Conversation, GoldItem, GoldRelease, Guideline, Project
 
     project, _ = Project.objects.get_or_create(

@@ -74,7 +74,7 @@ def steps(folder: Path, number: int) -> Iterator[tuple[str, list[str]]]:
         yield "build", [__file__, "build", str(folder), str(number)]
         (folder / "built").touch()
     yield "freeze", freeze
-    yield "verify", [MANAGE, "verify_gold", "many@1"]
+    yield "verify", [MANAGE, "verify", "--release", "many@1"]
     yield "decide", [__file__, "decide", str(folder), str(number)]
     yield "freeze 2", freeze
     yield "diff", [MANAGE, "diff_gold", "many@1", "many@2"]

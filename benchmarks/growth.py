@@ -403,12 +403,11 @@ def commands(folder: Path, size: int) -> dict[str, Callable[[Spent], None]]:
         "merge, nothing due": catch_up,
         "lint": command("lint_gold", "--project", PROJECT),
         "freeze": command(*freeze),
-        "verify": command("verify_gold", f"{PROJECT}@1"),
+        "verify": command("verify", "--release", f"{PROJECT}@1"),
         "export gold": command("export_gold", f"{PROJECT}@1", "--output", str(export / "gold")),
         "export labels": command(
             "export_labels", "--project", PROJECT, "--output", str(export / "labels")
         ),
-        "verify log": command("verify_log"),
         "evaluate": in_a_process("evaluate", "--gold", f"{PROJECT}@1", "--pipeline", "nothing"),
         "close round": close_round,
     }

@@ -249,7 +249,7 @@ def releasing(folder: Path) -> Figures:
 
     command = partial(call_command, stdout=StringIO())
     yield once("freeze", lambda: command("freeze_gold", "--project", "many"))
-    yield once("verify", lambda: command("verify_gold", "many@1"))
+    yield once("verify", lambda: command("verify", "--release", "many@1"))
 
 
 def remembering(folder: Path) -> Figures:

@@ -170,7 +170,7 @@ def look() -> None:
     from labeling.models import GoldRelease
 
     for release in GoldRelease.objects.all():
-        call_command("verify_gold", str(release))
+        call_command("verify", release=str(release))
         print(f"  {release} is intact")
     states = Counter(run.status for run in Run.objects.with_state())
     print(f"  runs: {dict(states)}")

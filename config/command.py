@@ -62,7 +62,7 @@ DJANGO = {
 }
 CHECK = ["--deploy", "--database", "default"]
 """Of the command of that name: all that can be missing, also in the database."""
-ON_SERVERS = ("create_user", "create_token", "backup", "restore", "verify_log")
+ON_SERVERS = ("create_user", "create_token", "backup", "restore")
 PAUSE = re.compile(r"(?<! and)[,;:] (?![^(]*\))")
 GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
 

@@ -76,7 +76,7 @@ def _gold_key() -> str:
 
 
 def _gold_trusted_keys() -> list[str]:
-    """Fingerprints, as pages and ``verify_gold`` print them."""
+    """Fingerprints, as pages and ``verify`` print them."""
     fingerprints = [value.lower() for value in env_list("ASSAY_GOLD_TRUSTED_KEYS", [])]
     for value in fingerprints:
         if not re.fullmatch("[0-9a-f]{64}", value):

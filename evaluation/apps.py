@@ -44,6 +44,7 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         from evaluation.services import (
             cache_check,
+            digests,
             job_kinds,
             label_hints,
             lint_sources,
@@ -58,6 +59,7 @@ class EvaluationConfig(AppConfig):
         words.register(WORDS)
         affected.register(runs_about)
         cache_check.register()
+        digests.register()
         job_kinds.register()
         label_hints.register()
         lint_sources.register()

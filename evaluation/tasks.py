@@ -21,7 +21,6 @@ from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.trials import trials
 from evaluation.services.work import leases
 from labeling.services import (
-    audit_chain,
     health,
     near_duplicates,
     outbox,
@@ -30,7 +29,7 @@ from labeling.services import (
 )
 from labeling.services.alone import alone
 from labeling.services.exchange import drafts, uploads
-from labeling.services.gold import gold_requests, lint_requests, publishing
+from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.turns import takes_long, turns, work_apart_by
 from labeling.services.work import assignments, check_requests
 
@@ -127,7 +126,5 @@ def sweep() -> None:
     lint_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()
-    audit_chain.sweep()
-    publishing.sweep()
     drafts.sweep()
     uploads.sweep()

@@ -9,6 +9,10 @@ from evaluation.metrics.catalog import ROWS
 from labeling.words import Text
 
 MODELS: dict[str, Text] = {
+    "held.run_changed": _(
+        "Outputs or figures of run {run:d} are not those that it finished with (event {event:d})."
+    ),
+    "held.run_gone": _("Run {run:d} has finished (event {event:d}), and is not there."),
     "model.no_answer_in_time": _("The model's server gave no answer within {limit} s."),
     "model.not_a_chat_completion": _(
         "The server's answer is not a chat completion: {said}. If all its answers are like that, "

@@ -10,7 +10,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import GoldRelease, Project
-from labeling.services import audit_chain, near_duplicates, pending, processing
+from labeling.services import near_duplicates, pending, processing
 from labeling.services.agreement import with_gold
 from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests, verification
@@ -66,11 +66,6 @@ def score_check(assignment_id: int) -> None:
     from labeling.services.vectors import ruler
 
     check_scores.score(assignment_id, ruler=ruler())
-
-
-@shared_task  # repeating it is harmless: it reads, and puts another check on record
-def check_log(_: int) -> None:
-    audit_chain.check()
 
 
 @shared_task  # repeating it is harmless: only what is missing is computed

@@ -131,26 +131,6 @@ WORDS: dict[str, Text] = {
     ),
     "annotation.round_closed": _("This round has ended, so nothing more can be saved in it."),
     "annotation.submitted": _("This is submitted: reopen it before you change it."),
-    "audit.by_check": _("the check of {at}"),
-    "audit.by_release": _("the release {release}"),
-    "audit.event_backdated": _(
-        "Event {event:d} ({verb}) is dated more than an hour before events that were already "
-        "linked: it was written later than it says"
-    ),
-    "audit.event_changed": _("Event {event:d} ({verb}) is not what was linked"),
-    "audit.event_removed": _("Event {event:d} was removed"),
-    "audit.head_differs": _(
-        "The chain had another link at position {position:d}, event {event:d}, for {by}: it was "
-        "written again"
-    ),
-    "audit.head_missing": _(
-        "The chain ends before position {position:d}, event {event:d}, which it had for {by}: "
-        "it was cut off"
-    ),
-    "audit.link_broken": _(
-        "The link of event {event:d}, position {position:d}, does not follow the link before it"
-    ),
-    "audit.links_missing": _("Links {first:d} to {last:d} were removed, with what they linked"),
     "calibration.has_read": _(
         "labels of others could be read meanwhile, so comparing would show nothing"
     ),
@@ -216,9 +196,6 @@ WORDS: dict[str, Text] = {
     "export.no_files": _("The exporter {format} wrote no file into its folder."),
     "export.under_way": _("Another process is writing {folder}: wait for it, or choose another."),
     "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
-    "export.no_proof": _(
-        "{release} is of format 1, which has no tree: none of its items can be proven alone."
-    ),
     "export.no_place_for_layer": _(
         "{release} holds {layer} documents, which this format has no place for. Use native, "
         "huggingface or croissant."
@@ -276,12 +253,6 @@ WORDS: dict[str, Text] = {
     "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
     "gold.tied_fields": _("“{title}” ({fields:,})"),
     "gold.answer_just_in": _("its last answer came in just now; freeze again to include it"),
-    "gold.changed_just_now": _(
-        "it was changed while the release was made; freeze again to include it"
-    ),
-    "gold.draft_given_up": _(
-        "Making the release stood still for too long and was given up; freeze again."
-    ),
     "gold.frozen_meanwhile": _("Somebody else has frozen this meanwhile."),
     "gold.freeze_under_way": _(
         "Another freeze of this project is under way: try again when it is done."
@@ -546,6 +517,10 @@ WORDS: dict[str, Text] = {
     "file.too_long": _("the file is longer than {limit} bytes"),
     "file.unknown_choice": _('unknown {key} "{value}"; known are {known}'),
     "file.unknown_key": _('unknown key "{key}"; {hint}'),
+    "held.budget_changed": _("The budgets of looks are not those that were set."),
+    "held.look_gone": _("A look at {release} (event {event:d}) was removed or changed."),
+    "held.release_gone": _("{release} was frozen (event {event:d}), and is not there."),
+    "held.version_gone": _("The version before {release} is not there."),
     "gold_file.cases_of_layers": _("cases are of the layers {layers}, not {layer}"),
     "gold_file.chat_has_questions": _(
         "a chat brings questions: import them with one of these as --layer: {layers}"
@@ -562,20 +537,14 @@ WORDS: dict[str, Text] = {
     ),
     "gold_file.other_layer": _('"layer" is {named}, and {layer} was asked for'),
     "gold_file.unknown_context": _('"given" holds "{key}", to which {layer} does not refer'),
-    "gold_file.bad_manifest": _("the manifest is not that of a native export: {why}"),
     "gold_file.item_hash": _(
         "sha256 is {stated}, but what the line holds has {actual}: it was changed after it was "
         "written"
     ),
-    "gold_file.bad_statement": _(
-        "the statement is not the one that the manifest and the items belong to"
-    ),
-    "gold_file.other_number": _("{lines} lines, and the manifest has {items} items"),
     "gold_file.taken_over_split": _(
         "{conversation}: its split is “{split}” in the export and “{stored}” here, so its item "
         "cannot be taken over as it is: import the file items.jsonl instead of the folder"
     ),
-    "gold_file.wrong_hash": _("the item is not the one that was released: its hash differs"),
     "gold_file.which_conversation": _(
         "which conversation is it about? The file's name fits none; say it with --conversation ID"
     ),
@@ -1030,40 +999,47 @@ WORDS: dict[str, Text] = {
     "meaning.labels": _("items and guidelines are the same, so only labels can differ"),
     "meaning.schema": _("the schema of the labels is version {version}"),
     "verify.no_worker": _("No worker can be reached now: try again later."),
-    "verify.audit_head": _("The audit log no longer has the link that the statement names."),
+    "verify.audit_head": _("The audit log no longer leads to the hash that the statement names."),
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),
     "verify.conversation": _("The conversation is not the one that was labelled."),
     "verify.event_hash": _("The audit log says that another hash was frozen."),
-    "verify.extra_item": _("The manifest does not name this item."),
+    "verify.events": _(
+        "The audit log up to event {last} is not what the release states: events were changed, "
+        "removed or put in ({stated} then, {found} now)."
+    ),
+    "verify.events_not_stated": _("The statement does not say what the audit log was."),
+    "verify.extra_item": _("The release has no such item."),
+    "verify.file": _("{file} is not what was signed."),
+    "verify.file_missing": _("{file} was signed, and is not there."),
+    "verify.file_more": _("{file} was not signed: it was put in later."),
     "verify.forged": _("The item fits its hash, but the hash was never signed: it is forged."),
     "verify.format": _(
         "The release should be signed, but its statement is gone or of another format."
     ),
     "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
     "verify.header": _("The header does not match the release's name and version."),
+    "verify.item_twice": _("The manifest names an item twice."),
+    "verify.items": _(
+        "The items are not those that the statement is about: some were changed, added, dropped or "
+        "moved ({items} now)."
+    ),
     "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),
     "verify.malformed": _("The labels are not of the shape that this release says."),
-    "verify.missing_item": _("The manifest names this item, but it is not there."),
+    "verify.missing_item": _("The release has this item, but it is not there."),
     "verify.no_event": _("The audit log does not say that this release was frozen."),
-    "verify.not_a_proof": _("This is not the proof of an item, as export_gold --item writes it."),
-    "verify.not_in": _("The item is not in the release that the statement is about."),
-    "verify.not_json": _("{file} is not a JSON object."),
-    "verify.not_signed": _("The release is of format 1, which is not signed."),
+    "verify.not_json": _("{file} is not a JSON object, or has a key twice."),
     "verify.other_key": _("The signature is by another key than the statement names."),
     "verify.release_hash": _(
         "The release hash does not match: items were added, dropped or moved."
     ),
     "verify.signature": _("The signature does not fit the statement."),
     "verify.statement_hash": _("The statement does not match the release's hash."),
-    "verify.tree": _(
-        "The items do not lead to the root of the statement: items were changed, added, dropped or "
-        "moved ({items} now)."
-    ),
     "verify.unknown_format": _("{file} is not the manifest of a native export."),
-    "verify.unreadable": _("{file} cannot be read: {why}"),
     "verify.unknown_key": _("Signed with {key}, which is not a key that this installation trusts."),
+    "verify.unreadable": _("{file} cannot be read: {why}"),
+    "verify.unsigned": _("Nobody signed it: anyone could have changed it with its hashes."),
     "webhook.address_with_password": _(
         "Leave the name and the password out of the address: the signature is enough."
     ),
@@ -1256,6 +1232,7 @@ EVENTS: dict[str, Text] = {
     "gold.corrected": _("froze {release} with {corrections} corrections of {parent}"),
     "gold.freeze_refused": _("was refused a gold release: {message}"),
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
+    "audit.chain_closed": _("closed the chain of links that events had before 0.4"),
     "gold.looked_at": _("looked at the test items of {release}: {reason}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
     "gold.lint_refused": _("asked for lint, which could not look: {message}"),
@@ -1330,6 +1307,7 @@ EVENTS: dict[str, Text] = {
     ),
     "run.failed": _("run {object_id} failed"),
     "run.finished": _("run {object_id} finished"),
+    "run.figures_stored": _("the figures of run {object_id} were computed again"),
     "run.judged": _("had the answers of run {object_id} judged again"),
     "run.launched": _("launched {pipeline} on {gold}"),
     "run.noted": _("wrote a note on run {object_id}"),

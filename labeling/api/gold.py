@@ -1,4 +1,4 @@
-"""Gold releases: what they hold, proofs, files, verifying, and what differs between two."""
+"""Gold releases: what they hold, files, verifying, and what differs between two."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from labeling.models.discussions import (
 )
 from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
-from labeling.models.events import Event, EventLink, LogCheck
+from labeling.models.events import Event
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
-from labeling.models.gold import GoldDraft, GoldItem, GoldRelease, ReleaseCheck
+from labeling.models.gold import GoldItem, GoldRelease, ReleaseCheck
 from labeling.models.imports import ImportReport
 from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
@@ -61,11 +61,9 @@ __all__ = [
     "DisputeVerdict",
     "EmptyLayer",
     "Event",
-    "EventLink",
     "FingerprintKey",
     "FirstPass",
     "GoldCheck",
-    "GoldDraft",
     "GoldItem",
     "GoldRelease",
     "Guideline",
@@ -76,7 +74,6 @@ __all__ = [
     "LintFinding",
     "LintReport",
     "LintWaiver",
-    "LogCheck",
     "Look",
     "LookBudget",
     "Measurement",

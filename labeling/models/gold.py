@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,8 +22,7 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
 
     def light(self) -> GoldReleaseQuerySet:
         """For lists and choices: with the project, without the documents."""
-        documents = ("agreement", "header", "left_out", "overrides", "waivers")
-        return self.select_related("project").defer(*documents)
+        return self.select_related("project").defer(*GoldRelease.DOCUMENTS)
 
     def with_synthetic(self) -> GoldReleaseQuerySet:
         """Those that hold any, by their header: it is small, and never changes."""
@@ -49,14 +48,14 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
 class GoldRelease(models.Model):
     """A frozen version of what people agreed on. Insert only, addressed as ``name@version``.
 
-    ``header`` is the statement: everything that is shown of a release, with the root of the tree
-    over its items, so nothing can be changed, added, dropped or swapped unnoticed. ``sha256`` is
-    its hash, ``signature`` is over its text. Releases of format 1 have neither ``meaning`` nor
-    signature; their ``sha256`` covers a smaller header and the hash of every item in order.
+    ``header`` is the statement, ``manifest.json`` of an export: everything that is shown of a
+    release, with the hash of each other file, so nothing can be changed, added, dropped or swapped
+    unnoticed. ``sha256`` is its hash, ``listing`` has the hash of each item, and ``signature`` is
+    over all files. What releases made before 0.4 have: ``labeling.domain.gold.older``.
     Updates and deletes are refused by database triggers.
     """
 
-    DOCUMENTS = ("agreement", "overrides", "left_out", "waivers", "header")
+    DOCUMENTS = ("agreement", "overrides", "left_out", "waivers", "header", "listing", "signature")
     """As long as the release is large: not to be read with each of its items."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="gold_releases")
@@ -73,10 +72,9 @@ class GoldRelease(models.Model):
     waivers = models.JSONField(default=list, help_text="Findings that were let pass, with reason")
     header = models.TextField(help_text="The statement as canonical JSON; it is hashed and signed")
     sha256 = models.CharField(max_length=64)
-    signature = models.CharField(max_length=88, blank=True, help_text="Ed25519, in Base64")
-    public_key = models.CharField(
-        max_length=44, blank=True, help_text="Of the signature, in Base64"
-    )
+    listing = models.TextField(blank=True, help_text="The SHA-256 and the id of each item")
+    signature = models.TextField(blank=True, help_text="Sigstore bundle; Ed25519 of older releases")
+    public_key = models.TextField(blank=True, help_text="PEM; Base64 of older releases")
     frozen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
@@ -118,30 +116,7 @@ class GoldRelease(models.Model):
         return same.exclude(pk=self.pk)
 
 
-class GoldDraft(models.Model):
-    """A release on its way: its items are inserted a few at a time, so that nobody waits for it.
-
-    Its key is that of the release to be, which its items refer to already. Nothing shows them
-    before the release itself is inserted; if it never is, because the process ended, they are
-    swept. A draft of a published release is there until the answers behind the items are locked.
-    """
-
-    INSERTING, GIVEN_UP, PUBLISHED = "inserting", "given_up", "published"
-
-    id = models.BigIntegerField(primary_key=True)
-    state = models.CharField(max_length=9, default=INSERTING)
-    alive_at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return f"{self.pk}: {self.state}"
-
-
 class GoldItemQuerySet(models.QuerySet["GoldItem"]):
-    def published(self) -> GoldItemQuerySet:
-        """Without those of releases on their way, for queries that ask for no release."""
-        release = GoldRelease.objects.filter(pk=models.OuterRef("release_id"))
-        return self.filter(models.Exists(release))
-
     def synthetic(self) -> GoldItemQuerySet:
         """What nobody has held, or nobody has labelled."""
         return self.filter(GoldItem.SYNTHETIC)
@@ -151,7 +126,7 @@ class GoldItem(models.Model):
     """The frozen answer for one conversation: its text, labels and where they came from.
 
     ``canonical`` is the exact text that ``sha256`` was computed from, one line of the native
-    export. Updates, and deletes once the release is published, are refused by database triggers.
+    export. Updates and deletes are refused by database triggers.
     """
 
     class How(models.TextChoices):
@@ -167,10 +142,7 @@ class GoldItem(models.Model):
 
     MADE_ELSEWHERE = (How.IMPORTED, How.GENERATED)
 
-    # without a constraint: items are inserted before their release (GoldDraft)
-    release = models.ForeignKey(
-        GoldRelease, models.PROTECT, related_name="items", db_constraint=False
-    )
+    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")
     item_id = models.CharField(max_length=200)
     position = models.PositiveIntegerField()
@@ -178,7 +150,9 @@ class GoldItem(models.Model):
     how = models.CharField(max_length=11, choices=How)
     canonical = models.TextField()
     sha256 = models.CharField(max_length=64)
-    signature = models.CharField(max_length=88, blank=True, help_text="Over the hash, in Base64")
+    signature = models.CharField(
+        max_length=88, blank=True, help_text="Over the hash, in releases of format 2"
+    )
 
     SYNTHETIC = models.Q(conversation__origin=Conversation.Origin.SYNTHETIC) | models.Q(
         how=How.GENERATED

@@ -58,20 +58,9 @@ GUARDS = [
         "Conversations are published with their project.",
     ),
     *never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
-    Guard(
-        "labeling_golditem", "UPDATE", "", "A gold item is frozen: release a new version instead."
-    ),
-    Guard(
-        "labeling_golditem",
-        "DELETE",
-        # of a release that was never published they are swept
-        "EXISTS (SELECT 1 FROM labeling_goldrelease WHERE id = OLD.release_id)",
-        "A gold item is frozen: release a new version instead.",
-    ),
+    *never("labeling_golditem", "A gold item is frozen: release a new version instead."),
     *never("labeling_annotationrevision", "Revisions are append-only."),
     *never("labeling_event", "The audit log is append-only."),
-    *never("labeling_eventlink", "The audit log is append-only."),
-    *never("labeling_logcheck", "The audit log is append-only."),
     *never("labeling_guideline", "A guideline version never changes: write a new version."),
     *never("labeling_guidelinereason", "What led to a version never changes: write a new version."),
     *never("labeling_pseudonym", "A pseudonym never changes: released gold names it."),

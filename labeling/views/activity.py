@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET
 
 from labeling.forms.audit import AuditFilter
 from labeling.forms.project_settings import SettingsForm
-from labeling.models import Disagreement, Event, LogCheck, Project, Review
-from labeling.services import access, audit_chain
+from labeling.models import Disagreement, Event, Project, Review
+from labeling.services import access
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
 from labeling.translation import isolated, translated
@@ -137,7 +137,5 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "entries": [(event, words(event)) for event in page.rows],
         "query": query_of(request),
-        "end": audit_chain.head(),
-        "check": LogCheck.objects.first(),
     }
     return render(request, "labeling/audit.html", context)

@@ -18,8 +18,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
 from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
-from labeling.domain.gold.signatures import fingerprint
-from labeling.domain.gold.statement import FORMAT_2, LeftOutRow, SettledAnew, Waiver, format_of
+from labeling.domain.gold.statement import LeftOutRow, SettledAnew, Waiver
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
@@ -44,8 +43,8 @@ from labeling.services.exchange.export import (
     export,
     formats_for,
 )
-from labeling.services.exchange.native_files import export_lines, proof_text
-from labeling.services.gold import corrections, gold_requests, looks, verification
+from labeling.services.exchange.native_files import export_lines
+from labeling.services.gold import corrections, gold_requests, looks, signing, verification
 from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import OUTCOMES
 from labeling.services.gold.looks import Sight
@@ -184,13 +183,8 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
 
 @require_GET
 def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
-    """The items alone as lines, or with ``format`` all that the command writes, as one file.
-
-    With ``item``, one item and its proof.
-    """
+    """The items alone as lines, or with ``format`` all that the command writes, as one file."""
     release = release_of(request.user, slug, name, version)
-    if item_id := request.GET.get("item"):
-        return _proof(request, release, item_id)
     frozen = Conversation.objects.filter(gold_items__release=release)
     blindness.refuse(request.user, frozen)
     looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
@@ -200,23 +194,6 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Htt
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
-    )
-
-
-def _proof(request: HttpRequest, release: GoldRelease, item_id: str) -> HttpResponse:
-    item = get_object_or_404(release.items.select_related("release"), item_id=item_id)
-    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
-    if format_of(release.header) != FORMAT_2:
-        raise Http404
-    if item.split == looks.TEST:
-        sight = Sight(Look.Purpose.EXPORT, Look.Subject.ITEM, item.item_id)
-        looks.require(request.user, [release], sight)
-    return HttpResponse(
-        proof_text(item),
-        content_type="application/json; charset=utf-8",
-        headers={
-            "Content-Disposition": f'attachment; filename="{release}-{item.position}.proof.json"'
-        },
     )
 
 
@@ -387,7 +364,7 @@ def _release_page(
         "asks": release.layer in published_as("question cases"),
         "verified": verified,
         "last_check": verified or release.checks.select_related("by").first(),
-        "key": fingerprint(release.public_key),
+        "key": signing.key_of(release.public_key),
         "stated": statement.parsed(release.header),
         "formats": [(format, _format_words(format)) for format in formats_for(release)],
         "run_url": _run_url(release),

@@ -19,7 +19,8 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.release import item_sha256, release_sha256
+from labeling.domain.gold.older import release_sha256
+from labeling.domain.gold.release import item_sha256
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.transcripts import Message
 from labeling.models import (

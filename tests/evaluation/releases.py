@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.release import item_sha256, release_sha256
+from labeling.domain.gold.older import release_sha256
+from labeling.domain.gold.release import item_sha256
 from labeling.models import GoldItem, GoldRelease, Project
 from tests.factories import make_talk
 

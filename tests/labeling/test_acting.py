@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 READING = {
     "agreement",  # computes and prints
     "label_schema",
+    "verify",
     "verify_gold",
     "verify_log",
     "backup",  # a copy of the database, which stays as it is

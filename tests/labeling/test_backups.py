@@ -104,7 +104,7 @@ def test_what_differs_after_all_is_named(release: GoldRelease, place: Path, sett
     assert status == 1
     assert "other numbers of rows than in the backup: a" in shown
     assert "auth_group" in shown
-    assert "has faults: 1; verify_gold names them" in shown
+    assert "has faults: 1; assay verify names them" in shown
 
 
 def test_a_database_that_is_not_empty_stays(release: GoldRelease, place: Path) -> None:

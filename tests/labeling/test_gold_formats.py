@@ -129,7 +129,7 @@ def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_pa
     (config,) = meta["configs"]
     data = {file["path"] for file in config["data_files"]}
     assert data == {"data/dev.parquet"}
-    assert files.keys() - data == {"README.md", "manifest.json", "statement.json", "guidelines.md"}
+    assert {"README.md", "manifest.json", "model.sig", "guidelines.md"} < files.keys() - data
     assert meta["license"] == "CC-BY-4.0"
     assert "Items: 3 (3 dev)" in body
     assert release.sha256 in body

@@ -154,7 +154,7 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
     factories.work(project)
     ruler = Ruler(WordOverlap())
     first = gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
-    made = gold._freeze
+    made = gold._publish
 
     def with_others(*given: Any) -> GoldRelease:
         second = gold_requests.request_freeze(
@@ -168,7 +168,7 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
         return made(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(gold, "_freeze", with_others)
+        patch.setattr(gold, "_publish", with_others)
         work(first.request)
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]

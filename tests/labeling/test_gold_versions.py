@@ -169,4 +169,4 @@ def test_a_release_is_found_by_its_version_on_pages_and_in_commands(
     assert client.get("/projects/orders/gold/orders/1.2.0/").status_code == 404
     assert client.get("/projects/orders/gold/orders/x/").status_code == 404
     with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
-        call_command("verify_gold", "orders@9.0.0")
+        call_command("verify", release="orders@9.0.0")

@@ -3,16 +3,14 @@
 ``make docs`` writes the help of the commands anew instead of comparing it.
 """
 
+import hashlib
 import importlib
-import json
 import os
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 from argparse import SUPPRESS
-from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -365,49 +363,21 @@ def exported(people: Any, tmp_path: Path) -> Path:
 
 
 def test_the_recipe_in_python_finds_an_export_intact(exported):
-    assert _run_recipe(exported) == (0, "intact: demo@1\n", "")
+    sha256 = hashlib.sha256((exported / "manifest.json").read_bytes()).hexdigest()
+
+    assert _run_recipe(exported) == (0, f"intact: sha256 {sha256}\n", "")
 
 
 def test_the_recipe_in_python_finds_a_changed_item(exported):
     items = exported / "items.jsonl"
     items.write_text(items.read_text("utf-8").replace("REQ-001", "REQ-002", 1), encoding="utf-8")
 
-    assert "an item is not as it was frozen" in _run_recipe(exported)[2]
+    assert _run_recipe(exported) == (1, "", "changed: items.jsonl, c-001\n")
 
 
-def test_the_recipe_in_python_finds_a_changed_statement(exported):
-    statement = exported / "statement.json"
-    statement.write_text(statement.read_text("utf-8").replace("été", "ete"), encoding="utf-8")
-
-    assert "the release is not as it was frozen" in _run_recipe(exported)[2]
-
-
-def test_the_recipe_in_python_finds_another_key_and_a_forged_signature(exported):
-    manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
-    assert "signed with another key" in _run_recipe(exported, "0" * 64)[2]
-
-    forged = manifest | {"signature": b64encode(bytes(64)).decode()}
-    (exported / "manifest.json").write_text(json.dumps(forged), encoding="utf-8")
-
-    assert "InvalidSignature" in _run_recipe(exported)[2]
-
-
-@pytest.mark.skipif(not shutil.which("sha256sum"), reason="the recipe for a shell needs it")
-def test_the_recipe_in_a_shell_gives_the_same_hashes(exported):
-    (recipe,) = re.findall(r"```sh\n(.*?)```", text_of("gold"), re.S)
-    manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
-
-    done = subprocess.run(
-        ["bash", "-c", recipe], cwd=exported, capture_output=True, text=True, check=True
-    )
-
-    hashes = [line.split()[0] for line in done.stdout.splitlines()]
-    assert hashes == [*(item["sha256"] for item in manifest["items"]), manifest["sha256"]]
-
-
-def _run_recipe(folder: Path, *expected_key: str) -> tuple[int, str, str]:
+def _run_recipe(folder: Path) -> tuple[int, str, str]:
     (recipe,) = re.findall(r"```python\n(.*?)```", text_of("gold"), re.S)
-    command = [sys.executable, "-c", recipe, str(folder), *expected_key]
+    command = [sys.executable, "-c", recipe, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 

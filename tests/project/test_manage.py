@@ -19,7 +19,7 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_command_without_tables_says_to_migrate_and_shows_no_traceback(tmp_path: Path) -> None:
-    done = run(tmp_path, "verify_gold", "demo")
+    done = run(tmp_path, "verify", "demo")
 
     assert done.returncode == 1
     assert done.stdout == ""

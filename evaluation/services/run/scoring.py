@@ -89,8 +89,8 @@ def score(run_id: int, owner: UUID) -> None:
     with transaction.atomic():
         spec = run.spec.with_values(**_measures(run), ruler=scorer.context.ruler.id)
         if leases.finish_scoring(run_id, owner, spec=spec, scored_cases=0):
-            endings.finished(run)
             _store_aggregates(aggregates)
+            endings.finished(run)
 
 
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
@@ -109,6 +109,7 @@ def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
             for part in parts:
                 _store(part)
             _store_aggregates(scorer.aggregates())
+            endings.rescored(run)
 
 
 def add_floors(release_id: int) -> None:
@@ -126,6 +127,7 @@ def add_floors(release_id: int) -> None:
             same = Run.objects.filter(pk=run.pk, scored_at=run.scored_at).select_for_update()
             if same.exists():
                 _store_aggregates(aggregates)
+                endings.rescored(run)
 
 
 def is_current(run: Run) -> bool:

@@ -10,14 +10,21 @@ from uuid import UUID
 from django.db import transaction
 
 from evaluation.models import Run
+from evaluation.services import digests
 from labeling.domain.facts import Fact
 from labeling.services import events, planner
 
 
 def finished(run: Run) -> None:
     """The caller has stored the figures in this transaction. Scoring again finishes it again."""
-    events.record("run.finished", run, project=run.release.project)
+    events.record("run.finished", run, project=run.release.project, sha256=digests.of_run(run))
     transaction.on_commit(planner.count, robust=True)
+
+
+def rescored(run: Run) -> None:
+    """The same of a finished run, which stays finished."""
+    project = run.release.project
+    events.record("run.figures_stored", run, project=project, sha256=digests.of_run(run))
 
 
 @transaction.atomic

@@ -159,7 +159,7 @@ def _unknown(license: str) -> list[str]:
         "- Licence: " + (_plain(license) if license else "none was stated."),
         "- Nobody looked for personal data on export: read the conversations before you publish.",
         "- Who labelled: `provenance` has pseudonyms, unless the project publishes names.",
-        "- `statement.json` is what was signed, `manifest.json` has the hash of each item.",
+        "- `manifest.json` is what was signed, `items.sha256` has the hash of each item.",
     ]
 
 

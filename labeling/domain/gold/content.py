@@ -117,13 +117,15 @@ class SourceFile(TypedDict):
     """A file that gold was read from, or the program that generated it.
 
     ``release`` is the one that an export was taken over from, whose statement has the hash
-    ``release_sha256``.
+    ``release_sha256``. ``signed_by`` is the fingerprint of the key whose signature was verified, or
+    "unverified"; releases before 0.4 lack it, and nothing was verified.
     """
 
     file: str
     sha256: str
     release: NotRequired[str]
     release_sha256: NotRequired[str]
+    signed_by: NotRequired[str]
 
 
 class Decided(TypedDict):

@@ -1,5 +1,7 @@
-"""Ed25519 signatures of releases. Keys and signatures are written in Base64.
+"""Signatures of releases, as OpenSSF Model Signing 1.1 writes them: anybody's tool verifies them.
 
+A Sigstore bundle (v0.3) holds a DSSE envelope with an in-toto Statement (v1), which names the
+files of an exported folder with their hashes; the key is ECDSA on P-256.
 ``cryptography`` is imported when something is signed or checked: most processes never do.
 """
 
@@ -7,97 +9,201 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+import json
 import secrets
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-KEY_BYTES, SIGNATURE_BYTES = 32, 64
+from labeling.domain.gold.statement import parsed
 
-ITEM = "assay-gold item "
-"""Before the hash of an item where that is signed, so that it can be taken for nothing else."""
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+
+KEY_BYTES = 32
+BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+PAYLOAD = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://model_signing/signature/v1.0"
+SIGNATURE_FILE = "model.sig"
+ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""How many points P-256 has."""
 
 
 def make_key() -> str:
-    """A new private key: 32 random bytes."""
+    """A new secret: 32 random bytes in Base64, from which the private key is derived."""
     return b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def is_key(text: str) -> bool:
-    """Whether the text can be a key, private or public.
+    """Whether the text can be a secret.
 
     Examples
     --------
     >>> is_key(make_key()), is_key("c2hvcnQ=")
     (True, False)
     """
-    return _bytes(text, KEY_BYTES) is not None
+    return len(_bytes(text)) == KEY_BYTES
 
 
 class Signer:
-    """Signs texts with one private key.
+    """Signs the files of a release; the same files and the same secret give the same signature.
 
     Examples
     --------
     >>> signer = Signer(make_key())
-    >>> signature = signer.sign("gold")
-    >>> checker = Checker(signer.public_key)
-    >>> checker.is_signed("gold", signature), checker.is_signed("Gold", signature)
-    (True, False)
+    >>> bundle = signer.sign("g@1", {"items.jsonl": "00" * 32})
+    >>> files_signed(bundle, signer.public_key)
+    {'items.jsonl': '0000000000000000000000000000000000000000000000000000000000000000'}
+    >>> files_signed(bundle, Signer(make_key()).public_key)
     """
 
-    def __init__(self, private_key: str) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    def __init__(self, secret: str) -> None:
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-        self._key = Ed25519PrivateKey.from_private_bytes(b64decode(private_key))
-        self.public_key = b64encode(self._key.public_key().public_bytes_raw()).decode()
+        derived = HKDF(hashes.SHA256(), 48, salt=None, info=b"assay gold P-256")
+        number = int.from_bytes(derived.derive(b64decode(secret))) % (ORDER - 1) + 1
+        self._key = ec.derive_private_key(number, ec.SECP256R1())
+        self.public_key = (
+            self._key.public_key()
+            .public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
+            .decode()
+        )
 
-    def sign(self, text: str) -> str:
-        return b64encode(self._key.sign(text.encode())).decode()
+    def sign(self, release: str, files: Mapping[str, str]) -> str:
+        """A bundle that names the files with their SHA-256."""
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import ec
 
-    def sign_item(self, sha256: str) -> str:
-        return self.sign(ITEM + sha256)
+        payload = _text(_statement(release, files)).encode()
+        by_rule = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
+        signature = self._key.sign(_signed_bytes(payload), by_rule)
+        return _text(
+            {
+                "mediaType": BUNDLE,
+                "verificationMaterial": {
+                    "publicKey": {"hint": fingerprint(self.public_key)},
+                    "tlogEntries": [],
+                },
+                "dsseEnvelope": {
+                    "payload": b64encode(payload).decode(),
+                    "payloadType": PAYLOAD,
+                    "signatures": [{"sig": b64encode(signature).decode(), "keyid": ""}],
+                },
+            }
+        )
 
 
-class Checker:
-    """Checks signatures of one public key; of what is not a key, no signature is right."""
+def files_signed(bundle: str, public_key: str) -> dict[str, str] | None:
+    """The files with their hashes that the owner of the key signed; None if they signed nothing."""
+    envelope = _Envelope.read(bundle)
+    if envelope is None or not envelope.is_signed_by(public_key):
+        return None
+    return _files_of(parsed(envelope.payload.decode("utf-8", "replace")))
 
-    def __init__(self, public_key: str) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-        key = _bytes(public_key, KEY_BYTES)
-        self._key = None if key is None else Ed25519PublicKey.from_public_bytes(key)
+class _Envelope(NamedTuple):
+    payload: bytes
+    signature: bytes
 
-    def is_signed(self, text: str, signature: str) -> bool:
-        """Whether the owner of the key signed exactly this text."""
+    @classmethod
+    def read(cls, bundle: str) -> _Envelope | None:
+        document = parsed(bundle)
+        envelope = document.get("dsseEnvelope")
+        if document.get("mediaType") != BUNDLE or not isinstance(envelope, dict):
+            return None
+        match envelope:
+            case {
+                "payload": str(payload),
+                "payloadType": str(kind),
+                "signatures": [{"sig": str(sig)}],
+            } if kind == PAYLOAD:
+                return cls(_bytes(payload), _bytes(sig))
+        return None
+
+    def is_signed_by(self, public_key: str) -> bool:
         from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import ec
 
-        signed = _bytes(signature, SIGNATURE_BYTES)
-        if self._key is None or signed is None:
+        key = _public_key(public_key)
+        if key is None:
             return False
         try:
-            self._key.verify(signed, text.encode("utf-8", "surrogatepass"))
+            key.verify(self.signature, _signed_bytes(self.payload), ec.ECDSA(hashes.SHA256()))
         except InvalidSignature:
             return False
         return True
 
-    def is_signed_item(self, sha256: str, signature: str) -> bool:
-        return self.is_signed(ITEM + sha256, signature)
-
 
 def fingerprint(public_key: str) -> str:
-    """The SHA-256 of a public key, in hex; empty for what is not a key.
-
-    Examples
-    --------
-    >>> fingerprint("A" * 43 + "=")[:12]
-    '66687aadf862'
-    """
-    key = _bytes(public_key, KEY_BYTES)
-    return "" if key is None else hashlib.sha256(key).hexdigest()
+    """The SHA-256 of the file with a public key, in hex; empty for what is not a key."""
+    key = _public_key(public_key)
+    return "" if key is None else hashlib.sha256(public_key.encode()).hexdigest()
 
 
-def _bytes(text: str, length: int) -> bytes | None:
+def _public_key(text: str) -> EllipticCurvePublicKey | None:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
     try:
-        value = b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+        key = load_pem_public_key(text.encode("utf-8", "replace"))
+    except (ValueError, UnsupportedAlgorithm):
         return None
-    return value if len(value) == length else None
+    is_p256 = isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name == "secp256r1"
+    return key if is_p256 else None  # type: ignore[return-value]
+
+
+def _statement(release: str, files: Mapping[str, str]) -> dict[str, Any]:
+    names = sorted(files)
+    root = hashlib.sha256(b"".join(bytes.fromhex(files[name]) for name in names)).hexdigest()
+    return {
+        "_type": STATEMENT,
+        "subject": [{"name": release, "digest": {"sha256": root}}],
+        "predicateType": PREDICATE,
+        "predicate": {
+            "serialization": {
+                "method": "files",
+                "hash_type": "sha256",
+                "allow_symlinks": False,
+                "ignore_paths": [SIGNATURE_FILE],
+            },
+            "resources": [
+                {"name": name, "algorithm": "sha256", "digest": files[name]} for name in names
+            ],
+        },
+    }
+
+
+def _files_of(statement: Mapping[str, Any]) -> dict[str, str] | None:
+    match statement:
+        case {
+            "_type": str(kind),
+            "predicateType": str(predicate),
+            "predicate": {"resources": list(rows)},
+        } if (kind, predicate) == (STATEMENT, PREDICATE):
+            pairs = [(row.get("name"), row.get("digest")) for row in rows if isinstance(row, dict)]
+            return {name: digest for name, digest in pairs if isinstance(name, str)}
+    return None
+
+
+def _signed_bytes(payload: bytes) -> bytes:
+    """What DSSE signs: the kind and the length of the payload, too."""
+    return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD), PAYLOAD.encode(), len(payload), payload)
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _bytes(text: str) -> bytes:
+    """Empty for what is not Base64."""
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return b""

@@ -1,22 +1,31 @@
 """What a gold release states, as JSON: the text that is hashed and signed.
 
-A release of format 1 has a header instead: fewer facts, and a hash over the header with the hashes
-of its items. Which format a release has, its own text says.
+Since version 0.4 it is the manifest of an exported folder (format 3): it has the hash of each
+other file, and the signature is over all of them. What older releases have:
+``labeling.domain.gold.older``.
+Which format a release has, its own text says.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NotRequired, TypedDict
 
 from labeling.domain.agreement.agreement import AgreementSummary
-from labeling.domain.audit_chain import AuditHead
+from labeling.domain.audit import StatedEvents
+from labeling.domain.errors import FileFault
 from labeling.domain.facts import StoredFact
 from labeling.domain.gold.content import SourceFile
+from labeling.domain.strict_json import without_repeats
 
 FORMAT_1: Final = "assay-gold/1"
 FORMAT_2: Final = "assay-gold/2"
+FORMAT_3: Final = "assay-gold/3"
+
+ITEMS_FILE, MANIFEST_FILE, GUIDELINES_FILE = "items.jsonl", "manifest.json", "guidelines.md"
+LISTING_FILE, KEY_FILE = "items.sha256", "public_key.pem"
 
 
 class Override(TypedDict):
@@ -106,11 +115,12 @@ class OwnStatement(TypedDict, total=False):
 
 
 class Statement(OwnStatement):
-    """Everything that a release says about itself; ``root`` is that of the tree over its items.
+    """Everything that a release says about itself.
 
+    ``parent`` is the release before, and ``events`` are those of the project before the freeze.
     ``guidelines`` are the texts that labels were made under, with the current one, whose version is
-    ``guideline_version``. ``audit_head`` is the end of the audit log before the freeze, and
-    ``key`` the fingerprint of the key that signs.
+    ``guideline_version``. ``files`` are the SHA-256 of the other files of an exported folder, and
+    ``key`` is the fingerprint of the key that signs.
     """
 
     format: str
@@ -122,7 +132,6 @@ class Statement(OwnStatement):
     meaning: str
     parent: ParentRelease | None
     items: int
-    root: str
     message: str
     guideline_version: int | None
     guidelines: list[GuidelineText]
@@ -132,12 +141,13 @@ class Statement(OwnStatement):
     waivers: list[Waiver]
     frozen_by: str | None
     frozen_at: str
-    audit_head: AuditHead | None
+    events: StatedEvents
+    files: dict[str, str]
     key: str
 
 
 class ReleaseHeader(OwnStatement):
-    """What is read of both formats: the header of format 1, and of format 2 the statement."""
+    """What is read of every format: the header of format 1, and else the statement."""
 
     format: NotRequired[str]
     schema_version: int
@@ -157,10 +167,10 @@ def format_of(text: str) -> str:
 
 
 def parsed(text: str) -> Mapping[str, Any]:
-    """The document, or an empty one where the text is not a JSON object."""
+    """The document, or an empty one where the text is not a JSON object, or has a key twice."""
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = json.loads(text, object_pairs_hook=without_repeats)
+    except (ValueError, RecursionError, FileFault):
         return {}
     return document if isinstance(document, dict) else {}
 
@@ -180,7 +190,32 @@ def guideline_texts(stated: Mapping[str, Any]) -> dict[int, str]:
     }
 
 
-# --- exports --------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
+
+
+def listing(hashes: Iterable[tuple[str, str]]) -> str:
+    """The hash of each item by its id, one a line, as ``sha256sum`` writes them.
+
+    Examples
+    --------
+    >>> listed(listing([("c-1", "aa"), ("c-2", "bb")]))
+    {'c-1': 'aa', 'c-2': 'bb'}
+    """
+    return "".join(f"{sha256}  {item_id}\n" for item_id, sha256 in hashes)
+
+
+def listed(text: str) -> dict[str, str]:
+    """The hashes by id that a listing has."""
+    rows = [line.partition("  ") for line in text.split("\n") if line]
+    return {item_id: sha256 for sha256, _, item_id in rows}
+
+
+def lines_sha256(lines: Iterable[str]) -> str:
+    """Of a file with these lines, each with its line feed."""
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
 
 
 class ManifestItem(TypedDict):
@@ -191,8 +226,8 @@ class ManifestItem(TypedDict):
     signature: NotRequired[str]
 
 
-class Manifest(TypedDict):
-    """What exports are written from: what a release states, and the hashes of its items.
+class OldManifest(TypedDict):
+    """``manifest.json`` next to a release of format 1 or 2.
 
     Reasons in ``agreement`` and ``left_out`` are worded, so these are not what the release stores.
     """
@@ -200,23 +235,10 @@ class Manifest(TypedDict):
     format: str
     release: str
     sha256: str
-    header: ReleaseHeader
-    items: list[ManifestItem]
-    agreement: Any
-    left_out: list[Any]
-    frozen_at: str
-
-
-class SignedManifest(TypedDict):
-    """``manifest.json`` of a native export of format 2, next to the signed ``statement.json``.
-
-    ``left_out`` is in words for readers; the statement has the same as codes.
-    """
-
-    format: str
-    release: str
-    sha256: str
-    signature: str
-    public_key: str
     items: list[ManifestItem]
     left_out: list[Any]
+    header: NotRequired[ReleaseHeader]
+    agreement: NotRequired[Any]
+    frozen_at: NotRequired[str]
+    signature: NotRequired[str]
+    public_key: NotRequired[str]

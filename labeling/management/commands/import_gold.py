@@ -98,15 +98,8 @@ def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
             yield _name(path), file
 
 
-def _exports(paths: list[Path]) -> dict[str, gold_files.Export]:
-    """What is next to the items in folders."""
-    exports = {}
-    for folder in (path for path in paths if path.is_dir()):
-        stated = folder / "statement.json"
-        statement = stated.read_bytes() if stated.exists() else b""
-        manifest = (folder / "manifest.json").read_bytes()
-        exports[_name(folder)] = gold_files.Export(manifest, statement)
-    return exports
+def _exports(paths: list[Path]) -> dict[str, Path]:
+    return {_name(folder): folder for folder in paths if folder.is_dir()}
 
 
 def _name(path: Path) -> str:

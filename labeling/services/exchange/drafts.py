@@ -25,7 +25,6 @@ from labeling.models import (
     ConversationDraft,
     ConversationFingerprint,
     FingerprintKey,
-    GoldItem,
     Project,
     Transcript,
 )
@@ -33,7 +32,6 @@ from labeling.models.conversations import IsPublished
 from labeling.services import keys, near_duplicates
 from labeling.services.exchange import bulk
 from labeling.services.exchange.staging import New
-from labeling.services.gold import publishing
 from labeling.services.short_writes import can_tidy_up, short_write
 
 ROWS, CHARACTERS = 200, 500_000
@@ -201,11 +199,6 @@ def _sweep(drafts: QuerySet[ConversationDraft]) -> None:
     drafts.update(state=ConversationDraft.GIVEN_UP)
     given_up = ConversationDraft.objects.filter(state=ConversationDraft.GIVEN_UP)
     for draft in list(given_up.filter(pk__in=firsts)):
-        items = _of(GoldItem.objects.all(), (draft.first, draft.last))
-        # gold of the same process, which goes first: items refer to their conversations
-        publishing.give_up(set(items.values_list("release", flat=True).distinct()))
-        if items.exists():
-            continue
         for first in range(draft.first, draft.last + 1, ROWS):
             _remove(draft.project_id, (first, min(first + ROWS - 1, draft.last)))
         draft.delete()

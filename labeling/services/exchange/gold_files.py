@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
 
@@ -38,7 +39,6 @@ from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.gold.normal import is_normal
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
-from labeling.domain.gold_files.exports import ExportedHashes
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
@@ -46,21 +46,14 @@ from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.services.exchange import chats, conversations, drafts, splits
 from labeling.services.exchange.gold_imports import Freezing, Imported, Source, Wish
 from labeling.services.exchange.staging import Staged
-from labeling.services.gold import publishing
-from labeling.services.gold.gold import AnswersChanged
+from labeling.services.gold.exported import Folder
+from labeling.services.gold.releases import AnswersChanged
 from labeling.services.gold.staging import Spool
 
 GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
 
 
 BEGINNING = 1024 * 1024
-
-
-class Export(NamedTuple):
-    """What an export says of its items, which are taken over as they are if they fit it."""
-
-    manifest: bytes
-    statement: bytes = b""
 
 
 class _File(NamedTuple):
@@ -114,7 +107,7 @@ def import_gold(
     name: str = "",
     conversation: str = "",
     message: str = "",
-    exports: Mapping[str, Export] | None = None,
+    exports: Mapping[str, Path] | None = None,
     waive: Mapping[str, str] | None = None,
     dry_run: bool = False,
     actor: Any = None,
@@ -124,7 +117,8 @@ def import_gold(
     Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
     or the one whose speakers are in the file's name. Native and DuEE lines bring their text along;
     what is stored already under the same id must say the same. Items of ``exports``, by the name
-    of their file, are taken over as they are. All files are read before anything is locked.
+    of their file, are taken over as they are, if their folder is intact. All files are read before
+    anything is locked.
     """
     layers = stages_of(layer)
     project = conversations.planned_project(project_slug, layers=layers)
@@ -157,7 +151,7 @@ class _GoldImport:
     layer: str
     conversation: str
     outcome: GoldOutcome
-    exports: Mapping[str, Export] = field(default_factory=dict)
+    exports: Mapping[str, Path] = field(default_factory=dict)
     imported: Spool[Imported] = field(default_factory=Spool)
     records: Spool[tuple[str, Record]] = field(default_factory=Spool)
     sources: dict[Source, None] = field(default_factory=dict)
@@ -166,8 +160,8 @@ class _GoldImport:
 
     def take(self, file: _File, format: str) -> None:
         try:
-            if export := self.exports.get(file.source.file):
-                self._take_over(file, ExportedHashes.read(export.manifest, export.statement))
+            if folder := self.exports.get(file.source.file):
+                self._take_over(file, folder)
                 return
             kind = _kind(file, self.layer) if format == "auto" else format
             if kind in ("cases", "chat"):
@@ -196,7 +190,7 @@ class _GoldImport:
                     try:
                         if self._freeze(wish, storing, importing, dry_run=dry_run):
                             return
-                    except (drafts.DraftGivenUp, publishing.DraftGivenUp) as swept:
+                    except drafts.DraftGivenUp as swept:
                         storing.try_again(swept)
         raise conversations.ImportOvertaken("import.overtaken")
 
@@ -209,17 +203,15 @@ class _GoldImport:
         dry_run: bool,
     ) -> bool:
         """Whether nothing came in meanwhile, so that it is published."""
-        with (
-            Freezing(
-                wish,
-                storing.opened,
-                storing.conversations,
-                splits=storing.splits,
-                drafted=storing.drafted,
-                stay_alive=storing.stay_alive,
-            ) as freezing,
-            transaction.atomic(),
-        ):
+        freezing = Freezing(
+            wish,
+            storing.opened,
+            storing.conversations,
+            splits=storing.splits,
+            drafted=storing.drafted,
+            stay_alive=storing.stay_alive,
+        )
+        with transaction.atomic():
             opened = storing.publish()
             if opened is None or not freezing.is_next():
                 transaction.set_rollback(True)
@@ -346,14 +338,23 @@ class _GoldImport:
         schema = self.project.event_schema
         return read_native_gold(file.stream, self.layer, event_schema=schema)
 
-    def _take_over(self, file: _File, exported: ExportedHashes) -> None:
-        """Every line of an export as it is, if it has the hash that the manifest says."""
-        source = file.source._replace(release=exported.release, release_sha256=exported.sha256)
+    def _take_over(self, file: _File, path: Path) -> None:
+        """Every line of an export as it is. What is said of its release is what was verified."""
+        folder = Folder(path)
+        for fault in folder.faults():
+            place = f"{file.source.file} {fault.item_id}".strip()
+            self._refuse(place, fault.fact)
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        described = folder.described
+        source = file.source._replace(
+            release=described.release, release_sha256=described.sha256, signed_by=described.key
+        )
         line, labels = 0, 0
         for line, raw in enumerate(file.stream, start=1):
             place = f"{source.file}:{line}"
             try:
-                gold_line = self._exported_line(raw, exported.hash_of(line))
+                gold_line = self._exported_line(raw)
             except FileFault as fault:
                 self._refuse(place, fault.fact)
             else:
@@ -361,17 +362,11 @@ class _GoldImport:
                 labels += self._labels_in(gold_line)
             if len(self.problems) >= conversations.MAX_PROBLEMS:
                 return
-        if line != len(exported):
-            why = Fact("gold_file.other_number", lines=line, items=len(exported))
-            self._refuse(source.file, why)
         self._count(file._replace(source=source), "", labels, [], items=line)
 
-    def _exported_line(self, raw: bytes, sha256: str) -> GoldLine:
-        text = raw.removesuffix(b"\n")
-        if hashlib.sha256(text).hexdigest() != sha256:
-            raise FileFault("gold_file.wrong_hash")
+    def _exported_line(self, raw: bytes) -> GoldLine:
         schema = self.project.event_schema
-        (entry,) = read_native_gold(BytesIO(text), self.layer, event_schema=schema)
+        (entry,) = read_native_gold(BytesIO(raw), self.layer, event_schema=schema)
         if isinstance(entry, LineFault):
             raise FileFault(entry.reason)
         return entry[1]

@@ -184,6 +184,9 @@ def write_croissant(release: GoldRelease, folder: Path, *, license: str) -> list
 
 
 MEDIA_TYPES = {
+    ".pem": "application/x-pem-file",
+    ".sha256": "text/plain",
+    ".sig": "application/json",
     ".json": "application/json",
     ".jsonl": "application/jsonlines",
     ".md": "text/markdown",

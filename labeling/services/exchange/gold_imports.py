@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, cast
 from unicodedata import normalize
 
 from django.db import transaction
@@ -19,23 +19,29 @@ from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
-from labeling.services import audit_chain, events, projects
+from labeling.services import audit, events, projects
 from labeling.services.exchange import conversations
-from labeling.services.gold import lint, publishing, releases
+from labeling.services.gold import lint, releases
 from labeling.services.gold.gold import NameTaken, check_free
-from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
+from labeling.services.gold.staging import BATCH, FrozenItem, Items
 from labeling.services.settling.corrections import MADE_ELSEWHERE
-from labeling.services.short_writes import can_tidy_up
+
+UNVERIFIED = "unverified"
+"""In place of who signed a release, where nobody did."""
 
 
 class Source(NamedTuple):
-    """A file that gold was read from, or the program that generated it."""
+    """A file that gold was read from, or the program that generated it.
+
+    ``release`` is what was verified of a folder, and ``signed_by`` the fingerprint of its key.
+    """
 
     file: str
     sha256: str
     how: str = "imported"
     release: str = ""
     release_sha256: str = ""
+    signed_by: str = ""
 
     def __str__(self) -> str:
         return f"{self.how} from {self.file} sha256 {self.sha256}"
@@ -43,7 +49,12 @@ class Source(NamedTuple):
     def as_json(self) -> SourceFile:
         row: SourceFile = {"file": self.file, "sha256": self.sha256}
         if self.release:
-            row |= {"release": self.release, "release_sha256": self.release_sha256}
+            signed_by = self.signed_by or UNVERIFIED
+            row |= {
+                "release": self.release,
+                "release_sha256": self.release_sha256,
+                "signed_by": signed_by,
+            }
         return row
 
 
@@ -84,10 +95,8 @@ def freeze_imported(
     wish = Wish(layer, imported, name or f"{project.slug}-{layer}", message, waive or {}, by)
     for _ in range(conversations.ATTEMPTS):
         before = conversations.state()
-        with (
-            Freezing(wish, project, project.conversations.all()) as freezing,
-            transaction.atomic(),
-        ):
+        freezing = Freezing(wish, project, project.conversations.all())
+        with transaction.atomic():
             locked = projects.lock(project)  # one version after the other
             if conversations.state() == before and freezing.is_next():
                 return freezing.publish(locked)
@@ -106,11 +115,10 @@ class Wish(NamedTuple):
 
 
 class Freezing:
-    """Imported labels as the items of the next version, checked and inserted where nobody sees.
-
-    Nothing is computed, then, in the transaction that publishes them. ``about`` are the
-    conversations of the project as they will be, and ``splits`` what they will have by then;
-    ``drafted`` is the draft of those that are published together with the items.
+    """Imported labels as the items of the next version, checked before anything is locked.
+    ``about`` are the
+       conversations of the project as they will be, and ``splits`` what they will have by then;
+       ``drafted`` is the draft of those that are published together with the items.
     """
 
     def __init__(
@@ -126,35 +134,11 @@ class Freezing:
         self._wish, self._project, self._about = wish, project, about
         self._splits, self._drafted = splits or {}, drafted
         self._stay_alive = stay_alive
-        self._inserted: publishing.ItemDraft | None = None
-        self._release: GoldRelease | None = None
-        self._items = StagedItems()
-
-    def __enter__(self) -> Self:
-        try:
-            self._prepare()
-        except BaseException as failure:
-            self._close(type(failure))
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._close(kind)
-        release = self._release
-        if release is not None and GoldRelease.objects.filter(pk=release.pk).exists():
-            publishing.finish(release.pk)  # unless the caller has rolled it back
-
-    def _close(self, kind: type[BaseException] | None) -> None:
-        """What was inserted goes, unless it was published."""
-        self._items.__exit__()
-        if self._inserted is not None and can_tidy_up(kind):
-            self._inserted.give_up()
-
-    def _prepare(self) -> None:
-        wish, items = self._wish, self._items
+        self._items = Items()
+        items = self._items
         self._sources = sorted({labels.source for labels in wish.imported})
-        _check_name(self._project, wish.layer, wish.name, {each.how for each in self._sources})
-        self._draft = releases.draft(self._project, wish.layer, wish.name, by=wish.by)
+        _check_name(project, wish.layer, wish.name, {each.how for each in self._sources})
+        self._draft = releases.draft(project, wish.layer, wish.name, by=wish.by)
         self._stage()
         self._stay_alive()
         self._repeats = self._draft.repeats(items)
@@ -162,12 +146,20 @@ class Freezing:
             return
         self._findings = self._looked_at()
         self._stay_alive()
-        lint.check(self._findings, self._project, wish.layer, waive=wish.waive)
-        self._counts = _counts(self._about, items)
+        lint.check(self._findings, project, wish.layer, waive=wish.waive)
+        first, named = self._sources[0], _named(self._sources)
+        own: OwnStatement = {
+            "imported_from": [source.as_json() for source in self._sources],
+            **_counts(about, items),
+        }
+        self._contents = releases.Contents(
+            items,
+            self._draft.proposal(items.splits(), guideline=None),
+            own,
+            audit.state(project),
+            message=wish.message or f"{first.how.capitalize()} from {named}",
+        )
         self._stay_alive()
-        self._proposal = self._draft.proposal(items.splits(), guideline=None)
-        self._inserted = publishing.ItemDraft()
-        self._inserted.insert(items, stay_alive=self._stay_alive)
 
     def _stage(self) -> None:
         """The new items and the unchanged ones, in the natural order of their ids."""
@@ -184,6 +176,7 @@ class Freezing:
         self._items.sort(natural_bytes)
 
     def _looked_at(self) -> lint.Findings:
+        lint.prepare()
         linter = lint.Linter(
             self._project,
             self._wish.layer,
@@ -205,35 +198,23 @@ class Freezing:
 
     def publish(self, project: Project) -> GoldRelease | None:
         """In the transaction of the caller, who holds the project; None if nothing is new."""
-        if self._repeats or self._inserted is None:
+        if self._repeats:
             return None
         wish = self._wish
         _check_name(project, wish.layer, wish.name, {each.how for each in self._sources})
         waivers = lint.settle(self._findings, project, wish.layer, waive=wish.waive, by=wish.by)
-        own: OwnStatement = {
-            "imported_from": [source.as_json() for source in self._sources],
-            **self._counts,
-        }
-        first, named = self._sources[0], _named(self._sources)
-        release = self._draft._replace(project=project).store(
-            self._inserted,
-            self._proposal,
-            own,
-            message=wish.message or f"{first.how.capitalize()} from {named}",
-            waivers=waivers,
-        )
+        draft = self._draft._replace(project=project)
+        release = draft.store(self._contents._replace(waivers=waivers))
         events.record(
             "gold.imported",
             release,
             project=project,
             actor=wish.by,
             release=str(release),
-            items=self._inserted.size,
+            items=len(self._items),
             files=[source.file for source in self._sources],
             sha256=release.sha256,
         )
-        transaction.on_commit(audit_chain.link_events, robust=True)
-        self._release = release
         return release
 
 
@@ -315,7 +296,7 @@ def _provenance(labels: Imported) -> Provenance:
     return provenance
 
 
-def _counts(about: QuerySet[Conversation], items: StagedItems) -> releases.SyntheticCounts:
+def _counts(about: QuerySet[Conversation], items: Items) -> releases.SyntheticCounts:
     counts = {
         "synthetic": releases.n_synthetic(about, items),
         "generated": items.count(GoldItem.How.GENERATED),

@@ -1,4 +1,4 @@
-"""A gold release as the files that prove it: items, the signed statement, and their hashes."""
+"""A gold release as the files that prove it: items, their hashes, the manifest, the signature."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from labeling.domain.errors import RuleError
-from labeling.domain.gold.proofs import PROOF_FORMAT, ItemProof
+from labeling.domain.gold.signatures import SIGNATURE_FILE
 from labeling.domain.gold.statement import (
-    FORMAT_2,
-    Manifest,
-    SignedManifest,
+    FORMAT_1,
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
+    OldManifest,
     format_of,
+    parsed,
 )
-from labeling.domain.gold.tree import path_of
-from labeling.models import GoldItem, GoldRelease
+from labeling.models import GoldRelease
 from labeling.services.exchange.building import FolderInUse
 from labeling.words import worded_in_english
-
-
-class NotProvable(RuleError):
-    """Releases of format 1 have no tree, so none of their items can be proven alone."""
-
-    code = "not_provable"
 
 
 def export_lines(release: GoldRelease) -> Iterator[str]:
@@ -33,63 +31,21 @@ def export_lines(release: GoldRelease) -> Iterator[str]:
         yield canonical + "\n"
 
 
-def manifest(release: GoldRelease) -> Manifest:
-    """What is needed to check the items of format 1: the header, and every hash, in order."""
-    return {
-        "format": format_of(release.header),
-        "release": str(release),
-        "sha256": release.sha256,
-        "header": json.loads(release.header),
-        "items": [],
-        "agreement": worded_in_english(release.agreement),
-        "left_out": worded_in_english(release.left_out, with_codes=True),
-        "frozen_at": release.frozen_at.isoformat(),
-    }
-
-
-def signed_manifest(release: GoldRelease) -> SignedManifest:
-    """What is needed to check a statement and the items that it covers."""
-    return {
-        "format": FORMAT_2,
-        "release": str(release),
-        "sha256": release.sha256,
-        "signature": release.signature,
-        "public_key": release.public_key,
-        "items": [],
-        "left_out": worded_in_english(release.left_out, with_codes=True),
-    }
-
-
-def _write_manifest(release: GoldRelease, path: Path) -> None:
-    """The document with its items, which are written as they are read."""
-    is_signed = format_of(release.header) == FORMAT_2
-    document = signed_manifest(release) if is_signed else manifest(release)
-    before, after = _text(document).split('\n  "items": []', 1)  # deeper keys have more blanks
-    columns = ("item_id", "sha256", "split", "how", *(["signature"] if is_signed else []))
-    rows = release.items.order_by("position").values(*columns).iterator(chunk_size=500)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f'{before}\n  "items": [')
-        separator = "\n"
-        for row in rows:
-            file.write(separator + "    " + _text(row).replace("\n", "\n    "))
-            separator = ",\n"
-        file.write(f"\n  ]{after}\n")
-
-
-def _text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
-
-
 def check_same(release: GoldRelease, folder: Path) -> None:
     """A folder may be written again by the release that it holds."""
-    described = folder / "manifest.json"
-    if described.exists() and json.loads(described.read_text()).get("release") != str(release):
+    path = folder / MANIFEST_FILE
+    if path.exists() and name_of(parsed(path.read_text("utf-8"))) != str(release):
         raise FolderInUse("export.other_release", folder=str(folder))
+
+
+def name_of(manifest: Mapping[str, Any]) -> str:
+    """The release that a manifest of whatever format is about."""
+    return str(manifest.get("release") or f"{manifest.get('name')}@{manifest.get('version')}")
 
 
 def write_native(release: GoldRelease, folder: Path) -> list[Path]:
     folder.mkdir(exist_ok=True)
-    return [write_items(release, folder / "items.jsonl"), *write_proof(release, folder)]
+    return [write_items(release, folder / ITEMS_FILE), *write_proof(release, folder)]
 
 
 def write_items(release: GoldRelease, path: Path) -> Path:
@@ -100,39 +56,43 @@ def write_items(release: GoldRelease, path: Path) -> Path:
 
 def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
     """What is signed, the hashes of the items, and the current guidelines."""
-    described = folder / "manifest.json"
-    _write_manifest(release, described)
-    written = [described]
-    if format_of(release.header) == FORMAT_2:
-        stated = folder / "statement.json"
-        stated.write_bytes(release.header.encode())  # exactly what is signed
-        written.append(stated)
+    texts = {}
+    if format_of(release.header) == FORMAT_3:
+        texts = {
+            MANIFEST_FILE: release.header,
+            LISTING_FILE: release.listing,
+            KEY_FILE: release.public_key,
+            SIGNATURE_FILE: release.signature,
+        }
+    elif release.signature:
+        texts = {MANIFEST_FILE: _old_manifest(release), "statement.json": release.header}
+    else:
+        texts = {MANIFEST_FILE: _old_manifest(release)}
     if release.guideline:
-        guideline = folder / "guidelines.md"
-        guideline.write_text(release.guideline.body, encoding="utf-8")
-        written.append(guideline)
-    return written
+        texts[GUIDELINES_FILE] = release.guideline.body
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())  # exactly what is signed
+    return [folder / name for name in texts]
 
 
-def proof_of(item: GoldItem) -> ItemProof:
-    """One item with what proves it alone: the signed statement, and its way up the tree."""
-    release = item.release
-    if format_of(release.header) != FORMAT_2:
-        raise NotProvable("export.no_proof", release=str(release))
-    hashes = release.items.order_by("position").values_list("sha256", flat=True)
-    position = release.items.filter(position__lt=item.position).count()
-    return {
-        "format": PROOF_FORMAT,
+def _old_manifest(release: GoldRelease) -> str:
+    """What was written next to releases of format 1 and 2 when they were made."""
+    columns = ["item_id", "sha256", "split", "how"]
+    document: OldManifest = {
+        "format": format_of(release.header),
         "release": str(release),
-        "item": item.canonical,
-        "position": position,
-        "path": path_of(hashes.iterator(chunk_size=2000), position),
-        "statement": release.header,
         "sha256": release.sha256,
-        "signature": release.signature,
-        "public_key": release.public_key,
+        "items": [],
+        "left_out": worded_in_english(release.left_out, with_codes=True),
     }
-
-
-def proof_text(item: GoldItem) -> str:
-    return json.dumps(proof_of(item), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    if document["format"] == FORMAT_1:
+        document |= {
+            "header": json.loads(release.header),
+            "agreement": worded_in_english(release.agreement),
+            "frozen_at": release.frozen_at.isoformat(),
+        }
+    else:
+        document |= {"signature": release.signature, "public_key": release.public_key}
+        columns.append("signature")
+    document["items"] = list(release.items.order_by("position").values(*columns))  # type: ignore[arg-type]
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

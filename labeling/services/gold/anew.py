@@ -13,7 +13,7 @@ from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.gold_changes import changed
 from labeling.domain.gold.statement import SettledAnew, parsed
 from labeling.models import AnnotationRevision, GoldItem, GoldRelease, Review
-from labeling.services.gold.staging import BATCH, StagedItems
+from labeling.services.gold.staging import BATCH, Items
 from labeling.services.settling import merges
 
 HOW = GoldItem.How
@@ -23,8 +23,8 @@ Now = tuple[str, Mapping[str, Any] | Fact]
 """An item by its id: what it holds now, or why it is left out."""
 
 
-def of_staged(
-    parent: GoldRelease | None, items: StagedItems, left_out: Mapping[str, Fact]
+def of_items(
+    parent: GoldRelease | None, items: Items, left_out: Mapping[str, Fact]
 ) -> list[SettledAnew]:
     """What differs from ``parent`` in the items that a freeze has made."""
     if not applies(parent):

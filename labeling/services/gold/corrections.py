@@ -15,10 +15,10 @@ from labeling.domain.gold.disputes import Correction, has_place
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema import LAYERS
 from labeling.models import Dispute, GoldItem, GoldRelease
-from labeling.services import audit_chain, events, projects, pseudonyms
-from labeling.services.gold import publishing, releases
-from labeling.services.gold.gold import AnswersChanged, NothingChanged
-from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
+from labeling.services import audit, events, projects, pseudonyms
+from labeling.services.gold import releases
+from labeling.services.gold.gold import NothingChanged
+from labeling.services.gold.staging import BATCH, FrozenItem, Items
 from labeling.services.settling.corrections import (
     MADE_ELSEWHERE,
     accepted,
@@ -59,10 +59,6 @@ def freeze_corrections(
     return copy_with(release, _by_item(release), message=message, by=by)
 
 
-ATTEMPTS = 3
-"""Somebody else may release under the name meanwhile."""
-
-
 def copy_with(
     release: GoldRelease,
     by_item: Mapping[str, Sequence[Correction]],
@@ -71,27 +67,36 @@ def copy_with(
     by: User | None = None,
 ) -> GoldRelease:
     """The next version with these corrections, put together before anything is locked."""
-    for _ in range(ATTEMPTS):
-        draft = releases.draft(release.project, release.layer, release.name, by=by)
-        with StagedItems() as items:
-            applied = _stage(items, draft.parent or release, by_item)
-            with publishing.ItemDraft() as inserted:
-                inserted.insert(items)
-                proposal = draft.proposal(
-                    items.splits(), guideline=(draft.parent or release).guideline
-                )
-                stored = _publish(draft, release, inserted, proposal, applied, message)
-                if stored is None:
-                    inserted.give_up()
-                    continue
-        publishing.finish(stored.pk)
-        return stored
-    raise AnswersChanged("gold.answers_changed")
+    draft = releases.draft(release.project, release.layer, release.name, by=by)
+    newest = draft.parent or release
+    items = Items()
+    applied = _stage(items, newest, by_item)
+    contents = releases.Contents(
+        items,
+        draft.proposal(items.splits(), guideline=newest.guideline),
+        _carried(newest),
+        audit.state(release.project),
+        message=message or f"Labels corrected: {applied}",
+        guideline=newest.guideline,
+        waivers=newest.waivers,
+    )
+    with transaction.atomic():
+        project = projects.lock(release.project)  # one version after the other
+        stored = draft.store(contents)
+        events.record(
+            "gold.corrected",
+            stored,
+            project=project,
+            actor=draft.by,
+            release=str(stored),
+            parent=str(newest),
+            corrections=applied,
+            sha256=stored.sha256,
+        )
+    return stored
 
 
-def _stage(
-    items: StagedItems, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]
-) -> int:
+def _stage(items: Items, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]) -> int:
     """All items of the newest version; returns how many corrections they got."""
     if not is_corrected_by_copy(newest):
         raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
@@ -106,42 +111,6 @@ def _stage(
     if not applied:
         raise NothingChanged("gold.nothing_to_correct", release=str(newest))
     return applied
-
-
-@transaction.atomic
-def _publish(
-    draft: releases.Draft,
-    release: GoldRelease,
-    inserted: publishing.ItemDraft,
-    proposal: releases.Proposal,
-    applied: int,
-    message: str,
-) -> GoldRelease | None:
-    """None if there is a newer version by now."""
-    project = projects.lock(release.project)  # one version after the other
-    if releases.draft(project, draft.layer, draft.name, by=None).parent != draft.parent:
-        return None
-    newest = draft.parent or release
-    stored = draft.store(
-        inserted,
-        proposal,
-        _carried(newest),
-        message=message or f"Labels corrected: {applied}",
-        guideline=newest.guideline,
-        waivers=newest.waivers,
-    )
-    events.record(
-        "gold.corrected",
-        stored,
-        project=project,
-        actor=draft.by,
-        release=str(stored),
-        parent=str(newest),
-        corrections=applied,
-        sha256=stored.sha256,
-    )
-    transaction.on_commit(audit_chain.link_events, robust=True)
-    return stored
 
 
 def _by_item(release: GoldRelease) -> dict[str, list[Correction]]:

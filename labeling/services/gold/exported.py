@@ -1,34 +1,43 @@
-"""Proving exported gold: a native folder, or one item with its proof. No database is asked."""
+"""Proving an exported folder of gold. No database is asked."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.gold.proofs import (
-    ItemColumns,
-    ReleaseFault,
-    SignedStatement,
-    faults_of_item,
-    faults_of_proof,
+from labeling.domain.gold import older
+from labeling.domain.gold.proofs import ReleaseFault, faults_of_lines
+from labeling.domain.gold.signatures import SIGNATURE_FILE, files_signed, fingerprint
+from labeling.domain.gold.statement import (
+    FORMAT_1,
+    FORMAT_2,
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
+    guideline_texts,
+    listed,
+    parsed,
 )
-from labeling.domain.gold.release import is_release_sha256, text_sha256
-from labeling.domain.gold.signatures import Checker, fingerprint
-from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
-from labeling.domain.gold.tree import Tree
+
+STATEMENT_FILE = "statement.json"
+"""Of format 2: the text that was signed."""
 
 
 class NotExported(RuleError):
-    """The folder or file is not a native export of gold, or not a proof."""
+    """The folder is not a native export of gold."""
 
     code = "not_exported"
 
 
 class Exported(NamedTuple):
-    """What somebody got: a release, or one item of it. ``key`` is "" where nothing is signed."""
+    """What somebody got, by what was signed; ``key`` is "" where nobody signed it."""
 
     release: str
     sha256: str
@@ -36,100 +45,199 @@ class Exported(NamedTuple):
     key: str
 
 
-# --- a folder -------------------------------------------------------------------------------------
-
-
-class ExportedFolder:
-    """A native export; what makes it unreadable is raised when it is opened."""
+class Folder:
+    """A native export of whatever format; what makes it unreadable is raised at once."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.manifest = _read_json(folder / "manifest.json")
-        self.format = self.manifest.get("format")
-        if self.format not in (FORMAT_1, FORMAT_2):
-            raise NotExported("verify.unknown_format", file=str(folder / "manifest.json"))
-        self.statement = _read_text(folder / "statement.json") if self.format == FORMAT_2 else ""
-        self.rows = [_columns(row) for row in _listed(self.manifest.get("items"))]
+        self._proof: _Proof
+        manifest = parsed(_read_text(folder / MANIFEST_FILE))
+        if not manifest:
+            raise NotExported("verify.not_json", file=str(folder / MANIFEST_FILE))
+        kind = _PROOFS.get(str(manifest.get("format")))
+        if kind is None:
+            raise NotExported("verify.unknown_format", file=str(folder / MANIFEST_FILE))
+        self._proof = kind(folder, manifest)
 
     @property
     def described(self) -> Exported:
-        key = fingerprint(self._text("public_key")) if self.format == FORMAT_2 else ""
-        return Exported(self._text("release"), self._text("sha256"), len(self.rows), key)
+        return self._proof.described()
 
-    def faults(self, *, trusted: Collection[str] | None) -> Iterator[ReleaseFault]:
-        """``trusted`` are fingerprints of keys; None trusts the key that is there."""
-        if self.format == FORMAT_1:
-            yield from self._faults_of_format_1(trusted)
-            return
-        stated = parsed(self.statement)
-        signed = SignedStatement(
-            self.statement,
-            self._text("sha256"),
-            self._text("signature"),
-            self._text("public_key"),
-        )
-        yield from _of_release(signed.faults(trusted=trusted))
-        yield from _of_release(self._faults_of_manifest(stated))
-        yield from _of_release(self._faults_of_guidelines(stated))
-        tree = Tree()
-        yield from self._faults_of_items(tree, Checker(signed.public_key))
-        if (tree.size, tree.root) != (stated.get("items"), stated.get("root")):
-            yield ReleaseFault("", Fact("verify.tree", items=tree.size))
+    def faults(self) -> Iterator[ReleaseFault]:
+        """What is not as it was signed, whoever did that; by its hashes, where nobody did."""
+        return self._proof.faults()
+
+    def faults_of_key(self, trusted: Collection[str]) -> Iterator[ReleaseFault]:
+        """Whether one of these keys, by their fingerprints, signed it."""
+        key = self.described.key
+        if not key:
+            yield ReleaseFault("", Fact("verify.unsigned"))
+        elif key not in trusted:
+            yield ReleaseFault("", Fact("verify.unknown_key", key=key))
+
+
+class _Proof:
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self.folder, self.manifest = folder, manifest
+
+    def described(self) -> Exported:
+        raise NotImplementedError
+
+    def faults(self) -> Iterator[ReleaseFault]:
+        raise NotImplementedError
 
     def _text(self, name: str) -> str:
         value = self.manifest.get(name)
         return value if isinstance(value, str) else ""
 
-    def _faults_of_manifest(self, stated: Mapping[str, Any]) -> Iterator[Fact]:
-        if self._text("release") != f"{stated.get('name')}@{stated.get('version')}":
-            yield Fact("verify.column", column="release")
-        left_out = [_left_out(row) for row in _listed(self.manifest.get("left_out"))]
-        if left_out != [_left_out(row) for row in _listed(stated.get("left_out"))]:
-            yield Fact("verify.column", column="left_out")
 
-    def _faults_of_guidelines(self, stated: Mapping[str, Any]) -> Iterator[Fact]:
-        version = stated.get("guideline_version")
-        if not isinstance(version, int):
-            return
-        path = self.folder / "guidelines.md"
-        if not path.exists() or _read_text(path) != guideline_texts(stated).get(version):
-            yield Fact("verify.guideline", version=version)
+class _Signed(_Proof):
+    """Format 3: the manifest has the hash of each file, and all are signed together."""
 
-    def _faults_of_items(self, tree: Tree, checker: Checker | None) -> Iterator[ReleaseFault]:
-        """Each line with the row of the manifest that has its id, in whatever order they are."""
-        by_id = {row.item_id: row for row in self.rows}
-        is_imported = "imported_from" in parsed(self.statement)
-        waiting = dict(by_id)
-        for number, line in enumerate(_lines(self.folder / "items.jsonl")):
-            text = line.decode("utf-8", "replace")
-            tree.add(text_sha256(text))
-            item_id = _id_of(text)
-            at_place = self.rows[number] if number < len(self.rows) else None
-            row = waiting.pop(item_id, None) or (None if item_id in by_id else at_place)
-            if row is None:
-                yield ReleaseFault(item_id or f"line {number + 1}", Fact("verify.extra_item"))
-                continue
-            waiting.pop(row.item_id, None)
-            yield from faults_of_item(text, row, checker=checker, is_imported=is_imported)
-        for item_id in waiting:
-            yield ReleaseFault(item_id, Fact("verify.missing_item"))
+    def described(self) -> Exported:
+        return Exported(
+            _named(self.manifest),
+            _sha256(self.folder / MANIFEST_FILE),
+            len(self._hashes()),
+            fingerprint(self._key()) if self._is_signed() else "",
+        )
 
-    def _faults_of_format_1(self, trusted: Collection[str] | None) -> Iterator[ReleaseFault]:
-        if trusted is not None:
-            yield ReleaseFault("", Fact("verify.not_signed"))
-        yield from self._faults_of_items(Tree(), None)
+    def _is_signed(self) -> bool:
+        return (self.folder / SIGNATURE_FILE).exists()
+
+    def _key(self) -> str:
+        path = self.folder / KEY_FILE
+        return _read_text(path) if path.exists() else ""
+
+    def _hashes(self) -> dict[str, str]:
+        path = self.folder / LISTING_FILE
+        return listed(_read_text(path)) if path.exists() else {}
+
+    def faults(self) -> Iterator[ReleaseFault]:
+        stated = self.manifest.get("files")
+        files = dict(stated) if isinstance(stated, dict) else {}
+        files[MANIFEST_FILE] = _sha256(self.folder / MANIFEST_FILE)
+        signed = files
+        if self._is_signed():
+            key = self._key()
+            found = files_signed(_read_text(self.folder / SIGNATURE_FILE), key)
+            if found is None:
+                yield ReleaseFault("", Fact("verify.signature"))
+            else:
+                signed = found
+            if fingerprint(key) != self.manifest.get("key"):
+                yield ReleaseFault("", Fact("verify.other_key"))
+        yield from (ReleaseFault("", fact) for fact in self._faults_of_files(files, signed))
+        yield from faults_of_lines(_lines(self.folder / ITEMS_FILE), self._hashes())
+
+    def _faults_of_files(
+        self, stated: Mapping[str, Any], signed: Mapping[str, str]
+    ) -> Iterator[Fact]:
+        there = {
+            path.relative_to(self.folder).as_posix(): path
+            for path in self.folder.rglob("*")
+            if not path.is_dir()
+        }
+        for name in sorted({*stated, *signed, *there} - {SIGNATURE_FILE}):
+            if name not in there:
+                yield Fact("verify.file_missing", file=name)
+            elif name not in signed:
+                yield Fact("verify.file_more", file=name)
+            elif not _sha256(there[name]) == signed[name] == stated.get(name):
+                yield Fact("verify.file", file=name)
+
+
+class _Older(_Proof):
+    """Format 1: a hash over the header and those of the items."""
+
+    @property
+    def stated(self) -> Mapping[str, Any]:
         header = self.manifest.get("header")
-        hashes = [text_sha256(line.decode("utf-8", "replace")) for line in self._item_lines()]
-        header = header if isinstance(header, dict) else {}
-        if not is_release_sha256(self._text("sha256"), header, hashes):
-            yield ReleaseFault("", Fact("verify.release_hash"))
+        return header if isinstance(header, dict) else {}
 
-    def _item_lines(self) -> Iterator[bytes]:
-        return _lines(self.folder / "items.jsonl")
+    def described(self) -> Exported:
+        rows = _listed(self.manifest.get("items"))
+        return Exported(_named(self.stated), self._text("sha256"), len(rows), "")
+
+    def faults(self) -> Iterator[ReleaseFault]:
+        rows = [row for row in _listed(self.manifest.get("items")) if isinstance(row, dict)]
+        by_id = {str(row.get("item_id")): row for row in rows}
+        if len(by_id) != len(_listed(self.manifest.get("items"))):
+            yield ReleaseFault("", Fact("verify.item_twice"))
+        if self._text("release") != _named(self.stated):
+            yield ReleaseFault("", Fact("verify.column", column="release"))
+        hashes = {item_id: str(row.get("sha256")) for item_id, row in by_id.items()}
+
+        def columns(item_id: str, text: str) -> Iterator[ReleaseFault]:
+            return self._faults_of_row(by_id[item_id], parsed(text))
+
+        path = self.folder / ITEMS_FILE
+        yield from faults_of_lines(_lines(path), hashes, more=columns)
+        if not _ends(path):
+            yield ReleaseFault("", Fact("verify.file", file=ITEMS_FILE))
+        found = [hashlib.sha256(line).hexdigest() for line in _lines(path)]
+        yield from (ReleaseFault("", fact) for fact in self._faults_of_hashes(found))
+
+    def _faults_of_row(
+        self, row: Mapping[str, Any], document: Mapping[str, Any]
+    ) -> Iterator[ReleaseFault]:
+        provenance = document.get("provenance")
+        how = provenance.get("how") if isinstance(provenance, dict) else None
+        hows = [how, *(["imported"] if "imported_from" in self.stated else [])]
+        if row.get("split") != document.get("split") or row.get("how") not in hows:
+            yield ReleaseFault(str(row.get("item_id")), Fact("verify.columns"))
+
+    def _faults_of_hashes(self, found: Sequence[str]) -> Iterator[Fact]:
+        if not older.is_release_sha256(self._text("sha256"), self.stated, found):
+            yield Fact("verify.release_hash")
 
 
-def _of_release(facts: Iterator[Fact]) -> Iterator[ReleaseFault]:
-    return (ReleaseFault("", fact) for fact in facts)
+class _Old(_Older):
+    """Format 2: a signed statement with the root of a tree, and a signature for each item."""
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        super().__init__(folder, manifest)
+        self.signed = older.Signed(
+            _read_text(folder / STATEMENT_FILE),
+            self._text("sha256"),
+            self._text("signature"),
+            self._text("public_key"),
+        )
+
+    @property
+    def stated(self) -> Mapping[str, Any]:
+        return parsed(self.signed.text)
+
+    def described(self) -> Exported:
+        key = older.fingerprint(self.signed.public_key) if self.signed.signature else ""
+        return super().described()._replace(key=key)
+
+    def _faults_of_row(
+        self, row: Mapping[str, Any], document: Mapping[str, Any]
+    ) -> Iterator[ReleaseFault]:
+        yield from super()._faults_of_row(row, document)
+        if self.signed.signature and not self.signed.is_signed_item(
+            str(row.get("sha256")), str(row.get("signature"))
+        ):
+            yield ReleaseFault(str(row.get("item_id")), Fact("verify.forged"))
+
+    def _faults_of_hashes(self, found: Sequence[str]) -> Iterator[Fact]:
+        yield from self.signed.faults(found)
+        said, stated = (_listed(each.get("left_out")) for each in (self.manifest, self.stated))
+        if [*map(_left_out, said)] != [*map(_left_out, stated)]:
+            yield Fact("verify.column", column="left_out")
+        version = self.stated.get("guideline_version")
+        path = self.folder / GUIDELINES_FILE
+        if version is not None and (
+            not path.exists() or _read_text(path) != guideline_texts(self.stated).get(version)
+        ):
+            yield Fact("verify.guideline", version=str(version))
+
+
+_PROOFS: dict[str, type[_Proof]] = {FORMAT_1: _Older, FORMAT_2: _Old, FORMAT_3: _Signed}
+
+
+def _named(stated: Mapping[str, Any]) -> str:
+    return f"{stated.get('name')}@{stated.get('version')}"
 
 
 def _left_out(row: Any) -> tuple[Any, Any]:
@@ -139,39 +247,6 @@ def _left_out(row: Any) -> tuple[Any, Any]:
     reason = row.get("reason")
     code = reason.get("code") if isinstance(reason, dict) else row.get("code")
     return row.get("conversation"), code
-
-
-def _columns(row: Any) -> ItemColumns:
-    values = row if isinstance(row, dict) else {}
-    return ItemColumns(*(str(values.get(name, "")) for name in ItemColumns._fields))
-
-
-def _id_of(text: str) -> str:
-    value = parsed(text).get("item_id")
-    return value if isinstance(value, str) else ""
-
-
-# --- one item -------------------------------------------------------------------------------------
-
-
-class ExportedProof:
-    """A file with one item and what proves that it is in a release."""
-
-    def __init__(self, path: Path) -> None:
-        self.proof = _read_json(path)
-
-    @property
-    def item_id(self) -> str:
-        item = self.proof.get("item")
-        return _id_of(item) if isinstance(item, str) else ""
-
-    @property
-    def described(self) -> Exported:
-        text = {name: str(self.proof.get(name, "")) for name in ("release", "sha256", "public_key")}
-        return Exported(text["release"], text["sha256"], 1, fingerprint(text["public_key"]))
-
-    def faults(self, *, trusted: Collection[str] | None) -> Iterator[ReleaseFault]:
-        return faults_of_proof(self.proof, trusted=trusted)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -186,13 +261,6 @@ def _read_text(path: Path) -> str:
         raise NotExported("verify.not_json", file=str(path)) from error
 
 
-def _read_json(path: Path) -> Mapping[str, Any]:
-    document = parsed(_read_text(path))
-    if not document:
-        raise NotExported("verify.not_json", file=str(path))
-    return document
-
-
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
@@ -200,6 +268,17 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield line.removesuffix(b"\n")
     except OSError as error:
         raise NotExported("verify.unreadable", file=str(path), why=str(error)) from error
+
+
+def _ends(path: Path) -> bool:
+    """Whether the last line has its line feed."""
+    content = path.read_bytes()[-1:]
+    return content in (b"", b"\n")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -31,14 +31,14 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
-from labeling.models import GoldRelease, Guideline, Project, Round
-from labeling.services import acting, audit_chain, events, processing, projects, pseudonyms
+from labeling.models import GoldRelease, Project, Round
+from labeling.services import acting, audit, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.alone import alone
-from labeling.services.gold import anew, lint, publishing, releases
-from labeling.services.gold.basis import Basis
-from labeling.services.gold.staging import FrozenItem, StagedItems
+from labeling.services.gold import anew, lint, releases
+from labeling.services.gold.staging import FrozenItem, Items
 from labeling.services.settling import merges, settling
+from labeling.services.snapshots import snapshot
 
 
 class NothingToFreeze(RuleError):
@@ -87,12 +87,6 @@ class UnknownLayer(RuleError):
     """The project does not label this layer."""
 
     code = "unknown_layer"
-
-
-class AnswersChanged(RuleError):
-    """Somebody answered or decided while items were made."""
-
-    code = "answers_changed"
 
 
 class SyntheticItems(RuleError):
@@ -154,13 +148,6 @@ def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fa
     return {"gold": outcome.payload, "provenance": outcome.provenance}
 
 
-ATTEMPTS = 3
-"""Somebody may change the settings, open a round or freeze meanwhile; then all is made again."""
-
-ROUNDS = 2
-"""How often items are made again whose answers changed meanwhile; then they are left out."""
-
-
 def freeze(
     *,
     project: Project,
@@ -184,11 +171,10 @@ def freeze(
     The version by meaning follows from what has changed; ``at_least`` can only raise it.
     One freeze of a project at a time: another is refused as long as it takes.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
-    freeze. Nothing is computed while anything is locked: what is missing or
-    out of date is computed before, what changes meanwhile is made again, and what changes at the
-    very end is left out. Items are inserted a few at a time, and shown by the release alone.
+    freeze. All is settled on one snapshot, without a lock: what comes in later is not in this
+    release. Then all rows are inserted in one transaction.
     """
-    name = name or project.slug
+    name, by = name or project.slug, by or acting.person()
     check_name(project, layer, name)
     chosen = Chosen(
         project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
@@ -198,28 +184,15 @@ def freeze(
             raise UnderWay("gold.freeze_under_way")
         if not is_wanted():
             raise NotWanted("gold.frozen_meanwhile")
-        return _freeze_alone(chosen, ruler, is_wanted)
-
-
-def _freeze_alone(chosen: Chosen, ruler: Ruler, is_wanted: Callable[[], bool]) -> GoldRelease:
-    publishing.sweep()
-    for _ in range(ATTEMPTS):
-        with StagedItems() as items, Basis(chosen.project) as basis:
-            try:
-                release = _freeze(chosen, ruler, is_wanted, items, basis)
-            except _MadeInVain:
-                continue
-            except lint.LintOpen as refused:
-                lint.store(chosen.project, chosen.layer, refused.findings, by=chosen.by)
-                raise
-        publishing.finish(release.pk)
-        audit_chain.link_events()
-        return release
-    raise AnswersChanged("gold.answers_changed")
-
-
-class _MadeInVain(Exception):
-    """What concerns every item has changed meanwhile."""
+        _catch_up(project, ruler)
+        names = _pseudonyms(project)
+        try:
+            with snapshot():
+                ready = _settled(chosen, ruler, names)
+        except lint.LintOpen as refused:
+            lint.store(project, layer, refused.findings, by=by)
+            raise
+        return _publish(chosen, ready, is_wanted)
 
 
 class Chosen(NamedTuple):
@@ -238,14 +211,10 @@ class Chosen(NamedTuple):
 
 @dataclass(slots=True)
 class Settled:
-    """What a freeze would hold, staged, and what it would leave out, by conversation.
+    """What a freeze would hold, and what it would leave out, by conversation."""
 
-    ``just_in`` are those whose answers nobody has merged yet.
-    """
-
-    items: StagedItems
+    items: Items = field(default_factory=Items)
     left_out: dict[str, Fact] = field(default_factory=dict)
-    just_in: set[int] = field(default_factory=set)
 
     @property
     def rows(self) -> list[LeftOutRow]:
@@ -254,154 +223,85 @@ class Settled:
             for name, reason in sorted(self.left_out.items())
         ]
 
-    def leave_out(self, conversations: Collection[int], reason: Fact) -> None:
-        for name in self.items.remove(conversations):
-            self.left_out[name] = reason
-
-
-def _freeze(
-    chosen: Chosen,
-    ruler: Ruler,
-    is_wanted: Callable[[], bool],
-    items: StagedItems,
-    basis: Basis,
-) -> GoldRelease:
-    """Settle and stage, insert what nobody sees yet, then publish in a short transaction."""
-    project = chosen.project
-    _catch_up(project, ruler)
-    audit_chain.link_events()  # the release names the end of the log
-    settled = Settled(items)
-    mark = basis.mark()
-    guideline = project.guidelines.first()  # after the mark, which would tell of a newer one
-    _settle(chosen, settled, basis)
-    for _ in range(ROUNDS):
-        changed = [*basis.changed(merges.parts(project)), *settled.just_in]
-        if not changed:
-            break
-        _catch_up(project, ruler, conversations=changed)
-        _settle(chosen, settled, basis, among=changed)
-    items.sort(str.encode)
-    draft = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
-    _refuse_nothing(settled, draft)
-    _counted(chosen, items)
-    _measure(project, ruler)
-    findings = _findings(chosen, items)
-    lint.check(findings, project, chosen.layer, waive=chosen.waive)
-    agreement = _agreement(project, chosen.layer)
-    names = _pseudonyms(project)  # of everybody whom the agreement names
-    inserted = publishing.ItemDraft()
-    with inserted:
-        inserted.insert(items)
-        before, mark = mark, basis.mark()
-        if mark.settings != before.settings:
-            raise _MadeInVain
-        late = basis.changed(items.conversations())
-        while True:
-            settled.leave_out(late, Fact("gold.changed_just_now"))
-            inserted.remove(late)
-            _refuse_nothing(settled, draft)
-            counted = _counted(chosen, items)
-            proposal = draft.proposal(items.splits(), guideline=guideline)
-            ready = Ready(
-                *(draft, settled, guideline, findings, inserted, proposal, counted),
-                agreement=in_figures(agreement, names),
-                overrides=_overrides(project, names),
-                settled_anew=anew.of_staged(draft.parent, items, settled.left_out),
-            )
-            with transaction.atomic():
-                _lock(chosen, is_wanted)
-                changed_since = basis.changed_since(mark)
-                newest = releases.draft(project, chosen.layer, chosen.name, by=chosen.by)
-                if changed_since is None or newest.parent != draft.parent:
-                    raise _MadeInVain
-                late = items.among(changed_since)
-                if not late:
-                    return _publish(chosen, ruler.id, ready)
-
 
 class Ready(NamedTuple):
-    """A release before it is published."""
+    """A release before it is stored."""
 
     draft: releases.Draft
     settled: Settled
-    guideline: Guideline | None
+    contents: releases.Contents
     findings: lint.Findings
-    inserted: publishing.ItemDraft
-    proposal: releases.Proposal
     counted: releases.SyntheticCounts
-    agreement: AgreementAtFreeze
-    overrides: list[Override]
-    settled_anew: list[SettledAnew]
 
 
-def _catch_up(
-    project: Project, ruler: Ruler, *, conversations: Collection[int] | None = None
-) -> None:
-    """Agreement is measured later, once: it costs more than merging what has just come in."""
-    processing.catch_up(project, ruler=lambda: ruler, conversations=conversations)
-
-
-def _measure(project: Project, ruler: Ruler) -> None:
-    rounds = _measured_rounds(project)
-    processing.catch_up(project, ruler=lambda: ruler, conversations=(), measure=rounds)
-
-
-def _lock(chosen: Chosen, is_wanted: Callable[[], bool]) -> None:
-    """One version after the other, and no answer comes in or is reopened."""
-    project = projects.lock(chosen.project)
-    if not is_wanted():
-        raise NotWanted("gold.frozen_meanwhile")
-    list(project.rounds.select_for_update(no_key=True).values_list("pk"))
-
-
-def _settle(
-    chosen: Chosen,
-    settled: Settled,
-    basis: Basis | None = None,
-    *,
-    among: Collection[int] | None = None,
-) -> None:
-    """Stage the labelled conversations, a few at a time; ``basis`` keeps what they were made of."""
+def _settled(chosen: Chosen, ruler: Ruler, names: pseudonyms.Names) -> Ready:
     project, layer = chosen.project, chosen.layer
-    names = {} if basis is None else _pseudonyms(project)
-    layers = _layers_behind(layer)
+    project.refresh_from_db()
+    guideline = project.guidelines.first()
+    settled = _settle(chosen, names)
+    items = settled.items
+    draft = releases.draft(project, layer, chosen.name, by=chosen.by)
+    if not len(items):
+        raise NothingToFreeze(_why_nothing(settled.left_out), details={"left_out": settled.rows})
+    if draft.repeats(items):
+        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
+    counted = _counted(chosen, items)
+    findings = _findings(chosen, items)
+    lint.check(findings, project, layer, waive=chosen.waive)
+    own: OwnStatement = {
+        "ruler": ruler.id,
+        "match_threshold": project.match_threshold,
+        "settling": merges.VERSION,
+        **counted,
+    }
+    if settled_anew := anew.of_items(draft.parent, items, settled.left_out):
+        own["settled_anew"] = settled_anew
+    contents = releases.Contents(
+        items,
+        draft.proposal(items.splits(), guideline=guideline),
+        own,
+        audit.state(project),
+        message=chosen.message,
+        guideline=guideline,
+        agreement=in_figures(_agreement(project, layer), names),
+        overrides=_overrides(project, names),
+        left_out=settled.rows,
+        at_least=chosen.at_least,
+    )
+    return Ready(draft, settled, contents, findings, counted)
 
-    def fitting(part: Collection[int]) -> settling.Fits:
-        if basis is not None:
-            basis.read(part)
-        return merges.fitting(project, layers, among=part)
 
+def _catch_up(project: Project, ruler: Ruler) -> None:
+    """Compute what the snapshot is to hold: merges, and the agreement of the rounds."""
+    rounds = _measured_rounds(project)
+    processing.catch_up(project, ruler=lambda: ruler, measure=rounds)
+    lint.prepare()
+
+
+def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
+    settled = Settled()
     for conversation, outcome in settling.outcomes_of_project(
-        project, layer, fitting=fitting, among=among, allow_unmerged=True
+        chosen.project,
+        chosen.layer,
+        fitting=_fitting(chosen.project, chosen.layer),
+        allow_unmerged=True,
     ):
-        settled.just_in.discard(conversation.pk)
-        settled.left_out.pop(conversation.external_id, None)
         if isinstance(outcome, Fact):
-            settled.leave_out([conversation.pk], outcome)
             settled.left_out[conversation.external_id] = outcome
-            if outcome == settling.JUST_IN:
-                settled.just_in.add(conversation.pk)
-        else:
-            try:
-                item = _item(outcome, names)
-            except KeyError:  # somebody's first answer came in since
-                names = _pseudonyms(project)
-                item = _item(outcome, names)
-            settled.items.add(item)
+            continue
+        try:
+            settled.items.add(_item(outcome, names))
+        except KeyError:  # of somebody who has no pseudonym yet, as their first answer just came in
+            settled.left_out[conversation.external_id] = settling.JUST_IN
+    settled.items.sort(str.encode)
+    return settled
 
 
-def _findings(chosen: Chosen, items: StagedItems) -> lint.Findings:
+def _findings(chosen: Chosen, items: Items) -> lint.Findings:
     linter = lint.Linter(chosen.project, chosen.layer, name=chosen.name)
     for item in items:
         linter.look(item.conversation_id, json.loads(item.canonical))
     return linter.findings()
-
-
-def _refuse_nothing(settled: Settled, draft: releases.Draft) -> None:
-    if not len(settled.items):
-        raise NothingToFreeze(_why_nothing(settled.left_out), details={"left_out": settled.rows})
-    if draft.repeats(settled.items):
-        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
 
 
 def _pseudonyms(project: Project) -> pseudonyms.Names:
@@ -410,43 +310,26 @@ def _pseudonyms(project: Project) -> pseudonyms.Names:
     return {} if publishes else pseudonyms.assign(project)
 
 
-def _publish(chosen: Chosen, ruler_id: str, ready: Ready) -> GoldRelease:
-    """Store the release; the project is locked."""
-    project, layer, by = chosen.project, chosen.layer, chosen.by
+@transaction.atomic
+def _publish(chosen: Chosen, ready: Ready, is_wanted: Callable[[], bool]) -> GoldRelease:
+    """Insert everything at once."""
+    layer, by = chosen.layer, chosen.by
+    project = projects.lock(chosen.project)  # one version after the other
+    if not is_wanted():
+        raise NotWanted("gold.frozen_meanwhile")
     check_name(project, layer, chosen.name)
-    counted = ready.counted
-    lint.hear(ready.findings, project, layer, ready.settled.items)
     waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
-    own: OwnStatement = {
-        "ruler": ruler_id,
-        "match_threshold": project.match_threshold,
-        "settling": merges.VERSION,
-        **counted,
-    }
-    if ready.settled_anew:
-        own["settled_anew"] = ready.settled_anew
-    release = ready.draft.store(
-        ready.inserted,
-        ready.proposal,
-        own,
-        message=chosen.message,
-        guideline=ready.guideline,
-        agreement=ready.agreement,
-        overrides=ready.overrides,
-        left_out=ready.settled.rows,
-        waivers=waivers,
-        at_least=chosen.at_least,
-    )
+    release = ready.draft.store(ready.contents._replace(waivers=waivers))
     events.record(
         "gold.frozen",
         release,
         project=project,
         actor=by,
         release=str(release),
-        items=ready.inserted.size,
+        items=len(ready.settled.items),
         left_out=len(ready.settled.left_out),
         sha256=release.sha256,
-        **counted,
+        **ready.counted,
         **({"request": chosen.request} if chosen.request else {}),
     )
     return release
@@ -456,15 +339,15 @@ def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
     """What lint finds in all that a freeze would take now."""
     check_layer(project, layer)
     processing.catch_up(project, ruler=lambda: ruler)
+    lint.prepare()
     newest = GoldRelease.objects.filter(project=project, layer=layer).order_by("-pk").first()
     name = newest.name if newest else project.slug
     chosen = Chosen(project, layer, name, "", None, True, "patch", None, {})
-    with StagedItems() as items:
-        _settle(chosen, Settled(items))
-        return _findings(chosen, items)
+    with snapshot():
+        return _findings(chosen, _settle(chosen, {}).items)
 
 
-def _counted(chosen: Chosen, items: StagedItems) -> releases.SyntheticCounts:
+def _counted(chosen: Chosen, items: Items) -> releases.SyntheticCounts:
     """How many are synthetic, if any are; raises if they may not be frozen."""
     synthetic, total = releases.n_synthetic(chosen.project.conversations.all(), items), len(items)
     if synthetic and not chosen.with_synthetic:

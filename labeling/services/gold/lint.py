@@ -52,7 +52,6 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events, guidelines, near_duplicates, projects
-from labeling.services.gold.staging import StagedItems
 from labeling.services.short_writes import short_write
 
 CHUNK = 500
@@ -140,12 +139,15 @@ class Findings:
             text = json.dumps(fact.as_json(), sort_keys=True)
             self.by_key.setdefault(key, StoredFinding(kind, text, conversation, other))
 
-    def drop(self, *kinds: str) -> None:
-        self.by_key = {key: row for key, row in self.by_key.items() if row.kind not in kinds}
-
     def first_of(self, kind: str, most: int) -> list[Fact]:
         rows = (row for row in self.by_key.values() if row.kind == kind)
         return [Fact.from_json(json.loads(row.fact)) for row in islice(rows, most)]
+
+
+def prepare() -> None:
+    """Compute what a :class:`Linter` reads; it writes nothing itself."""
+    if near_duplicates.are_missing():
+        near_duplicates.catch_up()
 
 
 class Linter:
@@ -168,8 +170,6 @@ class Linter:
         self._speakers, self._sizes = Speakers(), Sizes()
         self._waiting: list[LintItem] = []
         self._copies: list[tuple[LintName, Copy]] = []
-        if near_duplicates.are_missing():
-            near_duplicates.catch_up()
         self._conversations: set[int] = set()
         self._drafted = drafted
 
@@ -226,7 +226,7 @@ class Linter:
             # all that the search looks at is published, or comes with these items
             rows = Conversation.with_drafts.only("external_id", "split", "project", "origin")
             known |= rows.in_bulk(part)
-            released = GoldItem.objects.published().filter(conversation__in=part).order_by()
+            released = GoldItem.objects.filter(conversation__in=part).order_by()
             gold |= set(released.values_list("conversation", flat=True).distinct())
         for item, match in matches:
             other = known.get(match.conversation)
@@ -308,17 +308,6 @@ def _open_disputes(project: Project, layer: str) -> Iterator[Finding]:
     for pk, conversation, name in named.iterator(CHUNK):
         fact = Fact("lint.open_dispute", item=name)
         yield finding("open_dispute", [pk], fact, conversation=conversation)
-
-
-def hear(findings: Findings, project: Project, layer: str, items: StagedItems) -> None:
-    """Put the disputes and comments that are open now in place of those from when lint looked.
-
-    Items are inserted in between, for a minute where there are many.
-    """
-    said = [*_open_disputes(project, layer), *_open_comments(project)]
-    here = {*items.among({each.conversation for each in said if each.conversation is not None})}
-    findings.drop("open_dispute", "open_comment")
-    findings.add(each for each in said if each.conversation in here)
 
 
 def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], int]) -> int:

@@ -222,24 +222,15 @@ def state(user: Any, releases: Sequence[GoldRelease], sight: Sight, reason: str)
             continue
         n_items = test_items(release).count()
         written.append(record(user, release, sight, reason=reason, n_items=n_items))
-        events.record(
-            "gold.looked_at",
-            release,
-            project=release.project,
-            actor=user,
-            release=str(release),
-            purpose=sight.purpose,
-            reason=reason,
-        )
     return written
 
 
 @transaction.atomic
 def record(user: Any, release: GoldRelease, sight: Sight, *, reason: str, n_items: int) -> Look:
-    """A row of the ledger, if the budget allows one more look."""
+    """A row of the ledger, if the budget allows one more look, and the same in the audit log."""
     projects.lock(release.project)
     check_budget(release)
-    return Look.objects.create(
+    look = Look.objects.create(
         release=release,
         user=user,
         purpose=sight.purpose,
@@ -248,6 +239,18 @@ def record(user: Any, release: GoldRelease, sight: Sight, *, reason: str, n_item
         named=sight.named[:250],
         n_items=n_items,
     )
+    events.record(
+        "gold.looked_at",
+        release,
+        project=release.project,
+        actor=user,
+        release=str(release),
+        purpose=look.purpose,
+        reason=look.reason,
+        look=look.pk,
+        user=look.user_id,
+    )
+    return look
 
 
 def of_project(project: Project) -> QuerySet[Look]:

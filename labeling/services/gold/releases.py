@@ -12,30 +12,41 @@ from django.utils import timezone
 
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
 from labeling.domain.gold.content import GoldContent, GoldMessage, Provenance
 from labeling.domain.gold.meaning import FIRST, Level, Meaning, higher, of_release, same_words
 from labeling.domain.gold.normal import in_normal_form, is_normal
 from labeling.domain.gold.release import text_sha256
+from labeling.domain.gold.signatures import fingerprint
 from labeling.domain.gold.statement import (
-    FORMAT_2,
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
     AgreementAtFreeze,
     GuidelineText,
     LeftOutRow,
     Override,
     OwnStatement,
     ParentRelease,
+    StatedEvents,
     Statement,
     Waiver,
+    lines_sha256,
+    listing,
 )
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
-from labeling.services import acting, audit_chain
+from labeling.services import acting
 from labeling.services.gold import signing
-from labeling.services.gold.publishing import ItemDraft
-from labeling.services.gold.staging import BATCH, FrozenItem, StagedItems
+from labeling.services.gold.staging import BATCH, FrozenItem, Items
+from labeling.services.settling.corrections import MADE_ELSEWHERE
+from labeling.services.work import locking
 
 
 class SyntheticCounts(TypedDict, total=False):
@@ -53,6 +64,28 @@ class Proposal(NamedTuple):
     reasons: list[Fact]
 
 
+class AnswersChanged(RuleError):
+    """Somebody else released under the name while this release was made."""
+
+    code = "answers_changed"
+
+
+class Contents(NamedTuple):
+    """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
+
+    items: Items
+    proposed: Proposal
+    own: OwnStatement
+    events: StatedEvents
+    message: str
+    guideline: Guideline | None = None
+    agreement: AgreementAtFreeze | None = None
+    overrides: Sequence[Override] = ()
+    left_out: Sequence[LeftOutRow] = ()
+    waivers: Sequence[Waiver] = ()
+    at_least: Level = "patch"
+
+
 class Draft(NamedTuple):
     """The next version under a name, before anything is stored of it."""
 
@@ -66,7 +99,7 @@ class Draft(NamedTuple):
     def version(self) -> int:
         return self.parent.version + 1 if self.parent else 1
 
-    def repeats(self, items: StagedItems) -> bool:
+    def repeats(self, items: Items) -> bool:
         """Whether the newest version holds exactly these items."""
         if self.parent is None or self.parent.items.count() != len(items):
             return False
@@ -112,81 +145,97 @@ class Draft(NamedTuple):
             kept += len({*batch} & {*_of(parent, batch).values_list("item_id", "split")})
         return total - kept, parent.items.count() - kept
 
-    def store(
-        self,
-        items: ItemDraft,
-        proposed: Proposal,
-        own: OwnStatement,
-        *,
-        message: str,
-        guideline: Guideline | None = None,
-        agreement: AgreementAtFreeze | None = None,
-        overrides: Sequence[Override] = (),
-        left_out: Sequence[LeftOutRow] = (),
-        waivers: Sequence[Waiver] = (),
-        at_least: Level = "patch",
-    ) -> GoldRelease:
-        """Freeze these items, in the transaction of the caller, who holds the project.
-
-        ``own`` is what this kind of gold states in addition.
-        """
-        meaning = str(self.meaning_of(proposed, at_least))
+    def store(self, new: Contents) -> GoldRelease:
+        """Freeze these items, in the transaction of the caller, who holds the project."""
+        newest = draft(self.project, self.layer, self.name, by=self.by)
+        if newest.parent != self.parent:
+            raise AnswersChanged("gold.answers_changed")
         frozen_at = timezone.now()
-        stated: Statement = {
-            **own,
-            "format": FORMAT_2,
-            "schema_version": SCHEMA_VERSION,
-            "project": self.project.slug,
-            "layer": self.layer,
-            "name": self.name,
-            "version": self.version,
-            "meaning": meaning,
-            "parent": parent_row(self.parent),
-            "items": items.size,
-            "root": items.root,
-            "message": message,
-            "guideline_version": guideline.version if guideline else None,
-            "guidelines": _guideline_texts(self.project, guideline),
-            "agreement": agreement,
-            "overrides": list(overrides),
-            "left_out": list(left_out),
-            "waivers": list(waivers),
-            "frozen_by": self.by.get_username() if self.by else None,
-            "frozen_at": written_time(frozen_at),
-            "audit_head": audit_chain.head(),
-            "key": signing.fingerprint(),
-        }
-        text = canonical_json(stated)
-        signer = signing.signer()
-        items.publish()
-        return GoldRelease.objects.create(
-            pk=items.pk,
+        release = GoldRelease(
             project=self.project,
             layer=self.layer,
             name=self.name,
             version=self.version,
-            meaning=meaning,
+            meaning=str(self._meaning_of(new)),
             parent=self.parent,
-            guideline=guideline,
-            message=message,
-            agreement=agreement,
-            overrides=list(overrides),
-            left_out=list(left_out),
-            waivers=list(waivers),
-            header=text,
-            sha256=text_sha256(text),
+            guideline=new.guideline,
+            message=new.message,
+            agreement=new.agreement,
+            overrides=list(new.overrides),
+            left_out=list(new.left_out),
+            waivers=list(new.waivers),
             frozen_by=self.by,
             frozen_at=frozen_at,
-            signature=signer.sign(text),
-            public_key=signer.public_key,
         )
+        self._sign(release, new)
+        release.save(force_insert=True)
+        _insert(release, new.items)
+        return release
 
-    def meaning_of(self, proposed: Proposal, at_least: Level) -> Meaning:
+    def _sign(self, release: GoldRelease, new: Contents) -> None:
+        signer = signing.signer()
+        release.listing = listing(new.items.hashes())
+        files = {
+            ITEMS_FILE: lines_sha256(item.canonical for item in new.items),
+            LISTING_FILE: text_sha256(release.listing),
+            KEY_FILE: text_sha256(signer.public_key),
+        }
+        if release.guideline:
+            files[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+        stated: Statement = {
+            **new.own,
+            **shown(release),  # type: ignore[typeddict-item]  # what pages show, by the same names
+            "format": FORMAT_3,
+            "schema_version": SCHEMA_VERSION,
+            "items": len(new.items),
+            "guidelines": _guideline_texts(self.project, release.guideline),
+            "events": new.events,
+            "files": files,
+            "key": fingerprint(signer.public_key),
+        }
+        release.header = canonical_json(stated)
+        release.sha256 = text_sha256(release.header)
+        signed = {**files, MANIFEST_FILE: release.sha256}
+        release.signature = signer.sign(str(release), signed)
+        release.public_key = signer.public_key
+
+    def _meaning_of(self, new: Contents) -> Meaning:
         """The proposed version, or a higher one where somebody wants that."""
         if self.parent is None:
-            return proposed.meaning
-        level = higher(proposed.level, at_least)
+            return new.proposed.meaning
+        level = higher(new.proposed.level, new.at_least)
         return of_release(self.parent.meaning, self.parent.version).raised(level)
+
+
+def _insert(release: GoldRelease, items: Items) -> None:
+    """The items, which lock the answers that people here gave."""
+    for batch in batches(enumerate(items), BATCH):
+        GoldItem.objects.bulk_create(
+            GoldItem(release=release, position=position, **item._asdict())
+            for position, item in batch
+        )
+        here = [item.conversation_id for _, item in batch if item.how not in MADE_ELSEWHERE]
+        locking.lock(Annotation.objects.filter(assignment__conversation__in=here))
+
+
+def shown(release: GoldRelease) -> dict[str, Any]:
+    """What pages show of a release, by the names that the statement has for it."""
+    return {
+        "project": release.project.slug,
+        "layer": release.layer,
+        "name": release.name,
+        "version": release.version,
+        "meaning": release.meaning,
+        "parent": parent_row(release.parent),
+        "message": release.message,
+        "guideline_version": release.guideline.version if release.guideline else None,
+        "agreement": release.agreement,
+        "overrides": release.overrides,
+        "left_out": release.left_out,
+        "waivers": release.waivers,
+        "frozen_by": release.frozen_by.get_username() if release.frozen_by else None,
+        "frozen_at": written_time(release.frozen_at),
+    }
 
 
 def _of(release: GoldRelease, rows: Iterable[tuple[str, str]]) -> QuerySet[GoldItem]:
@@ -199,7 +248,7 @@ def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     return Draft(project, layer, name, by or acting.person(), newest)
 
 
-def n_synthetic(conversations: QuerySet[Conversation], items: StagedItems) -> int:
+def n_synthetic(conversations: QuerySet[Conversation], items: Items) -> int:
     """How many items are about a synthetic conversation."""
     synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     if not synthetic.exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from labeling.domain.gold import signatures
+from labeling.domain.gold import older, signatures
 
 
 def signer() -> signatures.Signer:
@@ -16,5 +16,14 @@ def fingerprint() -> str:
 
 
 def trusted() -> frozenset[str]:
-    """The fingerprints of this installation's key and of those that the settings name."""
-    return frozenset({fingerprint(), *settings.GOLD_TRUSTED_KEYS})
+    """The fingerprints of this installation's key and of those that the settings name.
+
+    The same secret signed releases of format 2, with a key of another kind.
+    """
+    before = older.fingerprint(older.public_key_of(settings.GOLD_KEY))
+    return frozenset({fingerprint(), before, *settings.GOLD_TRUSTED_KEYS})
+
+
+def key_of(public_key: str) -> str:
+    """The fingerprint of the key of a release, of whatever format it is."""
+    return signatures.fingerprint(public_key) or older.fingerprint(public_key)

@@ -1,34 +1,39 @@
-"""Proving that a gold release is what was frozen."""
+"""Proving that a gold release is what was frozen, and that a project holds what its log says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from django.db.models import Q
-
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical, RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold import older
 from labeling.domain.gold.content import GoldMessage
 from labeling.domain.gold.normal import messages_in_normal_form
-from labeling.domain.gold.proofs import (
-    ItemColumns,
-    ReleaseFault,
-    SignedStatement,
-    faults_of_item,
+from labeling.domain.gold.proofs import IsStated, ItemColumns, ReleaseFault, faults_of_item
+from labeling.domain.gold.release import text_sha256
+from labeling.domain.gold.signatures import files_signed, fingerprint
+from labeling.domain.gold.statement import (
+    FORMAT_1,
+    FORMAT_2,
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
+    guideline_texts,
+    lines_sha256,
+    listed,
+    parsed,
 )
-from labeling.domain.gold.release import is_release_sha256
-from labeling.domain.gold.signatures import Checker
-from labeling.domain.gold.statement import FORMAT_1, FORMAT_2, guideline_texts, parsed
-from labeling.domain.gold.tree import Tree
-from labeling.models import Event, GoldItem, GoldRelease, ReleaseCheck
-from labeling.services import audit_chain
-from labeling.services.gold import signing
-from labeling.services.gold.releases import messages_of, parent_row, written_time
+from labeling.models import Event, GoldItem, GoldRelease, Project, ReleaseCheck
+from labeling.services import audit
+from labeling.services.gold import held, signing
+from labeling.services.gold.releases import messages_of, shown
 from labeling.services.wakeups import wake
 
-FREEZING = ("gold.frozen", "gold.imported", "gold.corrected")
 AT_A_TIME = 100
 """How many items are in memory with their conversations."""
 
@@ -38,6 +43,12 @@ AT_ONCE = 1000
 
 KEPT = 20
 """Faults that are shown on the page; the command names all of them."""
+
+
+class NoWorker(RuleError):
+    """No worker can be reached."""
+
+    code = "no_worker"
 
 
 def verify(release: GoldRelease) -> list[ReleaseFault]:
@@ -61,85 +72,153 @@ def check(
     return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
 
 
-class NoWorker(RuleError):
-    """No worker can be reached."""
-
-    code = "no_worker"
-
-
 def request_check(release: GoldRelease) -> bool:
     """Have a worker verify a large release; False if the queue cannot be reached."""
     return wake("labeling.tasks.verify_gold", release.pk)
 
 
+def faults_of_project(project: Project) -> Iterator[ReleaseFault]:
+    """What the rows of a project do not say as its audit log does, and what the log itself lost."""
+    for faults in held.CHECKS:
+        yield from (ReleaseFault("", fact) for fact in faults(project))
+    for release in project.gold_releases.order_by("-pk"):
+        stated = parsed(release.header)
+        if stated.get("format") == FORMAT_3:
+            found = list(audit.faults(project, stated.get("events")))
+            yield from (ReleaseFault("", fact) for fact in found)
+            if not found:
+                return  # it covers all that the releases before it do
+
+
 def faults_of(
     release: GoldRelease, *, trusted: Collection[str] | None = None
 ) -> Iterator[ReleaseFault]:
-    """One fault after the other; memory does not grow with the release.
+    """One fault after the other; memory does not grow with the conversations.
 
     ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
     this installation trusts. Who names keys expects a signature, which format 1 does not have.
     """
     stated = parsed(release.header)
-    format = str(stated.get("format", FORMAT_1))
-    if format == FORMAT_2:
-        facts = _faults_of_statement(release, stated, trusted or signing.trusted())
-        yield from (ReleaseFault("", fact) for fact in facts)
-        yield from _faults_of_items(release, stated)
-    elif format == FORMAT_1 and not (release.signature or release.public_key or release.meaning):
-        if trusted is not None:
-            yield ReleaseFault("", Fact("verify.not_signed"))
-        if _follows_signed(release):
-            yield ReleaseFault("", Fact("verify.format"))
-        yield from _faults_of_format_1(release, stated)
-    else:
+    proof = _PROOFS.get(str(stated.get("format", FORMAT_1)), _no_proof)
+    yield from proof(release, stated, trusted)
+    if stated:
+        yield from _release(_faults_of_event(release))
+
+
+_Proof = Callable[[GoldRelease, Mapping[str, Any], Collection[str] | None], Iterator[ReleaseFault]]
+
+
+def _no_proof(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    yield ReleaseFault("", Fact("verify.format"))
+
+
+def is_signed(release: GoldRelease) -> bool:
+    """Whether the release says that it is; the signature itself is another question."""
+    return parsed(release.header).get("format", FORMAT_1) != FORMAT_1
+
+
+# --- releases of this version ---------------------------------------------------------------------
+
+
+def _signed(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    key = fingerprint(release.public_key)
+    signed = files_signed(release.signature, release.public_key)
+    if text_sha256(release.header) != release.sha256:
+        yield ReleaseFault("", Fact("verify.statement_hash"))
+    if signed is None:
+        yield ReleaseFault("", Fact("verify.signature"))
+    elif key != stated.get("key"):
+        yield ReleaseFault("", Fact("verify.other_key"))
+    elif key not in (trusted or signing.trusted()):
+        yield ReleaseFault("", Fact("verify.unknown_key", key=key))
+    found = {
+        MANIFEST_FILE: text_sha256(release.header),
+        LISTING_FILE: text_sha256(release.listing),
+        KEY_FILE: text_sha256(release.public_key),
+        ITEMS_FILE: lines_sha256(_texts(release)),
+    }
+    if release.guideline:
+        found[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+    yield from _release(_faults_of_columns(shown(release), stated))
+    yield from _release(_faults_of_guidelines(release, stated))
+    hashes = listed(release.listing)
+    yield from _faults_of_items(
+        release, stated, lambda item: hashes.get(item.item_id) == item.sha256
+    )
+    there = set(release.items.values_list("item_id", flat=True))
+    for item_id in sorted(hashes.keys() - there):
+        yield ReleaseFault(item_id, Fact("verify.missing_item"))
+    for name in sorted({*found, *(signed or found)}):
+        if signed is not None and signed.get(name) != found.get(name):
+            yield ReleaseFault("", Fact("verify.file", file=name))
+    yield from _release(audit.faults(release.project, stated.get("events")))
+
+
+def _texts(release: GoldRelease) -> Iterator[str]:
+    return release.items.values_list("canonical", flat=True).iterator(chunk_size=AT_A_TIME)
+
+
+# --- older ones -----------------------------------------------------------------------------------
+
+
+def _format_2(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    signed = older.Signed(release.header, release.sha256, release.signature, release.public_key)
+    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
+    yield from _release(signed.faults(hashes))
+    key = older.fingerprint(release.public_key)
+    if key not in (trusted or signing.trusted()):
+        yield ReleaseFault("", Fact("verify.unknown_key", key=key))
+    yield from _release(_faults_of_columns(shown(release), stated))
+    yield from _release(_faults_of_guidelines(release, stated))
+    yield from _faults_of_items(
+        release, stated, lambda item: signed.is_signed_item(item.sha256, item.signature)
+    )
+    if stated.get("audit_head") and not held.has_head(stated):
+        yield ReleaseFault("", Fact("verify.audit_head"))
+
+
+def _format_1(
+    release: GoldRelease, header: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    if release.signature or release.public_key or release.meaning:
         yield ReleaseFault("", Fact("verify.format"))
-    yield from (ReleaseFault("", fact) for fact in _faults_of_log(release, stated))
+    if trusted is not None:
+        yield ReleaseFault("", Fact("verify.unsigned"))
+    yield from _faults_of_items(release, None, lambda item: True)
+    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
+    if not older.is_release_sha256(release.sha256, header, hashes):
+        yield ReleaseFault("", Fact("verify.release_hash"))
+    now = shown(release)
+    parent = now["parent"]
+    now |= {"parent_sha256": parent["sha256"] if parent else None, "items": len(hashes)}
+    present = {column: value for column, value in now.items() if column in header}
+    if not header.get("message"):  # an import without a message was shown with one
+        present.pop("message", None)
+    yield from _release(_faults_of_columns(present, header))
+    if not {"name", "version", "layer"} <= header.keys():
+        yield ReleaseFault("", Fact("verify.header"))
 
 
-def _follows_signed(release: GoldRelease) -> bool:
-    """Whether a release before it is of format 2: since the first of them, all are signed."""
-    before = Q(pk__lt=release.pk) | Q(pk=release.parent_id)
-    is_signed = Q(header__contains=f'"format":"{FORMAT_2}"') | ~Q(signature="")
-    return GoldRelease.objects.filter(before, is_signed).exclude(pk=release.pk).exists()
+_PROOFS: dict[str, _Proof] = {FORMAT_1: _format_1, FORMAT_2: _format_2, FORMAT_3: _signed}
 
 
-# --- the statement --------------------------------------------------------------------------------
+# --- what all of them satisfy ---------------------------------------------------------------------
 
 
-def _faults_of_statement(
-    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str]
-) -> Iterator[Fact]:
-    signed = SignedStatement(release.header, release.sha256, release.signature, release.public_key)
-    yield from signed.faults(trusted=trusted)
-    yield from _faults_of_columns(_shown(release), stated)
-    yield from _faults_of_guidelines(release, stated)
+def _release(facts: Iterator[Fact]) -> Iterator[ReleaseFault]:
+    return (ReleaseFault("", fact) for fact in facts)
 
 
-def _faults_of_columns(shown: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[Fact]:
-    for column, value in shown.items():
+def _faults_of_columns(now: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[Fact]:
+    for column, value in now.items():
         if column not in stated or not _is_same(value, stated[column]):
             yield Fact("verify.column", column=column)
-
-
-def _shown(release: GoldRelease) -> dict[str, Any]:
-    """What pages show of a release, by the names that the statement has for it."""
-    return {
-        "project": release.project.slug,
-        "layer": release.layer,
-        "name": release.name,
-        "version": release.version,
-        "meaning": release.meaning,
-        "parent": parent_row(release.parent),
-        "message": release.message,
-        "guideline_version": release.guideline.version if release.guideline else None,
-        "agreement": release.agreement,
-        "overrides": release.overrides,
-        "left_out": release.left_out,
-        "waivers": release.waivers,
-        "frozen_by": release.frozen_by.get_username() if release.frozen_by else None,
-        "frozen_at": written_time(release.frozen_at),
-    }
 
 
 def _is_same(value: Any, stated: Any) -> bool:
@@ -159,83 +238,39 @@ def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> It
             yield Fact("verify.guideline", version=version)
 
 
-def _faults_of_log(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
-    """The audit log has the hash as well, and the statement has the end of the log before.
-
-    ``verify_log`` reads the whole chain; here it is the links that this release depends on.
-    """
+def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
+    """The audit log has the hash as well."""
     events = Event.objects.filter(
-        verb__in=FREEZING, object_type="goldrelease", object_id=str(release.pk)
+        verb__in=held.FREEZING, object_type="goldrelease", object_id=str(release.pk)
     )
-    hashes = [event.data.get("sha256") for event in events]
+    hashes = {event.data.get("sha256") for event in events}
     if not hashes:
         yield Fact("verify.no_event")
-    elif set(hashes) != {release.sha256}:
+    elif hashes != {release.sha256}:
         yield Fact("verify.event_hash")
-    for event in events:
-        yield from audit_chain.faults_about(event)
-    if stated.get("audit_head") and not _has_head(stated["audit_head"]):
-        yield Fact("verify.audit_head")
 
 
-def _has_head(head: Any) -> bool:
-    try:
-        return audit_chain.has_head(head)
-    except (KeyError, TypeError, ValueError):  # a forged statement may hold anything
-        return False
-
-
-# --- its items ------------------------------------------------------------------------------------
-
-
-def _faults_of_items(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[ReleaseFault]:
-    tree, counted = Tree(), {"synthetic": 0, "generated": 0}
-    checker = Checker(release.public_key)
-    for item in _items(release):
-        tree.add(item.sha256)
+def _faults_of_items(
+    release: GoldRelease, stated: Mapping[str, Any] | None, is_stated: IsStated
+) -> Iterator[ReleaseFault]:
+    counted = {"synthetic": 0, "generated": 0, "items": 0}
+    is_imported = release.is_imported
+    items = release.items.select_related("conversation__transcript")
+    for item in items.iterator(chunk_size=AT_A_TIME):
+        counted["items"] += 1
         counted["synthetic"] += item.conversation.is_synthetic
         counted["generated"] += item.how == GoldItem.How.GENERATED
-        yield from _item_faults(item, checker)
-    if (tree.size, tree.root) != (stated.get("items"), stated.get("root")):
-        yield ReleaseFault("", Fact("verify.tree", items=tree.size))
+        columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
+        yield from faults_of_item(
+            item.canonical, columns, is_stated=is_stated, is_imported=is_imported
+        )
+        frozen = parsed(item.canonical).get("conversation")
+        is_of_project = item.conversation.project_id == release.project_id
+        if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
+            yield ReleaseFault(item.item_id, Fact("verify.conversation"))
     for name, number in counted.items():
-        if number != stated.get(name, 0):
+        if stated is not None and number != stated.get(name, 0):
             yield ReleaseFault("", Fact("verify.column", column=name))
-
-
-def _faults_of_format_1(release: GoldRelease, header: Mapping[str, Any]) -> Iterator[ReleaseFault]:
-    """The rule of format 1: a hash over the header and the hashes of the items in order."""
-    hashes = []
-    for item in _items(release):
-        hashes.append(item.sha256)
-        yield from _item_faults(item, None)
-    if not is_release_sha256(release.sha256, header, hashes):
-        yield ReleaseFault("", Fact("verify.release_hash"))
-    shown = _shown(release)
-    parent = shown["parent"]
-    shown |= {"parent_sha256": parent["sha256"] if parent else None, "items": len(hashes)}
-    present = {column: value for column, value in shown.items() if column in header}
-    if not header.get("message"):  # an import without a message was shown with one
-        present.pop("message", None)
-    for fact in _faults_of_columns(present, header):
-        yield ReleaseFault("", fact)
-    if not {"name", "version", "layer"} <= header.keys():
-        yield ReleaseFault("", Fact("verify.header"))
-
-
-def _items(release: GoldRelease) -> Iterator[GoldItem]:
-    items = release.items.select_related("conversation__transcript")
-    return items.iterator(chunk_size=AT_A_TIME)
-
-
-def _item_faults(item: GoldItem, checker: Checker | None) -> Iterator[ReleaseFault]:
-    columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
-    is_imported = item.release.is_imported
-    yield from faults_of_item(item.canonical, columns, checker=checker, is_imported=is_imported)
-    frozen = parsed(item.canonical).get("conversation")
-    is_of_project = item.conversation.project_id == item.release.project_id
-    if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
-        yield ReleaseFault(item.item_id, Fact("verify.conversation"))
 
 
 def _is_said(frozen: Any, messages: list[GoldMessage]) -> bool:

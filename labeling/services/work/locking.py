@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Annotation, GoldDraft, GoldItem, Round
+from labeling.models import Annotation, GoldItem, Round
 
 
 class Locked(RuleError):
@@ -50,14 +50,9 @@ def why_skip_stands(annotation: Annotation, round_: Round) -> Fact | None:
 
 
 def is_in_gold(annotation: Annotation) -> bool:
-    """Whether gold holds the answer: a release that was just published may not have locked it.
-
-    While it locks, no two machines' clocks are compared: it is going to lock this answer, too.
-    """
+    """Whether gold that was frozen since the answer came in is about its conversation."""
     since = annotation.submitted_at or annotation.updated_at
-    still_locking = GoldDraft.objects.filter(state=GoldDraft.PUBLISHED).values("pk")
     holding = GoldItem.objects.filter(
-        Q(release__frozen_at__gte=since) | Q(release__in=still_locking),
-        conversation=annotation.assignment.conversation_id,
+        release__frozen_at__gte=since, conversation=annotation.assignment.conversation_id
     )
     return holding.exclude(how__in=GoldItem.MADE_ELSEWHERE).exists()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
-from labeling.domain.gold.release import item_sha256, release_sha256
+from labeling.domain.gold.release import item_sha256
 from labeling.words import in_english
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -65,18 +65,3 @@ def test_what_has_no_single_form_is_refused_with_its_place(value, message):
 
 def test_the_hash_is_that_of_the_written_form():
     assert item_sha256({"a": "é"}) == hashlib.sha256('{"a":"é"}'.encode()).hexdigest()
-
-
-def test_a_release_hash_covers_header_items_and_order():
-    base = release_sha256({"name": "g", "version": 1}, ["a", "b"])
-
-    others = [
-        release_sha256({"name": "g", "version": 2}, ["a", "b"]),
-        release_sha256({"name": "g", "version": 1}, ["b", "a"]),
-        release_sha256({"name": "g", "version": 1}, ["a"]),
-        release_sha256({"name": "g", "version": 1}, ["a", "b", "b"]),
-        release_sha256({"name": "g", "version": 1}, ["ab"]),
-    ]
-
-    assert base == release_sha256({"version": 1, "name": "g"}, ("a", "b"))
-    assert len({base, *others}) == 6

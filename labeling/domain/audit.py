@@ -1,38 +1,30 @@
-"""The audit log as a chain: each link's hash covers an event and the hash of the link before it.
-
-Anyone who knows a later hash can prove every event up to it: a changed, missing, added or moved
-event changes all hashes after it.
-"""
+"""One hash over the events of a project: what a release states of all that was done before it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypedDict
 
-START = "0" * 64
-"""What the first link has in place of the hash of the link before it."""
 
-TOLERANCE = timedelta(hours=1)
-"""How much older than the events before it an event may be.
+class StatedEvents(TypedDict):
+    """The events of a project up to ``last``, one text a line, in the order of their numbers.
 
-The time is that of writing, and a long transaction commits after shorter ones; clocks of several
-web servers differ. Older than that, it was written later than it says.
-"""
+    ``open`` are numbers below it that no event had yet: PostgreSQL numbers events when they are
+    written and shows them when they are committed. What comes in under these is covered by the
+    next release.
+    """
 
-
-class AuditHead(TypedDict):
-    """The end of the chain at a moment: what a signed statement says about the log."""
-
-    position: int
-    event: int
+    last: int
+    number: int
+    open: list[int]
     sha256: str
 
 
 class EventRecord(NamedTuple):
-    """What a link covers of an event.
+    """What is covered of an event.
 
     The person is a number: a name may be changed, and who had done it would then seem changed. A
     project's slug never changes.
@@ -48,12 +40,21 @@ class EventRecord(NamedTuple):
     at: datetime
 
 
+def events_sha256(events: Iterable[EventRecord]) -> tuple[int, str]:
+    """How many there are, and the SHA-256 in hex over their texts, each with a line feed."""
+    digest, number = hashlib.sha256(), 0
+    for event in events:
+        digest.update(event_text(event).encode() + b"\n")
+        number += 1
+    return number, digest.hexdigest()
+
+
 def event_text(event: EventRecord) -> str:
     """The one way to write an event down.
 
     Keys are sorted, there is no white space, the time is UTC with microseconds, and whole floats
     are integers, since databases do not all keep the difference. Text is escaped: an old event may
-    hold characters that are not allowed elsewhere, and must not stop the chain.
+    hold characters that are not allowed elsewhere.
 
     Examples
     --------
@@ -69,21 +70,15 @@ def event_text(event: EventRecord) -> str:
         "verb": event.verb,
         "object_type": event.object_type,
         "object_id": event.object_id,
-        "data": _plain(event.data),
+        "data": event.data,
         "at": event.at.astimezone(UTC).isoformat(timespec="microseconds"),
     }
-    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return written(document)
 
 
-def link_sha256(previous: str, text: str) -> str:
-    """SHA-256 in hex over the hash of the link before, a line feed, and an event's text.
-
-    Examples
-    --------
-    >>> link_sha256(START, "{}") == link_sha256(START, "{ }")
-    False
-    """
-    return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
+def written(value: Any) -> str:
+    """JSON with sorted keys and without white space, the same out of every database."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:

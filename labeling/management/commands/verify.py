@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
+
+from labeling.domain.facts import Fact
+from labeling.domain.gold.proofs import ReleaseFault
+from labeling.management import refusals
+from labeling.management.arguments import project_named, release_named
+from labeling.models import GoldRelease, Project
+from labeling.services.gold import signing
+from labeling.services.gold.exported import Folder
+from labeling.services.gold.verification import (
+    check,
+    faults_of,
+    faults_of_project,
+    is_signed,
+)
+from labeling.words import in_english
+
+
+class Command(BaseCommand):
+    help = (
+        "Recompute every hash of the gold of a project (default: of all projects), check who "
+        "signed it, and hold releases, looks at test items, their budgets and runs against the "
+        "audit log. Or check an exported folder, without a database. Exit status 1 names whatever "
+        "is not as it was, and what nobody known has signed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("project", metavar="PROJECT", nargs="?", default="", help="its slug")
+        what.add_argument(
+            "--release", default="", metavar="RELEASE", help="only name, name@3 or name@1.2.0"
+        )
+        what.add_argument("--folder", type=Path, metavar="DIR", help="a native export of gold")
+        parser.add_argument(
+            "--key",
+            action="append",
+            metavar="FINGERPRINT",
+            help="the key that the publisher told you, instead of those that this installation "
+            "trusts; may be repeated",
+        )
+        parser.add_argument(
+            "--any-key",
+            action="store_true",
+            help="whoever signed it, or nobody: compare hashes alone",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.n_faults, self.any_key = 0, options["any_key"]
+        self.keys = None if options["key"] is None else {key.lower() for key in options["key"]}
+        if self.keys is not None and self.any_key:
+            raise CommandError("Name a key with --key, or say --any-key.")
+        if options["folder"]:
+            self._verify_folder(options["folder"])
+        elif options["release"]:
+            self._verify_release(release_named(options["release"]))
+        elif options["project"]:
+            self._verify_project(project_named(options["project"]))
+        else:
+            for project in Project.objects.order_by("slug"):
+                self._verify_project(project)
+        if self.n_faults:
+            raise CommandError(f"Not intact: {self.n_faults} fault{pluralize(self.n_faults)}.")
+
+    def _verify_folder(self, path: Path) -> None:
+        with refusals.said_on(self.stderr):
+            folder = Folder(path)
+            about = folder.described
+            trusted = signing.trusted() if self.keys is None else self.keys
+            by_key = [] if self.any_key else folder.faults_of_key(trusted)
+            if self._say(about.release, [*by_key, *folder.faults()]):
+                return
+        signed = f"signed with {about.key}" if about.key else "not signed"
+        self.stdout.write(
+            f"{about.release} is intact: {about.items} items, sha256 {about.sha256}, {signed}"
+        )
+
+    def _verify_project(self, project: Project) -> None:
+        if not self._say(project.slug, faults_of_project(project)):
+            self.stdout.write(f"{project.slug}: every row is there that the audit log names")
+        for release in project.gold_releases.order_by("pk"):
+            self._verify_release(release)
+
+    def _verify_release(self, release: GoldRelease) -> None:
+        name, of_key = str(release), []
+        if not is_signed(release) and not self.any_key:
+            of_key = [ReleaseFault("", Fact("verify.unsigned"))]
+        if self._say(name, [*of_key, *self._faults_of(release)]):
+            return
+        n_items = release.items.count()
+        signed = "signed" if is_signed(release) else "not signed"
+        self.stdout.write(f"{name} is intact: {n_items} items, sha256 {release.sha256}, {signed}")
+
+    def _faults_of(self, release: GoldRelease) -> Iterable[ReleaseFault]:
+        if self.keys is not None:
+            return faults_of(release, trusted=self.keys)
+        found: list[ReleaseFault] = []
+        check(release, report=found.append)  # the page of the release says when this was
+        if self.any_key:
+            return [fault for fault in found if fault.fact.code != "verify.unknown_key"]
+        return found
+
+    def _say(self, name: str, faults: Iterable[ReleaseFault]) -> bool:
+        """Whether there were any; each is written as it is found, and once."""
+        said = set()
+        for fault in faults:
+            line = f"{f'{name} {fault.item_id}'.strip()}: {in_english(fault.fact)}"
+            if line not in said:
+                self.stderr.write(line)
+            said.add(line)
+        self.n_faults += len(said)
+        return bool(said)

@@ -1,0 +1,43 @@
+"""What a release is exported as, byte for byte as version 0.3.0 wrote it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.management import call_command
+
+from labeling.models import GoldRelease
+from labeling.services.exchange.export import export
+
+FOLDER = Path(__file__).parent / "gold_format_2"
+OF_0_3 = {
+    "native/items.jsonl": "7f8e0a858940d6f9",
+    "csv/labels.csv": "f2bdd3226ae10bb9",
+    "labelstudio/tasks.json": "baf3be1815afe1ec",
+    "labelstudio/labeling-config.xml": "fdb89ef7d37b40a8",
+    "doccano/gold.jsonl": "6be52017fbc05460",
+    "huggingface/data/dev.parquet": "6745269ec0bf96a1",
+    "croissant/records.parquet": "d727a6064f3caa4a",
+    "croissant/items.jsonl": "7f8e0a858940d6f9",
+}
+
+
+def digest(path: Path) -> str:
+    """Of a Parquet file its rows: its head says who signed."""
+    content = path.read_bytes()
+    if path.suffix == ".parquet":
+        content = repr(pq.read_table(path).to_pylist()).encode()
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("file", OF_0_3)
+def test_exports_are_those_of_version_0_3(db: None, tmp_path: Path, file: str) -> None:
+    call_command("import_gold", FOLDER, project="elsewhere", layer="extraction")
+    format = file.partition("/")[0]
+
+    export(GoldRelease.objects.get(), format=format, folder=tmp_path / format)
+
+    assert digest(tmp_path / file) == OF_0_3[file]
