@@ -126,7 +126,10 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
         ("given_up", 4),
     ]
     assert [probe["by"] for probe in printed["attempts"]["probes"]] == ["rita", "rita"]
-    assert [probe["counted"] for probe in printed["attempts"]["probes"]] == [0, len(repeated.results)]
+    assert [probe["counted"] for probe in printed["attempts"]["probes"]] == [
+        0,
+        len(repeated.results),
+    ]
     (compared,) = printed["attempts"]["comparisons"]
     assert (compared["passed"], compared["by"], compared["sample"]) == (False, "rita", second.pk)
     assert "people_corrected" not in results.results_document(again)["metrics"][KIND]
