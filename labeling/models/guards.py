@@ -114,11 +114,19 @@ GUARDS = [
 MIGRATING = 0x4153534159  # no other lock of PostgreSQL's has this number here
 
 
-def suspend(connection: Any, guards: list[Guard] = GUARDS) -> None:
-    """Take those away that name another table, until ``renew``: SQLite rebuilds no such table."""
+def suspend(connection: Any) -> None:
+    """Take those away that name a table, until ``renew``: SQLite rebuilds no such table.
+
+    The database is asked, not the code: an earlier version wrote others.
+    """
     if connection.vendor == "sqlite":
-        with transaction.atomic(using=connection.alias):
-            remove(connection, [guard for guard in guards if "SELECT" in guard.condition])
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+                " AND name LIKE 'guard\\_%' ESCAPE '\\' AND sql LIKE '%FROM%'"
+            )
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP TRIGGER {name}")
 
 
 def renew(connection: Any, guards: list[Guard] = GUARDS) -> None:
