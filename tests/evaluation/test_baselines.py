@@ -126,19 +126,3 @@ def test_a_run_on_other_cases_is_not_measured_against_it(
     fewer = finished(release=runs[0].release, size=3)
 
     assert baseline_of(fewer) is None
-
-
-def test_the_api_chooses_and_takes_back(runs: list[Run], signed_in: Any, launch: Any) -> None:
-    noor, address = signed_in("noor"), reverse("api-run-baseline", args=[runs[0].pk])
-    assert noor.get(address).json() == {"baseline": None}
-
-    chosen = noor.post(address, {}, content_type="application/json").json()["baseline"]
-    other = noor.get(reverse("api-run-baseline", args=[runs[1].pk])).json()["baseline"]
-
-    assert (chosen["run"], chosen["by"], chosen["number"]) == (runs[0].pk, "noor", 1)
-    assert other == {**chosen, "after_figures_of": [runs[1].pk]}
-    gone = noor.post(address, {"chosen": False}, content_type="application/json")
-    assert gone.json() == {"baseline": None}
-    unscored = reverse("api-run-baseline", args=[launch().pk])
-    waiting = noor.post(unscored, {}, content_type="application/json")
-    assert (waiting.status_code, waiting.json()["code"]) == (400, "baseline_refused")

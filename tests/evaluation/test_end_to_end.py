@@ -84,9 +84,6 @@ def test_each_file_ends_with_the_conversation(written: Callable[..., Run], signe
     word = Document(io.BytesIO(file("docx").content))
     assert word.paragraphs[-1].text == "Noted."
     assert file("exe").status_code == 404
-    by_token = reverse("api-run-document", args=[run.pk, run.cases.get().pk])
-    assert client.get(by_token).content == text.content
-    assert client.get(f"{by_token}?form=exe").json()["code"] == "invalid"
 
 
 def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:
@@ -97,8 +94,6 @@ def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_i
     assert "Requirements document</a>" not in page(client, run)
     address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk, "docx"])
     assert client.get(address).status_code == 404
-    said = client.get(reverse("api-run-document", args=[run.pk, run.cases.get().pk])).json()
-    assert said["message"] == "The pipeline wrote no document of this case."
 
 
 def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(

@@ -204,25 +204,6 @@ def test_the_comparison_says_who_chose_and_when(
         )
 
 
-def test_the_api_tells_and_leads_declare(project: Project, signed_in: Any) -> None:
-    address = reverse("api-primary-metrics", args=[project.slug])
-    asked = {"layer": "extraction", "metric": "requirement_recall", "margin": 0.04}
-    json_body: dict[str, Any] = {"data": asked, "content_type": "application/json"}
-
-    assert signed_in("noor").post(address, **json_body).status_code == 403
-    told = signed_in("rita").post(address, **json_body).json()["extraction"]
-    assert (told["metric"], told["margin"], told["declared_by"]) == (
-        "requirement_recall",
-        0.04,
-        "rita",
-    )
-    assert signed_in("noor").get(address).json()["extraction"] == told
-    wrong = signed_in("rita").post(
-        address, {**asked, "metric": "type_accuracy"}, content_type="application/json"
-    )
-    assert (wrong.status_code, wrong.json()["code"]) == (400, "primary_refused")
-
-
 def test_many_declarations_cost_the_settings_page_no_more(
     project: Project, people: dict[str, User], signed_in: Any
 ) -> None:

@@ -15,7 +15,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
 from labeling.services import pending, processing, pseudonyms
 from labeling.services.agreement import agreement, conversations, measurements
-from labeling.services.gold import gold, lint, publishing
+from labeling.services.gold import gold
 from labeling.services.settling import settling
 from labeling.services.work import annotations, handovers
 from tests import factories
@@ -135,8 +135,7 @@ def test_nothing_is_computed_in_a_transaction(
     opened = factories.open_calibration(project, 1)
     for assignment in opened.assignments.all():
         submit(assignment)
-    compute, settle, outcomes = agreement.compute, settling.settle, settling.Outcomes.of
-    look, insert = lint.Linter.look, publishing.ItemDraft.insert
+    compute, settle = agreement.compute, settling.settle
 
     def outside(computing: Any) -> Any:
         def computed(*args: Any, **kwargs: Any) -> Any:
@@ -147,9 +146,6 @@ def test_nothing_is_computed_in_a_transaction(
 
     monkeypatch.setattr(agreement, "compute", outside(compute))
     monkeypatch.setattr(settling, "settle", outside(settle))
-    monkeypatch.setattr(settling.Outcomes, "of", outside(outcomes))
-    monkeypatch.setattr(lint.Linter, "look", outside(look))
-    monkeypatch.setattr(publishing.ItemDraft, "insert", outside(insert))
 
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 

@@ -13,7 +13,7 @@ import yaml
 from django.core.management import get_commands, load_command_class
 from django.urls import reverse
 
-from config.command import OTHER_NAMES, SERVERS
+from config.command import SERVERS
 from config.env import ROOT
 from config.logs import OF_OURS
 from config.serve import web_command
@@ -58,7 +58,7 @@ def test_each_command_exists_and_takes_its_options(place: str, command: str) -> 
     if name in SERVERS:
         assert all(option.startswith("-") or n for n, option in enumerate(options))
         return
-    name = OTHER_NAMES.get(name, name.replace("-", "_"))
+    name = name.replace("-", "_")
     parser = load_command_class(get_commands()[name], name).create_parser("assay", name)
     parser.parse_args(options)  # ends the test if it does not take them
 
