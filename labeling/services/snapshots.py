@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -29,11 +30,12 @@ def _read_only() -> Iterator[None]:
             yield
         return
     connection.ensure_connection()
-    mode = connection.transaction_mode  # ours begins as a writer
-    connection.transaction_mode = "DEFERRED"
+    sqlite: Any = connection
+    mode = sqlite.transaction_mode  # ours begins as a writer
+    sqlite.transaction_mode = "DEFERRED"
     try:
         with transaction.atomic():
-            connection.transaction_mode = mode
+            sqlite.transaction_mode = mode
             yield
     finally:
-        connection.transaction_mode = mode
+        sqlite.transaction_mode = mode

@@ -188,7 +188,7 @@ def _files_of(statement: Mapping[str, Any]) -> dict[str, str] | None:
             "predicate": {"resources": list(rows)},
         } if (kind, predicate) == (STATEMENT, PREDICATE):
             pairs = [(row.get("name"), row.get("digest")) for row in rows if isinstance(row, dict)]
-            return {name: digest for name, digest in pairs if isinstance(name, str)}
+            return {str(name): str(digest) for name, digest in pairs if isinstance(name, str)}
     return None
 
 

@@ -94,5 +94,5 @@ def _old_manifest(release: GoldRelease) -> str:
     else:
         document |= {"signature": release.signature, "public_key": release.public_key}
         columns.append("signature")
-    document["items"] = list(release.items.order_by("position").values(*columns))  # type: ignore[arg-type]
+    document["items"] = list(release.items.order_by("position").values(*columns))
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -28,8 +28,8 @@ def releases(project: Project) -> Iterator[Fact]:
     there = set(GoldRelease.objects.filter(project=project).values_list("pk", flat=True))
     for event in Event.objects.filter(project=project, verb__in=FREEZING).order_by("pk"):
         if int(event.object_id) not in there:
-            release = str(event.data.get("release", event.object_id))
-            yield Fact("held.release_gone", release=release, event=event.pk)
+            gone = str(event.data.get("release", event.object_id))
+            yield Fact("held.release_gone", release=gone, event=event.pk)
     versions: dict[str, int] = {}
     for release in GoldRelease.objects.filter(project=project).order_by("name", "version"):
         if release.version != versions.get(release.name, 0) + 1:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from labeling.domain.audit import StatedEvents
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
@@ -33,7 +34,6 @@ from labeling.domain.gold.statement import (
     Override,
     OwnStatement,
     ParentRelease,
-    StatedEvents,
     Statement,
     Waiver,
     lines_sha256,
