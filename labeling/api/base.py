@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from rest_framework import views, viewsets
+from django.utils.translation import gettext as _
+from rest_framework import exceptions, views, viewsets
 from rest_framework.request import Request
 
 from labeling.domain.scopes import Scope
@@ -42,6 +43,9 @@ class ApiView(views.APIView):
         if isinstance(request.auth, ApiToken) and request.method != "OPTIONS":
             method = "GET" if request.method == "HEAD" else request.method or ""
             tokens.require(request.auth, self.scopes.get(method, ()))
+        if "Idempotency-Key" in request.headers:  # who sends one would repeat what it is sent with
+            said = _("Requests have no keys any more: update assay-client, or send no key.")
+            raise exceptions.ParseError(said, "keys_are_gone")
 
 
 class ApiViewSet(viewsets.ViewSetMixin, ApiView):

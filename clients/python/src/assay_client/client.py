@@ -15,7 +15,7 @@ from assay_client.projects import ProjectPart, Projects
 from assay_client.runs import Pipelines, Runs
 from assay_client.transport import Retries, Transport
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 class Client:
