@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import private_files
-from config.env import env_secret, env_str
+from config import language_models, private_files
+from config.env import env_str
 from pipelines.chat.redaction import HIDDEN, redacted
 
 # invitations, links for a new password and for an address, tokens for programs, secrets of webhooks
@@ -40,7 +40,7 @@ class KeylessFormatter(logging.Formatter):
 
     def __init__(self, format: str = LINE, **options: Any) -> None:
         super().__init__(format, **options)
-        self._secrets = [env_secret(name) or "" for name in ("LLM_API_KEY", "JUDGE_API_KEY")]
+        self._secrets = language_models.keys()
         self._zone = _zone()
 
     def format(self, record: logging.LogRecord) -> str:

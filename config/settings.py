@@ -15,7 +15,7 @@ from whitenoise.compress import Compressor
 
 import pipelines  # noqa: F401  (before numpy: it decides how many threads that takes)
 from config import celery as _celery  # noqa: F401  (what sends a task needs the queue)
-from config import private_files
+from config import language_models, private_files
 from config.env import (
     FILES,
     env_bool,
@@ -320,13 +320,16 @@ LLM_BASE_URL = env_str("LLM_BASE_URL")
 LLM_API_KEY = env_secret("LLM_API_KEY")
 LLM_PROVIDER = env_str("LLM_PROVIDER")
 LLM_TEMPERATURE = (
-    None if env_str("LLM_TEMPERATURE") == "server" else env_float("LLM_TEMPERATURE", 0.0)
+    None if env_str("LLM_TEMPERATURE") == "server" else env_optional_float("LLM_TEMPERATURE")
 )
-LLM_MAX_TOKENS = env_int("LLM_MAX_TOKENS", 4096, minimum=1)
-LLM_TIMEOUT_SECONDS = env_float("LLM_TIMEOUT_SECONDS", 60.0, minimum=0.1)
+LLM_REASONING_EFFORT = env_str("LLM_REASONING_EFFORT")
+LLM_MAX_TOKENS = env_int("LLM_MAX_TOKENS", 16_000, minimum=1)
+LLM_CONTEXT_TOKENS = env_int("LLM_CONTEXT_TOKENS", 128_000, minimum=1)
+LLM_TIMEOUT_SECONDS = env_float("LLM_TIMEOUT_SECONDS", 600.0, minimum=0.1)
 LLM_MAX_REPLY_MB = env_int("LLM_MAX_REPLY_MB", 4, minimum=1)
-LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 4, minimum=1)
+LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 16, minimum=1)
 LLM_INPUT_PRICE = env_optional_float("LLM_INPUT_PRICE")
+LLM_CACHED_PRICE = env_optional_float("LLM_CACHED_PRICE")
 LLM_OUTPUT_PRICE = env_optional_float("LLM_OUTPUT_PRICE")
 LLM_CURRENCY = env_str("LLM_CURRENCY", "USD")
 # The model that judges answers, where it is to be another one than LLM_MODEL.
@@ -335,6 +338,8 @@ JUDGE_BASE_URL = env_str("JUDGE_BASE_URL")
 JUDGE_API_KEY = env_secret("JUDGE_API_KEY")
 JUDGE_INPUT_PRICE = env_optional_float("JUDGE_INPUT_PRICE")
 JUDGE_OUTPUT_PRICE = env_optional_float("JUDGE_OUTPUT_PRICE")
+# Further models by name, of the file that ASSAY_MODELS names.
+MODELS = language_models.declared()
 # What a judge has to reach before its scores may decide at a gate.
 JUDGE_MIN_RATED = env_int("ASSAY_JUDGE_MIN_RATED", 30, minimum=2)
 JUDGE_MIN_TWICE = env_int("ASSAY_JUDGE_MIN_TWICE", 20, minimum=0)

@@ -68,6 +68,7 @@ def case_in(
         conversation_id=item.item_id,
         task=layer.name,
         event_schema=event_schema,
+        guideline=_guideline(item.sha256, item.pk),
         requirements=None if requirements is None else tuple(requirements),
     )
 
@@ -186,6 +187,13 @@ def storable(value: Any) -> Any:
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise MalformedOutput("output.no_json_value", value=f"{value!r}")
+
+
+@lru_cache(maxsize=KEPT_ITEMS)
+def _guideline(sha256: str, item_id: int) -> str:
+    """Of its release, which never changes; empty where gold came without one."""
+    rows = GoldItem.objects.filter(pk=item_id, sha256=sha256)
+    return rows.values_list("release__guideline__body", flat=True).first() or ""
 
 
 def _event_schema(run_id: int) -> EventSchema:

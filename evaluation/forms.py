@@ -37,6 +37,7 @@ from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import lazy
 from labeling.words import words
+from pipelines.chat.endpoint import DEFAULT, JUDGE
 from pipelines.registry import PipelineRow, SettingRow, describe
 from pipelines.types import Config
 
@@ -101,7 +102,7 @@ class PipelineSelect(forms.Select):
         super().__init__(**kwargs)
         self.rows = {row["name"]: row for row in pipelines}
         self.layers: set[str] = set()
-        self.has_model = not endpoints.missing_setting()
+        self.has_model = bool(endpoints.choices())
 
     def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         option = super().create_option(name, value, *args, **kwargs)
@@ -208,6 +209,11 @@ class LaunchForm(PipelineForm):
         widget=_number(1, MOST_CONCURRENCY),
         help_text=_("Cases worked on at a time; empty: as the settings say. It can be changed."),
     )
+    model = forms.ChoiceField(
+        label=_("Language model"),
+        required=False,
+        help_text=_("Which of the declared ones is asked."),
+    )
     budget_cost = forms.FloatField(
         label=_("Budget in money"),
         required=False,
@@ -233,6 +239,7 @@ class LaunchForm(PipelineForm):
         self.fields["pipeline"] = forms.ChoiceField(
             label=_("Pipeline"), choices=_grouped(pipelines), widget=PipelineSelect(pipelines)
         )
+        self.fields["model"].choices = [(name, name) for name in endpoints.choices()]  # type: ignore[attr-defined]
         self.add_settings(pipelines)
         for kind in judge.KINDS:
             self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
@@ -262,6 +269,7 @@ class LaunchForm(PipelineForm):
                 setting_name(PROMPTS, kind): text
                 for kind, text in answers.judge_prompts_of(run).items()
             },
+            "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
             "budget_cost": run.budget_cost,
             "budget_tokens": run.budget_tokens,
             "concurrency": run.concurrency,
@@ -314,16 +322,18 @@ class LaunchForm(PipelineForm):
     def more(self) -> list[forms.BoundField]:
         """What most runs leave as it is. A budget only where a language model can be asked."""
         names = self.MORE if self.has_model else self.MORE[:3]
+        if len(endpoints.choices()) > 1:
+            names = ("model", *names)
         return [self[name] for name in names]
 
     @property
     def has_model(self) -> bool:
-        return not endpoints.missing_setting()
+        return bool(endpoints.choices())
 
     @property
     def can_judge(self) -> bool:
         """Whether answers can be written and judged, of a layer that asks questions."""
-        return self.has_model and not endpoints.missing_setting(judging=True)
+        return self.has_model and not endpoints.missing_setting(JUDGE)
 
     @property
     def judge_prompts(self) -> list[forms.BoundField]:
@@ -393,6 +403,7 @@ class LaunchForm(PipelineForm):
             evaluate_answers=data.get("evaluate_answers", False),
             # of gold without questions the page hides them, like the settings of other pipelines
             judge_prompts=self._edited_prompts() if release.layer in self.asking_layers else {},
+            model=data.get("model") or DEFAULT,
             budget_cost=data.get("budget_cost"),
             budget_tokens=data.get("budget_tokens"),
             concurrency=data.get("concurrency"),

@@ -33,10 +33,10 @@ FOLDER = Path(__file__).parent / "prompts"
 ANSWER = "answer"
 CURRENT = {
     ANSWER: "answer.v1",
-    "faithfulness": "faithfulness.v1",
-    "relevance": "relevance.v1",
-    "completeness": "completeness.v1",
-    "correctness": "correctness.v1",
+    "faithfulness": "faithfulness.v2",
+    "relevance": "relevance.v2",
+    "completeness": "completeness.v2",
+    "correctness": "correctness.v2",
     "claims": "claims.v1",
 }
 KINDS = tuple(kind for kind in CURRENT if kind != ANSWER)
@@ -51,7 +51,8 @@ NEEDED = {
 
 SLOTS = frozenset({"question", "messages", "answer", "reference"})
 
-PRICES = frozenset({"input_price", "output_price", "currency"})
+NOT_ASKED = frozenset({"name", "input_price", "cached_price", "output_price", "currency"})
+"""What a model's description says that changes nothing in a reply."""
 LINE = "\n---\n"
 BRACED = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
 """Data in the other form of prompt, as ``{answer}``; ``{"score": 0}`` is none, and ``${answer}`` is
@@ -203,7 +204,7 @@ def judge_sha256(model: Mapping[str, Any], prompt_sha256: str, parser: str = PAR
 
 
 def how_asked(model: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in model.items() if name not in PRICES}
+    return {name: value for name, value in model.items() if name not in NOT_ASKED}
 
 
 def panel_sha256(judges: dict[str, str]) -> str:

@@ -13,6 +13,5 @@ from evaluation.services.launch import suggestions  # noqa: E402, F401
 from evaluation.services.run import execution  # noqa: E402, F401
 from labeling.services.gold import gold_requests  # noqa: E402, F401
 
-if settings.LLM_MODEL or settings.JUDGE_MODEL:  # a second, and 45 MB, of each child's own
-    import langchain_openai  # noqa: F401
+if settings.LLM_MODEL or settings.JUDGE_MODEL or settings.MODELS:  # it takes half a second
     import openai  # noqa: F401

@@ -19,7 +19,7 @@ MODELS: dict[str, Text] = {
         "look at LLM_BASE_URL (of a judge: JUDGE_BASE_URL): most servers' addresses end in /v1."
     ),
     "model.other_shape": _(
-        "The server's answer is not a chat completion. {setting}_BASE_URL must be the address of a "
+        "The server's answer is not a chat completion. {setting} must be the address of a "
         "server of the OpenAI protocol: most end in /v1."
     ),
     "model.reply_too_large": _(
@@ -28,13 +28,13 @@ MODELS: dict[str, Text] = {
     ),
     "model.redirected": _(
         "The model's server redirects to {to} ({status}), and nothing is sent there. If that is "
-        "the right address, set {setting}_BASE_URL to it, then resume."
+        "the right address, set {setting} to it, then resume."
     ),
     "model.unreachable": _("The model's server cannot be reached: {said}"),
     "model.unreachable_at": _("The model's server at {address} cannot be reached: {said}"),
     "model.web_page": _(
         "The server at {address} gives a web page and not a model's reply. Correct "
-        "{setting}_BASE_URL: most servers' addresses end in /v1."
+        "{setting}: most servers' addresses end in /v1."
     ),
     "model.parameter_refused": _(
         "The model's server refuses “{parameter}” ({status}): {said}. Change {setting}."
@@ -45,18 +45,16 @@ MODELS: dict[str, Text] = {
         "The model's server takes no more requests until {until}: {said}"
     ),
     "model.too_many_requests_now": _("The model's server takes no more requests at the moment."),
-    "model.wrong_key": _(
-        "The model's server does not accept the key: {said}. Correct {setting}_API_KEY."
-    ),
+    "model.wrong_key": _("The model's server does not accept the key: {said}. Correct {setting}."),
     "model.unknown": _(
-        "The server does not know the model or the address: {said}. Correct {setting}_MODEL or "
-        "{setting}_BASE_URL."
+        "The server does not know the model or the address: {said}. Correct {setting}."
     ),
+    "model.stream_failed": _("The model's server failed within its reply: {said}"),
     "model.server_failed": _("The model's server failed ({status}): {said}"),
     "model.server_declined": _("The model's server declined the request: {said}"),
     "model.prompt_too_long": _(
         "The conversation does not fit into one prompt of this model: {said}. Choose a model with "
-        "a longer context; no conversation is read in parts."
+        "a longer context, or declare its context_tokens, so that it is read in parts."
     ),
     "model.server_refused": _("The model's server refused the request ({status}): {said}"),
     "model.declined": _("The model declined to answer."),
@@ -64,7 +62,10 @@ MODELS: dict[str, Text] = {
     "reply.unusable_twice": _(
         "The model's reply cannot be used, also after it was asked again. {problem}"
     ),
-    "reply.cut_off": _("The model's reply was cut off (LLM_MAX_TOKENS is {limit:d})."),
+    "reply.cut_off": _(
+        "The model's reply was cut off: it may have {limit:d} tokens (LLM_MAX_TOKENS, or "
+        "max_tokens of a declared model)."
+    ),
     "reply.unfit": _("It does not fit the schema: {problem}."),
     "reply.empty": _("The reply is empty."),
     "reply.too_deep": _("The reply is nested too deeply."),
@@ -88,6 +89,7 @@ BUDGETS: dict[str, Text] = {
     "budget.used_up": _("The budget of {money} is used up."),
     "budget.left_unknown": _("It is not known how much of the budget is left: {todo}."),
     "budget.give_tokens": _("give a budget in tokens"),
+    "budget.prices_missing": _("set {names:,}, or give a budget in tokens"),
     "budget.set_prices": _(
         "set {name}_INPUT_PRICE and {name}_OUTPUT_PRICE, or give a budget in tokens"
     ),
@@ -614,6 +616,10 @@ PREDICTIONS: dict[str, Text] = {
 REFUSALS: dict[str, Text] = {
     "memory.setting": _("Setting “{setting}” of the layers: {msg}. Known are: {known}."),
     "memory.no_conversation": _("Project “{slug}” has no conversation “{external_id}”."),
+    "launch.model_without_need": _(
+        "Pipeline “{pipeline}” asks no language model with these settings: name none."
+    ),
+    "model.unknown_name": _("No language model is named “{name}”. Declared are: {known:,}."),
     "model.missing": _(
         "{what} needs a language model: set {name} in the environment or in .env, and "
         "restart the servers."

@@ -29,6 +29,10 @@ class Usage:
     """Replies whose count cannot be true, so that the estimate stands in its place."""
     doubt: str = ""
     """What one of these counts said."""
+    cached_tokens: int = 0
+    """Of the prompt, what the provider had kept from before."""
+    reasoning_tokens: int = 0
+    """Of the reply, what the model thought."""
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost is not None and other.cost is not None
@@ -39,6 +43,8 @@ class Usage:
             self.estimated or other.estimated,
             self.doubted + other.doubted,
             self.doubt or other.doubt,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -59,6 +65,9 @@ class Reply:
     """What a cached reply cost when the model gave it."""
     retries: int = 0
     """Requests beyond the first: after a failure, or because a reply could not be used."""
+    schema_by: str = ""
+    """How the schema was asked for: ``strict``, or ``lax`` or ``words`` where the server took no
+    better; empty where none was."""
 
 
 class ChatModel(Protocol):
@@ -72,7 +81,20 @@ class ChatModel(Protocol):
         *,
         schema: JsonSchema | None = None,
         repetition: int = 0,
-    ) -> Reply: ...
+    ) -> Reply:
+        """``schema`` is asked for strictly where it can be; see ``pipelines.chat.strict``.
+
+        What several requests share stands first in ``messages``, word for word the same, and what
+        is asked last: servers keep what they have read of a beginning.
+        """
+
+
+CONTEXT_TOKENS = 128_000
+
+
+def context_of(model: ChatModel) -> int:
+    """The tokens that prompt and reply may have together."""
+    return int(getattr(model, "context_tokens", CONTEXT_TOKENS))
 
 
 class Spending(TypedDict, total=False):
@@ -83,8 +105,11 @@ class Spending(TypedDict, total=False):
     retries: int
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
     cost: float | None
     seconds: float
+    schema_by: list[str]
 
 
 class Metered:
@@ -97,10 +122,15 @@ class Metered:
         self._retries = 0
         self._seconds = 0.0
         self._spent = NO_USAGE
+        self._schema_by: set[str] = set()
 
     @property
     def id(self) -> str:
         return self._model.id
+
+    @property
+    def context_tokens(self) -> int:
+        return context_of(self._model)
 
     def complete(
         self,
@@ -116,6 +146,7 @@ class Metered:
         self._cached += reply.cached
         self._retries += reply.retries
         self._spent = self._spent + reply.usage
+        self._schema_by |= {reply.schema_by} if reply.schema_by else set()
         return reply
 
     def as_json(self) -> Spending:
@@ -125,8 +156,11 @@ class Metered:
             "retries": self._retries,
             "prompt_tokens": self._spent.prompt_tokens,
             "completion_tokens": self._spent.completion_tokens,
+            "cached_tokens": self._spent.cached_tokens,
+            "reasoning_tokens": self._spent.reasoning_tokens,
             "cost": self._spent.cost,
             "seconds": round(self._seconds, 3),
+            "schema_by": sorted(self._schema_by),
         }
 
 

@@ -49,6 +49,8 @@ class Case:
     """The event types to look for, each with its roles."""
     requirements: tuple[Mapping[str, Any], ...] | None = None
     """What inferred requirements and issues refer to; ``None``: it must be extracted first."""
+    guideline: str = ""
+    """What people were told to label by."""
     repetition: int = 1
     """Which try of the case: another one may draw another lot."""
 

@@ -68,7 +68,9 @@ class Scripted:
     reply: str
     id: str = "test/scripted"
     asked: list[Sequence[ChatMessage]] = field(default_factory=list)
+    schemas: list[Any] = field(default_factory=list)
 
     def complete(self, messages: Sequence[ChatMessage], **options: Any) -> Reply:
         self.asked.append(messages)
+        self.schemas.append(options.get("schema"))
         return Reply(self.reply, model="scripted-1")

@@ -38,6 +38,8 @@ class LanguageServer(http_server.Server):
         self.retry_after = "0.2"
         self.key = KEY
         self.takes_format = True
+        self.takes_strict = True
+        self.streams = True
         self.unknown: set[str] = set()  # parameters that it refuses
         self.counts_tokens = True
         self.usage: Any = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
@@ -87,6 +89,9 @@ class Handler(http_server.Handler):
             return self._error(401, said, "invalid_api_key")
         if "response_format" in body and not server.takes_format:
             return self._error(400, "Unknown parameter: response_format", "unknown_parameter")
+        way = body.get("response_format", {}).get("json_schema", {})
+        if way.get("strict") and not server.takes_strict:
+            return self._error(400, "Invalid schema for response_format: strict", "invalid")
         for name in server.unknown & body.keys():
             said = f"Unsupported parameter: '{name}' is not supported with this model."
             return self._error(400, said, "unsupported_parameter")
@@ -156,6 +161,37 @@ class Handler(http_server.Handler):
     def _hanging(self, body: Body) -> None:
         self.server.closing.wait(60)
 
+    def _torn(self, body: Body) -> None:
+        """Breaks off within the stream."""
+        self._stream_begun()
+        self.tear_off()
+
+    def _unfinished(self, body: Body) -> None:
+        """The stream ends before the reply does."""
+        self._stream_begun()
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _stumbling(self, body: Body) -> None:
+        """Says within the stream that it failed."""
+        self._stream_begun()
+        self._chunk('data: {"error": {"message": "The engine stumbled"}}\n\n')
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _stalling(self, body: Body) -> None:
+        """Says something, and then nothing more."""
+        self._stream_begun()
+        self.server.closing.wait(60)
+
+    def _stream_begun(self) -> None:
+        self._end()
+        self._begin("text/event-stream", "chunked")
+        delta = {"index": 0, "delta": {"content": "Let me think."}, "finish_reason": None}
+        self._chunk(f"data: {json.dumps({'model': self.server.served, 'choices': [delta]})}\n\n")
+
+    def _chunk(self, piece: str) -> None:
+        self.wfile.write(f"{len(piece):x}\r\n{piece}\r\n".encode())
+        self.wfile.flush()
+
     def _dripping(self, body: Body) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -205,8 +241,11 @@ class Handler(http_server.Handler):
         self.answer(307, Location=self.server.elsewhere)
 
     def _begin_json(self, coding: str) -> None:
+        self._begin("application/json", coding)
+
+    def _begin(self, kind: str, coding: str) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", coding)
         self.end_headers()
 
@@ -228,9 +267,34 @@ class Handler(http_server.Handler):
             "model": self.server.served,
             "choices": [_choice(text, finish_reason, refusal)],
         }
-        if self.server.counts_tokens:
+        counts = self.server.counts_tokens
+        if self.server.streams and body.get("stream"):
+            counts = counts and "stream_options" in body
+            self._stream(document, self.server.usage if counts else None)
+            return
+        if counts:
             document["usage"] = self.server.usage
         self._send(200, document)
+
+    def _stream(self, document: Body, usage: Any) -> None:
+        """The text in three pieces, then its end, then the count, as servers send them."""
+        (choice,) = document.pop("choices")
+        text = choice["message"]["content"] or ""
+        third = len(text) // 3 + 1
+        deltas: list[Body] = [
+            {"content": text[at : at + third]} for at in range(0, len(text), third)
+        ]
+        deltas[:0] = [{"role": "assistant", "refusal": choice["message"]["refusal"]}]
+        chunks = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+        chunks += [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]
+        documents = [{**document, "choices": [chunk]} for chunk in chunks]
+        if usage is not None:
+            documents.append({**document, "choices": [], "usage": usage})
+        lines = [f"data: {json.dumps(each)}\n\n" for each in documents]
+        self._end()
+        self.answer(
+            200, "".join([*lines, "data: [DONE]\n\n"]).encode(), Content_Type="text/event-stream"
+        )
 
     def _error(self, status: int, message: str, code: str, **headers: str) -> None:
         said = {"message": message, "type": code, "code": code, "param": None}

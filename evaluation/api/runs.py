@@ -33,6 +33,7 @@ from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness, health
 from labeling.services.gold import gold
 from labeling.words import words_of
+from pipelines.chat.endpoint import DEFAULT
 
 _SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test; all: every one"
 
@@ -66,6 +67,9 @@ class RunIn(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=judge.MOST_CHARACTERS),
         default=dict,
         help_text="By kind of judgement the prompt in place of the shipped one",
+    )
+    model = serializers.CharField(
+        default=DEFAULT, max_length=50, help_text="Which of the declared language models is asked"
     )
     budget_cost = serializers.FloatField(
         default=None, allow_null=True, help_text="Money that a language model may cost"

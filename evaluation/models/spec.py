@@ -148,6 +148,11 @@ class RunSpec(_Part):
         return self.answers is not None and not self.answers.elsewhere
 
     @property
+    def model_name(self) -> str:
+        """The entry that was chosen; runs of older versions knew one alone."""
+        return str((self.model or {}).get("name") or "default")
+
+    @property
     def model_id(self) -> str:
         """Empty: no language model is asked."""
         return str(self.model["id"]) if self.model else ""

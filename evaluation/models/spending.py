@@ -34,6 +34,13 @@ class RunSpending(models.Model):
     estimated = models.IntegerField(
         default=0, help_text="Pieces of work of which some tokens are our estimate"
     )
+    cached_tokens = models.FloatField(
+        default=0, help_text="Of the prompts, what the provider had kept from before"
+    )
+    reasoning_tokens = models.FloatField(default=0)
+    schema_by = models.JSONField(
+        default=list, help_text="How schemas were asked for where the server took no strict ones"
+    )
     served_by = models.JSONField(
         default=list, help_text="The models that replied, as the server named them"
     )

@@ -9,6 +9,7 @@ import yaml
 from evaluation.models import OPEN, Run
 from evaluation.services.judging import answers
 from evaluation.services.launch import predictions
+from pipelines.chat.endpoint import DEFAULT
 
 SPLITS = {
     "": "--with-test",
@@ -48,8 +49,9 @@ def to_repeat(run: Run) -> str:
         words.append("--evaluate-answers")
         for kind in sorted(answers.judge_prompts_of(run)):
             words += ["--judge-prompt", f"{kind}={_prompt_file(kind)}"]
-    if run.reason:
-        words += ["--reason", run.reason]
+    named = {"--model": run.spec.model_name, "--reason": run.reason}
+    for option, value in named.items():
+        words += [option, value] if value not in ("", DEFAULT) else []
     return shlex.join(words)
 
 

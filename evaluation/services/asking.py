@@ -26,7 +26,7 @@ class Asking:
 
     def __init__(self, budget_cost: float | None, budget_tokens: int | None) -> None:
         self._cost, self._tokens = budget_cost, budget_tokens
-        model = endpoints.model_from_settings(before_asking=self._check)
+        model = endpoints.model_named(before_asking=self._check)
         assert model is not None  # required before
         self._model = model
         self.spent = NO_USAGE

@@ -24,6 +24,7 @@ from labeling.models import Membership, Project
 from labeling.services import access
 from labeling.translation import lazy
 from labeling.words import words, words_of
+from pipelines.chat.endpoint import JUDGE
 
 BADGES = {
     judges.VALID: ("ok", lazy("valid")),
@@ -119,9 +120,9 @@ def _ask(project: Project, judge: Judge, request: HttpRequest) -> None:
 
 def _why_not_askable(judge: Judge) -> Fact | None:
     """Only the model that is set up can be asked, and only as replies are read now."""
-    if missing := endpoints.missing_setting(judging=True):
+    if missing := endpoints.missing_setting(JUDGE):
         return Fact("probing.no_model", name=missing)
-    model = endpoints.describe(judging=True)
+    model = endpoints.describe(JUDGE)
     if not model or model["id"] != judge.model:
         return Fact("probing.another_model_now")
     if judge.parser != probings.PARSER_VERSION:

@@ -15,8 +15,8 @@ from evaluation.forms import BudgetForm
 from evaluation.layers import gold_layer
 from evaluation.models import Aggregate, Run
 from evaluation.services import looks
-from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import carrying
+from evaluation.services.language_models import bills, budgets, endpoints
+from evaluation.services.launch import carrying, spec
 from evaluation.services.run import exposures, results
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import compare_runs
@@ -197,6 +197,9 @@ def _model(run: Run, *, shown: bool) -> dict[str, Any]:
         return {}
     return {
         "model": model,
+        "model_name": run.spec.model_name,
+        "parameters": endpoints.parameters(model),
+        "prompts": spec.prompts_asked(run),
         "usage": bills.usage(budgets.spent(run.pk), budgets.served(run.pk)),
         "budget": bills.budget(run),
         "budget_form": BudgetForm() if run.paused else None,

@@ -1,7 +1,7 @@
-"""A chat model over LangChain, for any server that speaks the OpenAI protocol.
+"""A chat model by the vendor's client, for any server that speaks the OpenAI protocol.
 
-The only place where requests are retried. LangChain and the client below it don't retry,
-and callers may take the errors of this module as final.
+The only place where requests are retried. The client below it doesn't retry, and callers may take
+the errors of this module as final.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from pipelines.chat.counting import tokens_in, usage_of
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.limiter import AdaptiveLimit
 from pipelines.chat.redaction import without
+from pipelines.chat.strict import strict
 from pipelines.llm import (
     NO_USAGE,
     ChatMessage,
@@ -44,7 +45,12 @@ LONGEST_NAME = 200  # of a model's name, as the server reports it
 
 NEWER, OLDER = "max_completion_tokens", "max_tokens"
 """What servers call the limit of a reply."""
+COUNTED = "stream_options"
+"""By which a count of the tokens is asked for."""
 
+WAYS = ("strict", "lax", "words")
+"""How a schema is asked for, from the best to what every server takes: the reply is bound to it,
+it is handed over, or it stands in the prompt."""
 FORMAT_NAME = "reply"
 INSTRUCTION = (
     "Reply with one JSON document and nothing else. It must fit this JSON schema:\n{schema}"
@@ -54,7 +60,7 @@ ASK_AGAIN = (
     "and nothing else. It must fit this JSON schema:\n{schema}"
 )
 PROBLEMS = {
-    "reply.cut_off": "The model's reply was cut off (LLM_MAX_TOKENS is {limit}).",
+    "reply.cut_off": "The reply was cut off: it may have {limit} tokens.",
     "reply.empty": "The reply is empty.",
     "reply.too_deep": "The reply is nested too deeply.",
     "reply.no_json": "The reply holds no JSON that can be read.",
@@ -65,16 +71,22 @@ PROBLEMS = {
 """What is wrong with the model's reply, for the prompt that asks again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
-    """What came back for one request, before it is understood."""
+    """What came back for one request, before it is understood; it grows as it arrives."""
 
-    text: str
-    counted: object
-    """The server's own count of tokens, as it was sent."""
     model: str
-    truncated: bool = False
+    text: str = ""
+    counted: object = None
+    """The server's own count of tokens, as it was sent."""
+    ended_by: str = ""
     refused: bool = False
+    schema_by: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def truncated(self) -> bool:
+        return self.ended_by == "length"
 
 
 class OpenAIModel:
@@ -82,12 +94,18 @@ class OpenAIModel:
         self.endpoint = endpoint
         self.limit = AdaptiveLimit(endpoint.max_concurrency)
         self._sleep = sleep
-        self._takes_format = True
-        self._limit_name = NEWER
+        self._way = 0
+        """Of the ``WAYS``, the best that the server has not refused."""
+        self._unknown: set[str] = set()
+        """Parameters that it does not know, and that can be left out."""
 
     @property
     def id(self) -> str:
         return self.endpoint.id
+
+    @property
+    def context_tokens(self) -> int:
+        return self.endpoint.context_tokens
 
     def complete(
         self,
@@ -108,13 +126,12 @@ class OpenAIModel:
 
     def prepare(self) -> None:
         """Load what asks the server, so that no reply seems to have taken that long."""
-        _ = self._chat
+        _ = self._client
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
-        if "_chat" in self.__dict__:
-            chat = self.__dict__.pop("_chat")
-            background.run(chat.http_async_client.aclose(), seconds=5)
+        if "_client" in self.__dict__:
+            background.run(self.__dict__.pop("_client").close(), seconds=5)
 
     def _text(self, messages: Sequence[ChatMessage], bill: Bill) -> Reply:
         answer = self._answer(messages, None, bill)
@@ -155,15 +172,16 @@ class OpenAIModel:
     ) -> Answer:
         for attempt in range(1, TRIES + 1):
             bill.requests += 1
+            answer = Answer(self.endpoint.model)
             try:
-                answer = self._limited(messages, schema)
+                self._limited(messages, schema, answer)
                 break
             except TooLargeReply:
                 bill.add_unread(messages)
                 raise
             except failures.RETRIED as error:
-                if error.code == failures.OUT_OF_TIME:
-                    bill.add_unanswered(messages)
+                if answer.pieces or error.code == failures.OUT_OF_TIME:
+                    bill.add_unfinished(messages, answer)
                 wait = self._wait(error, attempt)
                 if wait is None:
                     raise
@@ -174,96 +192,121 @@ class OpenAIModel:
         return answer
 
     def _wait(self, error: ModelError, attempt: int) -> float | None:
-        """Seconds until the next try, or None if there is none."""
+        """Seconds until the next try, or None if there is none.
+
+        What took all the time that it was given is not paid for again.
+        """
         asked = error.retry_after if isinstance(error, RateLimited) else None
-        if attempt == TRIES or (asked or 0) > LONGEST_WAIT_SECONDS:
+        final = attempt == TRIES or error.code == failures.OUT_OF_TIME
+        if final or (asked or 0) > LONGEST_WAIT_SECONDS:
             return None
         backoff = FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1)
         spread = random.uniform(0.75, 1.25)  # so that threads don't all retry at the same moment
         return max(asked or 0.0, min(backoff * spread, LONGEST_WAIT_SECONDS))
 
-    def _limited(self, messages: Sequence[ChatMessage], schema: JsonSchema | None) -> Answer:
+    def _limited(
+        self, messages: Sequence[ChatMessage], schema: JsonSchema | None, answer: Answer
+    ) -> None:
         with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
-            return self._formatted(messages, schema)
+            while not self._asked(messages, schema, answer):
+                pass  # in another way, see ``_adapted``
 
-    def _formatted(self, messages: Sequence[ChatMessage], schema: JsonSchema | None) -> Answer:
-        """The schema as ``response_format`` where the server takes it, else as an instruction."""
-        if schema is None:
-            return self._request(messages, {})
-        if self._takes_format:
-            try:
-                return self._request(messages, {"response_format": _format(schema)})
-            except FormatRefused:
-                self._takes_format = False
-        return self._request(_instructed(messages, schema), {})
-
-    def _request(self, messages: Sequence[ChatMessage], options: Mapping[str, object]) -> Answer:
-        limit = self.endpoint.timeout_seconds
+    def _asked(
+        self, messages: Sequence[ChatMessage], schema: JsonSchema | None, answer: Answer
+    ) -> bool:
+        """False if the server does not take such a request and another one can be made."""
+        options = self._options(schema, answer)
+        if answer.schema_by == "words" and schema is not None:
+            messages = _instructed(messages, schema)
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            asked = self._chat.ainvoke(turns, **self._longest(), **options)
-            message = background.run(asked, seconds=limit)
+            asked = self._read(answer, messages=turns, **options)
+            background.run(asked, seconds=self.endpoint.timeout_seconds)
         except Exception as error:  # from three libraries: failures.typed sorts them
-            unfinished = _unfinished(error, self.endpoint)
-            if unfinished is not None:
-                return unfinished
-            if options and failures.takes_no_format(error):
-                raise FormatRefused from None
-            if self._limit_name == NEWER and failures.does_not_know(error, NEWER):
-                self._limit_name = OLDER
-                logger.info("%s does not know %s: %s is sent.", self.id, NEWER, OLDER)
-                return self._request(messages, options)
+            if self._adapted(error, options):
+                return False
+            answer.text = "".join(answer.pieces)
             # without its cause, which quotes the request: tracebacks are logged
             raise failures.typed(error, self.endpoint) from None
-        return _answer_of(message, self.endpoint)
+        answer.text = without("".join(answer.pieces), self.endpoint.api_key)
+        answer.refused |= answer.ended_by == "content_filter"
+        return True
 
-    def _longest(self) -> Mapping[str, object]:
-        most = self.endpoint.max_tokens
-        if self._limit_name == NEWER:
-            return {NEWER: most}
-        return {"extra_body": {OLDER: most}}  # past the library, which would rename it
+    def _options(self, schema: JsonSchema | None, answer: Answer) -> dict[str, object]:
+        endpoint = self.endpoint
+        options: dict[str, object] = {"stream": True}
+        options[OLDER if NEWER in self._unknown else NEWER] = endpoint.max_tokens
+        if COUNTED not in self._unknown:
+            options[COUNTED] = {"include_usage": True}
+        if endpoint.temperature is not None:
+            options["temperature"] = endpoint.temperature
+        if endpoint.reasoning_effort:
+            options["reasoning_effort"] = endpoint.reasoning_effort
+        if schema is not None:
+            answer.schema_by = WAYS[self._way]
+            bound = strict(schema) if answer.schema_by == "strict" else None
+            if answer.schema_by == "strict" and bound is None:
+                answer.schema_by = "lax"
+            if answer.schema_by != "words":
+                options["response_format"] = _format(bound or schema, strict=bound is not None)
+        return options
+
+    def _adapted(self, error: Exception, options: Mapping[str, object]) -> bool:
+        """Whether the server refused something that can be asked for otherwise from now on."""
+        if "response_format" in options and failures.takes_no_format(error):
+            self._way = 1 if _is_strict(options) else 2
+            logger.warning("%s takes no such schema: %s is tried.", self.id, WAYS[self._way])
+            return True
+        for name in (NEWER, COUNTED):
+            if name in options and failures.does_not_know(error, name):
+                self._unknown.add(name)
+                logger.info("%s does not know %s.", self.id, name)
+                return True
+        return False
+
+    async def _read(self, answer: Answer, **request: Any) -> None:
+        """The reply piece by piece, so that of one that is given up the tokens are known."""
+        ask = self._client.chat.completions.create
+        stream = await ask(model=self.endpoint.model, **request)
+        async with stream:
+            if "event-stream" in stream.response.headers.get("content-type", ""):
+                async for chunk in stream:
+                    self._take(answer, chunk, "delta")
+                if not answer.ended_by:
+                    raise ConnectionError("the reply breaks off")
+            else:  # a server that streams nothing
+                await stream.response.aread()
+                self._take(answer, _completion(stream.response), "message")
+                if not answer.pieces and not answer.ended_by and not answer.refused:
+                    raise TypeError("no choice in the reply")
+
+    def _take(self, answer: Answer, chunk: Any, part: str) -> None:
+        answer.model = _named(chunk.model, self.endpoint)
+        answer.counted = getattr(chunk, "usage", None) or answer.counted
+        for choice in (chunk.choices or ())[:1]:
+            said = getattr(choice, part)
+            if isinstance(said.content, str):
+                answer.pieces.append(said.content)
+            answer.refused |= bool(said.refusal)
+            answer.ended_by = choice.finish_reason or answer.ended_by
 
     @cached_property
-    def _chat(self) -> Any:
+    def _client(self) -> Any:
         import openai
-        from langchain_openai import ChatOpenAI
-        from pydantic import SecretStr
 
         endpoint = self.endpoint
-        client = openai.DefaultAsyncHttpxClient(
-            timeout=endpoint.timeout_seconds,
-            follow_redirects=False,  # or the conversation would go to whatever address it names
-            headers=receiving.ACCEPTED,
-            event_hooks={"response": [receiving.guard(endpoint.max_reply_bytes)]},
-        )
-
-        class Chat(ChatOpenAI):
-            """Leaves the server's count of tokens as it is: what it says is judged by us."""
-
-            def _create_chat_result(self, response: Any, generation_info: Any = None) -> Any:
-                counted = getattr(response, "usage", None)
-                if counted is not None:
-                    response.usage = None
-                result = super()._create_chat_result(response, generation_info)
-                result.llm_output = {**(result.llm_output or {}), "counted": _plain(counted)}
-                return result
-
-        return Chat(
-            model=endpoint.model,
+        return openai.AsyncOpenAI(
             base_url=endpoint.base_url,
-            api_key=SecretStr(endpoint.api_key or "none"),
-            temperature=endpoint.temperature,
+            api_key=endpoint.api_key or "none",
             timeout=endpoint.timeout_seconds,
             max_retries=0,
-            http_socket_options=(),  # or the library warns that its unused client knows no proxy
-            cache=False,
-            use_responses_api=False,
-            http_async_client=client,
+            http_client=openai.DefaultAsyncHttpxClient(
+                timeout=endpoint.timeout_seconds,
+                follow_redirects=False,  # or the conversation would go wherever it names
+                headers=receiving.ACCEPTED,
+                event_hooks={"response": [receiving.guard(endpoint.max_reply_bytes)]},
+            ),
         )
-
-
-class FormatRefused(Exception):
-    """The server does not take ``response_format``."""
 
 
 class Bill:
@@ -277,7 +320,7 @@ class Bill:
     def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
         self._add(
             usage_of(
-                answer.counted,
+                _plain(answer.counted),
                 sent=sum(len(message.content) for message in messages),
                 received=len(answer.text),
                 max_tokens=self._endpoint.max_tokens,
@@ -289,49 +332,35 @@ class Bill:
         written = sum(len(message.content) for message in messages)
         self._add(Usage(tokens_in(written), self._endpoint.max_tokens, estimated=True))
 
-    def add_unanswered(self, messages: Sequence[ChatMessage]) -> None:
-        """The server has read the prompt, and may bill it, though no reply came in time."""
+    def add_unfinished(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
+        """The server may bill the prompt, and what it wrote, though the reply did not end."""
         written = sum(len(message.content) for message in messages)
-        self._add(Usage(tokens_in(written), 0, estimated=True))
+        self._add(Usage(tokens_in(written), tokens_in(len(answer.text)), estimated=True))
 
     def _add(self, usage: Usage) -> None:
         self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))
 
     def reply(self, answer: Answer, data: Any = None) -> Reply:
-        retries = self.requests - 1
-        return Reply(answer.text, data, self.usage, model=answer.model, retries=retries)
+        return Reply(
+            answer.text,
+            data,
+            self.usage,
+            model=answer.model,
+            retries=self.requests - 1,
+            schema_by=answer.schema_by,
+        )
 
 
-def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
-    key = endpoint.api_key
-    about = message.response_metadata
-    return Answer(
-        text=without(message.text if isinstance(message.text, str) else message.text(), key),
-        counted=about.get("counted"),
-        model=_named(about.get("model_name"), endpoint),
-        truncated=about.get("finish_reason") == "length",
-        refused=bool(message.additional_kwargs.get("refusal"))
-        or about.get("finish_reason") == "content_filter",
-    )
+def _completion(response: Any) -> Any:
+    from openai.types.chat import ChatCompletion
 
-
-def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
-    """The client raises when a structured reply was cut off or filtered, though it is paid for."""
-    import openai
-
-    cut_off = isinstance(error, openai.LengthFinishReasonError)
-    if not cut_off and not isinstance(error, openai.ContentFilterFinishReasonError):
-        return None
-    completion: Any = getattr(error, "completion", None)
-    if completion is None:
-        return Answer("", None, endpoint.model, truncated=cut_off, refused=not cut_off)
-    return Answer(
-        text=without(completion.choices[0].message.content or "", endpoint.api_key),
-        counted=_plain(completion.usage),
-        model=_named(completion.model, endpoint),
-        truncated=cut_off,
-        refused=not cut_off,
-    )
+    try:
+        document = response.json()
+    except json.JSONDecodeError as error:
+        raise TypeError("no JSON") from error
+    if not isinstance(document, dict):
+        raise TypeError("no completion")
+    return ChatCompletion.construct(**document)
 
 
 def _plain(counted: Any) -> Any:
@@ -347,12 +376,16 @@ def _named(name_sent: object, endpoint: Endpoint) -> str:
     return name or endpoint.model
 
 
-def _format(schema: JsonSchema) -> Mapping[str, object]:
-    """Not ``strict``: that takes a part of JSON Schema only, and the reply is checked anyway."""
+def _format(schema: JsonSchema, *, strict: bool) -> Mapping[str, object]:
+    """The reply is checked in any case."""
     return {
         "type": "json_schema",
-        "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": False},
+        "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": strict},
     }
+
+
+def _is_strict(options: Mapping[str, Any]) -> bool:
+    return bool(options["response_format"]["json_schema"]["strict"])
 
 
 def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[ChatMessage]:

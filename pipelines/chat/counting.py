@@ -25,8 +25,9 @@ def usage_of(counted: Any, *, sent: int, received: int, max_tokens: int) -> Usag
     Examples
     --------
     >>> counted = {"prompt_tokens": 12, "completion_tokens": 3}
-    >>> usage_of(counted, sent=30, received=9, max_tokens=100)
-    Usage(prompt_tokens=12, completion_tokens=3, cost=None, estimated=False, doubted=0, doubt='')
+    >>> usage = usage_of(counted, sent=30, received=9, max_tokens=100)
+    >>> usage.prompt_tokens, usage.completion_tokens, usage.estimated
+    (12, 3, False)
     >>> usage_of({"prompt_tokens": -5}, sent=30, received=9, max_tokens=100).doubt
     'prompt_tokens: -5'
     >>> usage_of(None, sent=30, received=9, max_tokens=100).estimated
@@ -56,7 +57,19 @@ def usage_of(counted: Any, *, sent: int, received: int, max_tokens: int) -> Usag
         tokens[name] = value
     if not any(tokens.values()):
         return estimate
-    return Usage(tokens["prompt_tokens"], tokens["completion_tokens"])
+    return Usage(
+        tokens["prompt_tokens"],
+        tokens["completion_tokens"],
+        cached_tokens=_part(counted, "prompt_tokens", "cached_tokens"),
+        reasoning_tokens=_part(counted, "completion_tokens", "reasoning_tokens"),
+    )
+
+
+def _part(counted: Mapping[str, Any], whole: str, part: str) -> int:
+    """Tokens that the server counts in detail; a part larger than its whole says nothing."""
+    details = counted.get(f"{whole}_details")
+    value = details.get(part) if isinstance(details, Mapping) else None
+    return value if type(value) is int and 0 <= value <= (counted.get(whole) or 0) else 0
 
 
 def _shown(value: Any) -> str:

@@ -34,9 +34,10 @@ LONGEST_NAMED_SECONDS = 366 * 24 * 3600.0
 OUT_OF_TIME = "model.no_answer_in_time"
 LONGEST = 300  # characters quoted from a server's message
 SETTINGS = {
-    "max_completion_tokens": "LLM_MAX_TOKENS",
-    "max_tokens": "LLM_MAX_TOKENS",
-    "temperature": "LLM_TEMPERATURE",
+    "max_completion_tokens": "max_tokens",
+    "max_tokens": "max_tokens",
+    "temperature": "temperature",
+    "reasoning_effort": "reasoning_effort",
 }
 """What decides on a parameter that a server may refuse."""
 UNKNOWN = re.compile(
@@ -50,27 +51,45 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
     """The typed error for whatever the client library raised."""
     import openai
 
-    key = endpoint.api_key
     for refused in (error, error.__cause__):
         if isinstance(refused, receiving.Refusal):
             return _of_refusal(refused, endpoint)
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, endpoint)
+    return _of_connection(error, endpoint) or _of_shape(error, endpoint)
+
+
+def _of_connection(error: BaseException, endpoint: Endpoint) -> ModelError | None:
+    import openai
+
+    key = endpoint.api_key
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         limit = endpoint.timeout_seconds
         return Unavailable(OUT_OF_TIME, limit=limit)
-    if isinstance(error, openai.APIResponseValidationError):
-        return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
-    if isinstance(error, openai.APIConnectionError | OSError):
+    if type(error) is openai.APIError:  # within a stream
+        return Unavailable("model.stream_failed", said=_message_of(error, key))
+    if isinstance(error, openai.APIConnectionError | OSError) or _broke_off(error):
         said, address = _cause(error, key), redacted(endpoint.address, [key])
         return Unavailable("model.unreachable_at", address=address, said=said)
+    return None
+
+
+def _of_shape(error: BaseException, endpoint: Endpoint) -> ModelError:
+    import openai
+
     if isinstance(error, RecursionError):
         return InvalidReply("reply.too_deep")
     if type(error) is ValueError and "digits" in str(error):  # Python's advice to programmers
         return InvalidReply("reply.long_number")
     if isinstance(error, openai.OpenAIError | ValueError):
-        return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
-    return InvalidReply("model.other_shape", setting=endpoint.settings)
+        said = _message_of(error, endpoint.api_key)
+        return InvalidReply("model.not_a_chat_completion", said=said)
+    return InvalidReply("model.other_shape", setting=endpoint.setting("base_url"))
+
+
+def _broke_off(error: BaseException) -> bool:
+    """An error of the connection, by whichever copy of httpx the client brings."""
+    return any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
 
 
 def _of_refusal(error: receiving.Refusal, endpoint: Endpoint) -> ModelError:
@@ -80,20 +99,19 @@ def _of_refusal(error: receiving.Refusal, endpoint: Endpoint) -> ModelError:
     if isinstance(error, receiving.Redirected):
         to = error.to or "?"
         return UnknownModel(
-            "model.redirected", status=error.status, to=to, setting=endpoint.settings
+            "model.redirected", status=error.status, to=to, setting=endpoint.setting("base_url")
         )
     return InvalidReply("model.not_a_chat_completion", said=str(error).rstrip("."))
 
 
 def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
-    named = endpoint.settings
     status, code, text = error.status_code, _code(error), _message_of(error, endpoint.api_key)
     if code in OUT_OF_MONEY or status == 402:
         return NoQuota("model.no_quota", said=text)
     if status == 429:
         return _of_rush(text, retry_after(error.response.headers))
     if status in (401, 403):
-        return WrongKey("model.wrong_key", said=text, setting=named)
+        return WrongKey("model.wrong_key", said=text, setting=endpoint.setting("api_key"))
     if status in (404, 405):
         return _of_nothing(error, text, endpoint)
     if status >= 500 or status in BUSY:
@@ -104,16 +122,17 @@ def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
         return PromptTooLong("model.prompt_too_long", said=text)
     parameter = next((name for name in SETTINGS if names(error, name)), None)
     if parameter is not None:
-        asked = {"parameter": parameter, "setting": SETTINGS[parameter]}
+        asked = {"parameter": parameter, "setting": endpoint.setting(SETTINGS[parameter])}
         return UnknownModel("model.parameter_refused", status=status, said=text, **asked)
     return ModelError("model.server_refused", status=status, said=text)
 
 
 def _of_nothing(error: Any, text: str, endpoint: Endpoint) -> ModelError:
     if PAGE.match(error.response.text):
-        address = redacted(endpoint.address, [endpoint.api_key])
-        return UnknownModel("model.web_page", address=address, setting=endpoint.settings)
-    return UnknownModel("model.unknown", said=text, setting=endpoint.settings)
+        address, setting = redacted(endpoint.address, [endpoint.api_key]), "base_url"
+        return UnknownModel("model.web_page", address=address, setting=endpoint.setting(setting))
+    settings = f"{endpoint.setting('model')}, {endpoint.setting('base_url')}"
+    return UnknownModel("model.unknown", said=text, setting=settings)
 
 
 def _of_rush(text: str, wait: float | None) -> RateLimited:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.types import Case, Config, Output
+from pipelines.types import Case, Config, JsonSchema, Output
 
 NAME = "events-model"
 FOLDER = Path(__file__).parent / "prompts"
-PROMPTS = {False: "extract.v1", True: "extract-thought.v1"}
+RAW, THOUGHT, STRICT = "extract.v1", "extract-thought.v1", "extract-strict.v1"
+TEXT: JsonSchema = {"type": "string"}
 
 
 class EventsModelConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     thought: bool = Field(default=False, description="Ask for a <thought> block before the answer.")
+    strict: bool = Field(
+        default=False,
+        description="Bind the reply to the schema of the events; without it the reply is measured "
+        "as it comes.",
+    )
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.thought and self.strict:
+            raise ValueError("a reply that is bound to a schema has no <thought> block")
+        return self
 
 
 class EventsModel:
-    """Nothing is repaired here: the model's reply is measured as it is."""
+    """Nothing is repaired here: the model's reply is measured as it is, if it is not strict."""
 
     name = NAME
 
@@ -32,7 +46,8 @@ class EventsModel:
         if model is None:
             raise NoModel("pipeline.needs_model", pipeline=self.name)
         self._model = model
-        self._prompt = PROMPTS[config.thought]
+        self._strict = config.strict
+        self._prompt = STRICT if config.strict else THOUGHT if config.thought else RAW
         self.config: Config = config.model_dump(mode="json")
 
     @property
@@ -42,5 +57,28 @@ class EventsModel:
     def run(self, case: Case) -> Output:
         prompt = prompting.read(FOLDER, self._prompt)
         text = [message.content for message in case.messages]
-        reply = self._model.complete(prompt.filled(schema=case.event_schema or {}, text=text))
+        known = case.event_schema or {}
+        bound = schema_of(known) if self._strict else None
+        reply = self._model.complete(prompt.filled(schema=known, text=text), schema=bound)
         return {"raw": reply.text, "prompt": self._prompt, "model": reply.model or self._model.id}
+
+
+def schema_of(known: Mapping[str, Sequence[str]]) -> JsonSchema:
+    """Events of the known types, each with its own roles; of any where none is known."""
+    kinds = [_event(_one_of([name]), _one_of(roles)) for name, roles in known.items()]
+    event = {"anyOf": kinds} if kinds else _event(TEXT, TEXT)
+    return _object({"events": {"type": "array", "items": event}})
+
+
+def _event(kind: JsonSchema, role: JsonSchema) -> JsonSchema:
+    argument = _object({"role": role, "argument": TEXT})
+    arguments = {"type": "array", "items": argument}
+    return _object({"event_type": kind, "trigger": TEXT, "arguments": arguments})
+
+
+def _one_of(names: Sequence[str]) -> JsonSchema:
+    return {"type": "string", "enum": list(names)} if names else TEXT
+
+
+def _object(fields: Mapping[str, Any]) -> JsonSchema:
+    return {"type": "object", "properties": dict(fields), "required": list(fields)}

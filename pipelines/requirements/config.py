@@ -24,11 +24,11 @@ class PartsConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     part_characters: int = Field(
-        default=12_000,
+        default=1_000_000,
         ge=1_000,
         le=1_000_000,
-        description="The most characters that a language model reads at once; a longer "
-        "conversation is read in parts.",
+        description="The most characters that a language model reads at once, if its context takes "
+        "as many; a longer conversation is read in parts.",
     )
     overlap_messages: int = Field(
         default=6,

@@ -73,6 +73,14 @@ class Document(TypedDict):
     sections: list[WrittenSection]
 
 
+class LeftOut(TypedDict):
+    """What somebody named and nobody wants, or no more."""
+
+    what: str
+    why: str
+    messages: list[int]
+
+
 _From = TypedDict("_From", {"from": int}, total=False)
 
 
@@ -94,6 +102,8 @@ class Notes(_From, Spending, total=False):
     parts: int
     changes: dict[str, int]
     """By a later part: repeated, corrected, withdrawn, refused; and proposals without a yes."""
+    left_out: list[LeftOut]
+    """What was refused, withdrawn, never answered or only complained about."""
     prompt: str
     model: str
 

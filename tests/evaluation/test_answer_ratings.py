@@ -149,7 +149,7 @@ def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as found:
-            assert "faithfulness.v1" in markup(rita, reverse("judges"))
+            assert "faithfulness.v2" in markup(rita, reverse("judges"))
         return len(found)
 
     few = queries()

@@ -107,7 +107,7 @@ def test_the_same_model_at_another_address_has_replies_of_its_own(
     run = work(launch(pipeline="asking"))
 
     assert budgets.spent(run.pk).cached == 0
-    with_password = Endpoint("m", "http://me:pw@box.local:8000/v1/", "test")
+    with_password = Endpoint(model="m", base_url="http://me:pw@box.local:8000/v1/")
     assert with_password.address == "http://box.local:8000/v1"  # a new password changes nothing
 
 
@@ -148,7 +148,7 @@ def estimated(release: Any) -> budgets.Estimate:
     return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
 
 
-PART = 12_000
+PART = 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,7 @@ def test_a_budget_breaks_suggestions_off_and_a_larger_one_goes_on(
 ) -> None:
     label = {key: value for key, value in requirement(1).items() if key not in ("uid", "id")}
     label |= {"how": "stated", "accepted_in": None}
-    server.answer = json.dumps({"requirements": [label], "changes": []})
+    server.answer = json.dumps({"requirements": [label], "left_out": []})
     ask_url = reverse("suggestions-ask", args=[project.slug])
     body = {"pipeline": "requirements-model", "layer": "extraction"}
     refused = signed_in("rita").post(ask_url, body | {"budget_tokens": "x"}, follow=True)

@@ -217,11 +217,15 @@ def test_a_text_is_not_a_code(code: str) -> None:
         Fact.from_json({"code": code, "values": {}})
 
 
+STORED = {"legacy.text", "budget.set_prices"}
+"""Of rows of an earlier version: they are read and no longer made."""
+
+
 def test_every_text_belongs_to_a_fact_that_is_made() -> None:
     made = {code for _where, code, _values in facts()} | in_tables()
     starts = tuple(code[:-1] for code in made if code.endswith("*"))
     unused = [code for code in WORDS if code not in made and not code.startswith(starts or "*")]
-    assert [code for code in unused if code != "legacy.text"] == []
+    assert [code for code in unused if code not in STORED] == []
 
 
 def in_tables() -> set[str]:

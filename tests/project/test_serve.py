@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180  # seconds; a busy machine needs some of them
 HEAVY = {
     *("torch", "sentence_transformers", "sklearn", "scipy", "pandas", "matplotlib"),
-    *("langgraph", "langchain_core", "langchain_openai", "openai", "pyarrow"),
+    *("langgraph", "langchain_core", "openai", "pyarrow"),
 }
 UNUSED_AT_START = {
     *HEAVY,

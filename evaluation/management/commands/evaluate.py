@@ -30,6 +30,7 @@ from labeling.services import acting
 from labeling.services.exchange import building
 from labeling.services.gold import gold
 from labeling.words import in_english
+from pipelines.chat.endpoint import DEFAULT
 
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
 
@@ -257,6 +258,12 @@ def _add_how(parser: ArgumentParser) -> None:
         help="cases at a time, where a language model is asked (default: ASSAY_RUN_CONCURRENCY)",
     )
     parser.add_argument(
+        "--model",
+        default=DEFAULT,
+        metavar="NAME",
+        help="which of the declared language models is asked (default: that of LLM_MODEL)",
+    )
+    parser.add_argument(
         "--budget", type=float, metavar="MONEY", help="what language models may cost"
     )
     parser.add_argument(
@@ -349,6 +356,7 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         name=options["name"],
         evaluate_answers=options["evaluate_answers"],
         judge_prompts=prompts.read(options["judge_prompt"], default=prompts.DEFAULT),
+        model=options["model"],
         budget_cost=options["budget"],
         budget_tokens=options["budget_tokens"],
         concurrency=options["concurrency"],

@@ -19,6 +19,7 @@ from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
+from pipelines.chat.endpoint import DEFAULT, JUDGE
 from pipelines.llm import ChatModel
 
 MOST_CHARACTERS = 60_000
@@ -36,14 +37,14 @@ def asking_layers() -> list[str]:
     return [name for name, layer in GOLD_LAYERS.items() if isinstance(layer, Memory)]
 
 
-def check(layer: str) -> None:
+def check(layer: str, model: str = DEFAULT) -> None:
     """Refuse before anything runs: the layer has to ask a question, and a model to answer it."""
     if layer not in asking_layers():
         raise AnswersRefused(
             "answers.no_question", layer=layer, asking=asking_layers(), details={"layer": layer}
         )
-    endpoints.require(Fact("task.evaluate_answers"))
-    endpoints.require(Fact("task.judge_answers"), judging=True)
+    endpoints.require(Fact("task.evaluate_answers"), model)
+    endpoints.require(Fact("task.judge_answers"), JUDGE)
 
 
 class Description(TypedDict):
@@ -67,7 +68,7 @@ def describe(judge_prompts: Mapping[str, str]) -> Description:
         "prompt": prompt.name,
         "text": prompt.text,
         "prompt_sha256": prompt.sha256,
-        "judge": endpoints.describe(judging=True),
+        "judge": endpoints.describe(JUDGE),
         "judge_prompts": {kind: prompt.sha256 for kind, prompt in own.items()},
     }
 
@@ -134,7 +135,7 @@ def prepare(judging: Judging, cases: Iterable[CaseRun]) -> None:
 
 
 def prepare_judging(run: Run, prompts: Mapping[str, judge.Prompt], *, by: Any) -> Judging:
-    model = endpoints.describe(judging=True)
+    model = endpoints.describe(JUDGE)
     assert model is not None  # the caller has asked for it
     described = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
     return Judging.objects.create(

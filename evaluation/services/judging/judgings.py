@@ -26,6 +26,7 @@ from evaluation.services.work import leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
 from labeling.services import events
+from pipelines.chat.endpoint import JUDGE
 from pipelines.llm import ChatModel
 
 State = Judgement.State
@@ -49,7 +50,7 @@ def request(
     """Have the answers of a finished run judged again; ``prompts`` differ from the shipped ones."""
     if not run.spec.has_answers:
         raise AnswersRefused("answers.none_in_run", pk=run.pk, details={"run": run.pk})
-    endpoints.require(Fact("task.judge_answers"), judging=True)
+    endpoints.require(Fact("task.judge_answers"), JUDGE)
     checked = judges.prompts(prompts)
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:

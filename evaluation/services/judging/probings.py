@@ -29,6 +29,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Project
 from labeling.services import events, wakeups
+from pipelines.chat.endpoint import JUDGE
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
 
 logger = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ def request(
 ) -> list[Probing]:
     """Have the judges of these kinds asked; by the model that is set up, and the shipped prompts
     where none is given."""
-    endpoints.require(Fact("task.ask_probes"), judging=True)
+    endpoints.require(Fact("task.ask_probes"), JUDGE)
     chosen = list(dict.fromkeys(kinds))
     if unknown := sorted(set(chosen) - set(KINDS)):
         raise _unknown(unknown[0])
@@ -85,7 +86,7 @@ def _open(
     project: Project, kind: str, prompt: judge.Prompt, budget_tokens: int | None, by: Any
 ) -> Probing:
     """While the same judge is being asked, asking again changes nothing."""
-    model = endpoints.describe(judging=True)
+    model = endpoints.describe(JUDGE)
     assert model is not None  # the caller has asked for it
     sha256 = judge.judge_sha256(model, prompt.sha256)
     same = {"project": project, "kind": kind, "judge_sha256": sha256}
@@ -178,8 +179,8 @@ def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
 
 
 def _model(probing: Probing) -> PaidModel:
-    model = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
-    here = endpoints.describe(judging=True)
+    model = PaidModel.named(JUDGE, check=lambda: budgets.check_probing(probing.pk))
+    here = endpoints.describe(JUDGE)
     if model is None or here is None or model.id != probing.model:
         if model is None:
             raise _BrokenOff(Fact("probing.model_missing", model=probing.model))
@@ -224,10 +225,10 @@ def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
 
 def asked_last(project: Project, kind: str, prompts: dict[str, str] | None = None) -> Probing:
     """Of the judge that would be asked now: what it said when it was asked to the end."""
-    endpoints.require(Fact("task.look_at_judge"), judging=True)
+    endpoints.require(Fact("task.look_at_judge"), JUDGE)
     if kind not in KINDS:
         raise _unknown(kind)
-    model = endpoints.describe(judging=True)
+    model = endpoints.describe(JUDGE)
     assert model is not None  # just asked for
     sha256 = judge.judge_sha256(model, judge.prompts(prompts)[kind].sha256)
     return last_of(project, kind, sha256)

@@ -50,6 +50,15 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
         (gettext("Cost"), mark.format(figure=cost) if spent.cost else cost),
         (gettext("Waited for replies"), f"{waited} s"),
     ]
+    if spent.cached_tokens:
+        text = gettext("{n} tokens of the prompts")
+        rows.append((gettext("Kept by the provider"), text.format(n=_n(spent.cached_tokens))))
+    if spent.reasoning_tokens:
+        text = gettext("{n} tokens of the replies")
+        rows.append((gettext("Reasoning"), text.format(n=_n(spent.reasoning_tokens))))
+    if spent.schema_by:
+        text = gettext("the server takes no strict schemas: they were handed over or worded")
+        rows.append((gettext("Schema"), text))
     if spent.cached:
         saved, n = _money(spent.saved), _n(spent.saved_tokens)
         text = gettext("{saved}, {n} tokens").format(saved=saved, n=n)

@@ -29,6 +29,7 @@ from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.counting import tokens_in
+from pipelines.chat.endpoint import DEFAULT, JUDGE, Endpoint
 from pipelines.llm import OverBudget, Usage
 from pipelines.registry import Calls, entry_for
 from pipelines.types import Config
@@ -49,6 +50,8 @@ SUMMED = (
     "saved_tokens",
     "seconds",
     "doubted",
+    "cached_tokens",
+    "reasoning_tokens",
 )
 """The amounts in the usage of one piece of work."""
 
@@ -69,6 +72,11 @@ class Spent:
     doubt: str = ""
     estimated: int = 0
     """Pieces of work of which some tokens, and so their cost, are our estimate."""
+    cached_tokens: int = 0
+    """Of the prompts, what the provider had kept from before."""
+    reasoning_tokens: int = 0
+    schema_by: Sequence[str] = ()
+    """How schemas were asked for where the server took no strict ones."""
 
     @property
     def tokens(self) -> int:
@@ -87,6 +95,9 @@ class Spent:
             self.doubted + other.doubted,
             self.doubt or other.doubt,
             self.estimated + other.estimated,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            sorted({*self.schema_by, *other.schema_by}),
         )
 
 
@@ -133,6 +144,9 @@ def spent(run_id: int) -> Spent:
         doubted=int(row.doubted),
         doubt=row.doubt,
         estimated=row.estimated,
+        cached_tokens=int(row.cached_tokens),
+        reasoning_tokens=int(row.reasoning_tokens),
+        schema_by=row.schema_by,
     )
 
 
@@ -159,6 +173,7 @@ def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None
     row.estimated += bool(after.get("estimated")) - bool(before.get("estimated"))
     row.doubt = row.doubt or str(after.get("doubt", ""))[:100]
     row.served_by = sorted({*row.served_by, *after.get("models", [])})
+    row.schema_by = sorted({*row.schema_by, *after.get("schema_by", [])})
     row.save()
 
 
@@ -204,6 +219,8 @@ def spent_on(work: QuerySet[Any]) -> Spent:
         seconds=row["seconds"] or 0.0,
         doubted=int(row["doubted"] or 0),
         estimated=row["estimated"],
+        cached_tokens=int(row["cached_tokens"] or 0),
+        reasoning_tokens=int(row["reasoning_tokens"] or 0),
     )
 
 
@@ -213,9 +230,10 @@ def _sum(name: str) -> Sum:
 
 def check(run_id: int) -> None:
     """Refuse the next request if the run has used up its budget."""
-    money, tokens = Run.objects.values_list("budget_cost", "budget_tokens").get(pk=run_id)
-    if money is not None or tokens is not None:
-        hold(money, tokens, spent(run_id))
+    run = Run.objects.only("budget_cost", "budget_tokens", "spec").get(pk=run_id)
+    if run.budget_cost is not None or run.budget_tokens is not None:
+        model = endpoints.name_in(run.spec.model)
+        hold(run.budget_cost, run.budget_tokens, spent(run_id), model)
 
 
 def check_suggestions(request_id: int) -> None:
@@ -266,40 +284,46 @@ def spent_in(usage: Mapping[str, Any]) -> Spent:
         doubted=usage.get("doubted", 0),
         doubt=usage.get("doubt", ""),
         estimated=int(bool(usage.get("estimated"))),
+        cached_tokens=usage.get("cached_tokens", 0),
+        reasoning_tokens=usage.get("reasoning_tokens", 0),
+        schema_by=usage.get("schema_by", ()),
     )
 
 
-def hold(money: float | None, tokens: int | None, used: Spent) -> None:
+def hold(money: float | None, tokens: int | None, used: Spent, model: str = DEFAULT) -> None:
     """Refuse the next request, by ``OverBudget``, if a budget is used up."""
     if tokens is not None and used.tokens >= tokens:
         raise OverBudget("budget.tokens_used_up", tokens=tokens, used=used.tokens)
     if money is None:
         return
-    if used.cost is None or _lacking(judging=False):
-        todo = _lacking(judging=True) or Fact("budget.give_tokens")
+    if used.cost is None or _lacking(model):
+        todo = _lacking(model, JUDGE) or Fact("budget.give_tokens")
         raise OverBudget("budget.left_unknown", todo=todo.as_json())
     if used.cost >= money:
         spent, budget = amount(used.cost).as_json(), amount(money).as_json()
         raise OverBudget("budget.money_used_up", money=budget, spent=spent)
 
 
-def _lacking(*, judging: bool) -> Fact | None:
+def _lacking(*models: str) -> Fact | None:
     """What to do so that money can be counted; ``None`` if all prices are known."""
-    for role in sorted({False, judging}):
-        endpoint = endpoints.endpoint_from_settings(judging=role)
+    for endpoint in map(endpoints.named, models):
         if endpoint is None or not endpoint.priced:
-            named = endpoint.settings if endpoint else "LLM"
-            return Fact("budget.set_prices", name=named)
+            prices = (f"{side}_price" for side in ("input", "output"))
+            setting = endpoint.setting if endpoint else Endpoint(model="-").setting
+            return Fact("budget.prices_missing", names=[setting(price) for price in prices])
     return None
 
 
-def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> Fact | None:
+def problem_with(
+    money: float | None, tokens: int | None, *, model: str = DEFAULT, judging: bool = False
+) -> Fact | None:
     """Why such a budget can't be enforced, if so. ``judging``: a judge is asked, too."""
     if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
         return Fact("budget.not_above_zero")
     if tokens is not None and tokens > 2**53:
         return Fact("budget.too_many_tokens")
-    todo = _lacking(judging=judging) if money is not None else None
+    asked = (model, JUDGE) if judging else (model,)
+    todo = _lacking(*asked) if money is not None else None
     return Fact("budget.needs_prices", todo=todo) if todo else None
 
 
@@ -331,6 +355,7 @@ def estimate(
     split: str,
     repetitions: int,
     size: int | None = None,
+    model: str = DEFAULT,
 ) -> Estimate:
     """From the newest run of this kind with the same model, else from the length of the texts.
 
@@ -340,27 +365,26 @@ def estimate(
     items = of_split(GoldItem.objects.filter(release=release), split)
     sizes = list(_case_sizes(release, items.order_by("position")[:size], calls.messages))
     cases = len(sizes) * repetitions
-    known = _of_earlier_run(release, pipeline, config)
+    known = _of_earlier_run(release, pipeline, config, model)
     if known:
         run, prompt, reply = known
-        return _estimate(
-            cases, prompt * cases, reply * cases, Fact("estimate.earlier_run", run=run)
-        )
-    return estimate_of(sizes * repetitions, calls)
+        basis = Fact("estimate.earlier_run", run=run)
+        return _estimate(cases, prompt * cases, reply * cases, basis, model)
+    return estimate_of(sizes * repetitions, calls, model)
 
 
-def estimate_of(sizes: Sequence[int], calls: Calls) -> Estimate:
+def estimate_of(sizes: Sequence[int], calls: Calls, model: str = DEFAULT) -> Estimate:
     """By the characters that each case reads: of several calls, the most that may be made."""
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * calls.most
     replies = REPLY_TOKENS * len(sizes) * calls.most
     further = [_further_parts(size, calls.part_characters) for size in sizes]
     if not any(further):
-        return _estimate(len(sizes), prompts, replies, _basis(calls))
+        return _estimate(len(sizes), prompts, replies, _basis(calls), model)
     # each further part is read with the instructions and with what all before it replied
     prompts += sum(n * PROMPT_TOKENS + n * (n + 1) // 2 * REPLY_TOKENS for n in further)
     replies += sum(further) * REPLY_TOKENS
     basis = Fact("estimate.in_parts", basis=_basis(calls), calls=sum(further))
-    return _estimate(len(sizes), prompts, replies, basis)
+    return _estimate(len(sizes), prompts, replies, basis, model)
 
 
 def _further_parts(characters: int, of_part: int | None) -> int:
@@ -384,16 +408,21 @@ def _basis(calls: Calls) -> Fact:
 
 
 def estimate_answers(
-    release: GoldRelease, *, split: str, repetitions: int, size: int | None = None
+    release: GoldRelease,
+    *,
+    split: str,
+    repetitions: int,
+    size: int | None = None,
+    model: str = DEFAULT,
 ) -> Estimate:
     """One answer for each case, and one call of the judge for each kind of judgement."""
     items = of_split(GoldItem.objects.filter(release=release), split)
     layer, chosen = gold_layer(release.layer), items.order_by("position")[:size]
     cases = sum(len(layer.parts(item.content)) for item in chosen.iterator(chunk_size=50))
     kinds = len(judge.KINDS)
-    endpoint = endpoints.endpoint_from_settings(judging=True)
-    model = endpoint.id if endpoint else ""
-    asked = Judgement.objects.filter(judging__model=model, usage__cached=0, usage__calls__gt=0)
+    endpoint = endpoints.named(JUDGE)
+    judged_by = endpoint.id if endpoint else ""
+    asked = Judgement.objects.filter(judging__model=judged_by, usage__cached=0, usage__calls__gt=0)
     asked = asked.filter(judging__run__release__layer=release.layer)
     asked = asked.filter(judging__run__release__project=release.project_id)
     row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
@@ -410,16 +439,14 @@ def estimate_answers(
             reply=ANSWER_REPLY_TOKENS,
         )
     times = cases * repetitions
-    written = _estimate(cases, prompt * times, reply * times, basis)
-    judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, judging=True)
+    written = _estimate(cases, prompt * times, reply * times, basis, model)
+    judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, JUDGE)
     return replace(written + judged, basis=basis)
 
 
-def _estimate(
-    cases: int, prompt: float, reply: float, basis: Fact, *, judging: bool = False
-) -> Estimate:
+def _estimate(cases: int, prompt: float, reply: float, basis: Fact, model: str) -> Estimate:
     usage = Usage(round(prompt), round(reply))
-    endpoint = endpoints.endpoint_from_settings(judging=judging)
+    endpoint = endpoints.named(model)
     cost = endpoint.cost(usage) if endpoint else None
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 
@@ -437,18 +464,18 @@ def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | Non
 
 
 def _of_earlier_run(
-    release: GoldRelease, pipeline: str, config: Config
+    release: GoldRelease, pipeline: str, config: Config, model: str
 ) -> tuple[int, float, float] | None:
     """Its number and its mean tokens a case, what the cache saved counted as if it were spent."""
-    endpoint = endpoints.endpoint_from_settings()
+    endpoint = endpoints.named(model)
     same = Run.objects.filter(
         release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
     )
     same = same.filter(config=config, scored_at__isnull=False).order_by("-pk")
     for run_id in same.values_list("pk", flat=True)[:5]:
         cases = CaseRun.objects.filter(run=run_id, usage__cached=0, usage__calls__gt=0)
-        model = Run.objects.values_list("spec__model__id", flat=True).get(pk=run_id)
+        asked = Run.objects.values_list("spec__model__id", flat=True).get(pk=run_id)
         row = cases.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
-        if row["n"] and endpoint and model == endpoint.id:
+        if row["n"] and endpoint and asked == endpoint.id:
             return run_id, row["p"] / row["n"], row["c"] / row["n"]
     return None

@@ -1,30 +1,28 @@
 """The language models that the settings name. Without them there is none, and nothing pretends.
 
-``judging``: the one that judges answers, which is the other one where no settings are its own.
+Each is an entry with a name: ``default`` is that of ``LLM_…``, ``judge`` that of ``JUDGE_…`` (which
+is the default where nothing declares another), and further ones are in the file ``ASSAY_MODELS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from config import language_models
 from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models.replies import CachedModel
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import OpenAIModel
-from pipelines.chat.endpoint import Endpoint
+from pipelines.chat.endpoint import DEFAULT, JUDGE, OPENAI, Endpoint
 from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
 from pipelines.registry import Entry
-
-OPENAI = "https://api.openai.com/v1"
 
 
 class ModelMissing(RuleError):
@@ -33,21 +31,38 @@ class ModelMissing(RuleError):
     code = "model_missing"
 
 
-def missing_setting(*, judging: bool = False) -> str:
-    """The first setting that a language model still needs; empty if all are there."""
-    if judging and settings.JUDGE_MODEL:
-        endpoint = _judge()
-        return "" if endpoint.api_key or endpoint.base_url != OPENAI else "JUDGE_API_KEY"
-    if not settings.LLM_MODEL:
+class UnknownName(RuleError):
+    """No model of this name is declared."""
+
+    code = "unknown_model_name"
+
+
+def choices() -> list[str]:
+    """The names that a launch may choose from: those that can be asked, the default first."""
+    names = [DEFAULT, *sorted(settings.MODELS.keys() - {DEFAULT, JUDGE})]
+    return [name for name in names if not missing_setting(name)]
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that nothing declares."""
+    if name not in {DEFAULT, JUDGE, *settings.MODELS}:
+        details = {"model": name, "known": choices()}
+        raise UnknownName("model.unknown_name", name=name, known=choices(), details=details)
+
+
+def missing_setting(name: str = DEFAULT) -> str:
+    """The first setting that this model still needs; empty if all are there."""
+    endpoint = _declared(name)
+    if endpoint is None:
         return "LLM_MODEL"
-    if not settings.LLM_API_KEY and not settings.LLM_BASE_URL:
-        return "LLM_API_KEY"
-    return ""
+    has_key = endpoint.api_key or endpoint.base_url != OPENAI
+    return "" if has_key else endpoint.setting("api_key")
 
 
-def require(what: Fact, *, judging: bool = False) -> None:
-    """Refuse ``what`` before anything runs if no model is configured for it."""
-    missing = missing_setting(judging=judging)
+def require(what: Fact, name: str = DEFAULT) -> None:
+    """Refuse ``what`` before anything runs if this model is not configured."""
+    check_name(name)
+    missing = missing_setting(name)
     if missing:
         raise ModelMissing("model.missing", what=what, name=missing, details={"setting": missing})
 
@@ -56,56 +71,71 @@ def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:
     return entry.asks_model(config)
 
 
-def endpoint_from_settings(*, judging: bool = False) -> Endpoint | None:
-    if missing_setting(judging=judging):
-        return None
-    return _judge() if judging and settings.JUDGE_MODEL else _model()
+def named(name: str = DEFAULT) -> Endpoint | None:
+    """``None``: it is not declared, or something is missing."""
+    return None if missing_setting(name) else _declared(name)
+
+
+def known() -> Iterator[Endpoint]:
+    """All that this process can ask."""
+    for name in dict.fromkeys([*choices(), JUDGE]):
+        if endpoint := named(name):
+            yield endpoint
+
+
+def _declared(name: str) -> Endpoint | None:
+    limit = {"max_reply_bytes": settings.LLM_MAX_REPLY_MB * MEGABYTE}
+    if name in settings.MODELS:
+        declared: Endpoint = settings.MODELS[name]
+        return declared.model_copy(update=limit)
+    if name == JUDGE:
+        return _judge() if settings.JUDGE_MODEL else _declared(DEFAULT)
+    return _model() if name == DEFAULT and settings.LLM_MODEL else None
 
 
 def _model() -> Endpoint:
-    base_url = settings.LLM_BASE_URL or OPENAI
     return Endpoint(
         model=settings.LLM_MODEL,
-        base_url=base_url,
-        provider=settings.LLM_PROVIDER or _host(base_url),
+        base_url=settings.LLM_BASE_URL or OPENAI,
+        provider=settings.LLM_PROVIDER,
         api_key=settings.LLM_API_KEY or "",
         temperature=settings.LLM_TEMPERATURE,
+        reasoning_effort=settings.LLM_REASONING_EFFORT,
         max_tokens=settings.LLM_MAX_TOKENS,
+        context_tokens=settings.LLM_CONTEXT_TOKENS,
         timeout_seconds=settings.LLM_TIMEOUT_SECONDS,
         max_reply_bytes=settings.LLM_MAX_REPLY_MB * MEGABYTE,
         max_concurrency=settings.LLM_MAX_CONCURRENCY,
         input_price=settings.LLM_INPUT_PRICE,
+        cached_price=settings.LLM_CACHED_PRICE,
         output_price=settings.LLM_OUTPUT_PRICE,
     )
 
 
 def _judge() -> Endpoint:
     """Asked in the same way. A key never goes to another address than the one that it is for."""
-    other = _model()
-    base_url = settings.JUDGE_BASE_URL or other.base_url
-    here = base_url == other.base_url
-    return replace(
-        other,
-        model=settings.JUDGE_MODEL,
-        base_url=base_url,
-        provider=other.provider if here else _host(base_url),
-        api_key=settings.JUDGE_API_KEY or (other.api_key if here else ""),
-        input_price=settings.JUDGE_INPUT_PRICE,
-        output_price=settings.JUDGE_OUTPUT_PRICE,
-        settings="JUDGE",
+    base_url = settings.JUDGE_BASE_URL or settings.LLM_BASE_URL or OPENAI
+    here = base_url == (settings.LLM_BASE_URL or OPENAI)
+    other = _declared(DEFAULT) or Endpoint(model=settings.JUDGE_MODEL)
+    return other.model_copy(
+        update={
+            "name": JUDGE,
+            "key": None,
+            "model": settings.JUDGE_MODEL,
+            "base_url": base_url,
+            "provider": settings.LLM_PROVIDER if here else "",
+            "api_key": settings.JUDGE_API_KEY or ((settings.LLM_API_KEY or "") if here else ""),
+            "input_price": settings.JUDGE_INPUT_PRICE,
+            "cached_price": None,
+            "output_price": settings.JUDGE_OUTPUT_PRICE,
+        }
     )
 
 
-def id_from_settings(*, judging: bool = False) -> str:
-    """Empty: none is set up."""
-    endpoint = endpoint_from_settings(judging=judging)
-    return endpoint.id if endpoint else ""
-
-
-def model_from_settings(
-    *, judging: bool = False, before_asking: Callable[[], None] | None = None
+def model_named(
+    name: str = DEFAULT, *, before_asking: Callable[[], None] | None = None
 ) -> CachedModel | None:
-    endpoint = endpoint_from_settings(judging=judging)
+    endpoint = named(name)
     return CachedModel(client_of(endpoint), before_asking=before_asking) if endpoint else None
 
 
@@ -115,18 +145,30 @@ def client_of(endpoint: Endpoint) -> OpenAIModel:
     return OpenAIModel(endpoint)
 
 
-def describe(*, judging: bool = False) -> ModelDescription | None:
+def describe(name: str = DEFAULT) -> ModelDescription | None:
     """What a run writes down of the model: never the key, nor an address that may hold one."""
-    endpoint = endpoint_from_settings(judging=judging)
+    endpoint = named(name)
     if endpoint is None:
         return None
     return {
         "id": endpoint.id,
+        "name": endpoint.name,
         **endpoint.parameters,
         "input_price": endpoint.input_price,
+        "cached_price": endpoint.cached_price,
         "output_price": endpoint.output_price,
         "currency": settings.LLM_CURRENCY,
     }
+
+
+def name_in(description: Mapping[str, Any] | None, role: str = DEFAULT) -> str:
+    """The entry that was chosen; here it may have another name, and older versions knew none."""
+    chosen = description or {}
+    name = str(chosen.get("name") or role)
+    here = named(name)
+    if here is None or here.id != chosen.get("id"):
+        return next((each.name for each in known() if each.id == chosen.get("id")), name)
+    return name
 
 
 def parameters(description: Mapping[str, Any]) -> str:
@@ -137,10 +179,5 @@ def parameters(description: Mapping[str, Any]) -> str:
 
 def keyless(text: str) -> str:
     """What an error says, without the keys that any library may quote in it."""
-    keys = (settings.LLM_API_KEY, settings.JUDGE_API_KEY)
+    keys = (settings.LLM_API_KEY, settings.JUDGE_API_KEY, *language_models.keys())
     return redacted(text, [key for key in keys if key])
-
-
-def _host(base_url: str) -> str:
-    host = urlsplit(base_url).hostname or "local"
-    return "openai" if host == "api.openai.com" else host

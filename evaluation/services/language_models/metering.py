@@ -47,6 +47,11 @@ class StoredUsage(TypedDict):
     doubted: NotRequired[int]
     """Replies whose count of tokens cannot be true; the estimate is counted."""
     doubt: NotRequired[str]
+    cached_tokens: NotRequired[int]
+    """Of the prompts, what the provider had kept from before."""
+    reasoning_tokens: NotRequired[int]
+    schema_by: NotRequired[list[str]]
+    """How schemas were asked for where the server took no strict ones."""
 
 
 class Meter:
@@ -59,6 +64,7 @@ class Meter:
         self.spent = NO_USAGE
         self.saved = NO_USAGE
         self.models: set[str] = set()
+        self.schema_by: set[str] = set()
 
     def count(self, ask: Callable[[], Reply]) -> Reply:
         """The reply. A failure is counted as well, unless nobody was asked."""
@@ -74,6 +80,7 @@ class Meter:
         self.cached += reply.cached
         self.saved = self.saved + reply.saved
         self.models |= {reply.model} if reply.model else set()
+        self.schema_by |= {reply.schema_by} - {"", "strict"}
         return reply
 
     def _add(self, usage: Usage, seconds: float) -> None:
@@ -96,6 +103,12 @@ class Meter:
         }
         if self.spent.doubted:
             usage["doubted"], usage["doubt"] = self.spent.doubted, self.spent.doubt
+        if self.spent.cached_tokens:
+            usage["cached_tokens"] = self.spent.cached_tokens
+        if self.spent.reasoning_tokens:
+            usage["reasoning_tokens"] = self.spent.reasoning_tokens
+        if self.schema_by:
+            usage["schema_by"] = sorted(self.schema_by)
         return usage
 
 
@@ -119,9 +132,9 @@ class PaidModel:
         """Why this piece of work can no longer be done."""
 
     @classmethod
-    def from_settings(cls, *, check: Callable[[], None], judging: bool = False) -> PaidModel | None:
+    def named(cls, name: str, *, check: Callable[[], None]) -> PaidModel | None:
         """``check`` refuses by ``OverBudget`` what would have to be paid."""
-        model = endpoints.model_from_settings(judging=judging, before_asking=check)
+        model = endpoints.model_named(name, before_asking=check)
         if model is None:
             return None
         model.prepare()
@@ -130,6 +143,10 @@ class PaidModel:
     @property
     def id(self) -> str:
         return self._model.id
+
+    @property
+    def context_tokens(self) -> int:
+        return self._model.endpoint.context_tokens
 
     def begin(self, work: Any, repetition: int = 1) -> None:
         """``work`` is the row that holds the ``usage``; repetitions get separate replies."""
@@ -196,7 +213,12 @@ def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, 
     money = {name: budgets.added(before.get(name), now.get(name)) for name in ("cost", "saved")}
     named = sorted({*before.get("models", []), *now.get("models", [])})
     estimated = bool(before.get("estimated") or now.get("estimated"))
-    total = {**sums, **money, "estimated": estimated, "models": named}
+    total: dict[str, Any] = {**sums, **money, "estimated": estimated, "models": named}
+    for name in ("cached_tokens", "reasoning_tokens"):
+        if tokens := before.get(name, 0) + now.get(name, 0):
+            total[name] = tokens
+    if fallen_back := sorted({*before.get("schema_by", []), *now.get("schema_by", [])}):
+        total["schema_by"] = fallen_back
     if doubted := before.get("doubted", 0) + now.get("doubted", 0):
         total |= {"doubted": doubted, "doubt": before.get("doubt") or now.get("doubt")}
     return total

@@ -208,6 +208,7 @@ def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -
         repetitions=by.repetitions,
         evaluate_answers=by.evaluate_answers,
         judge_prompts=by.prompts,
+        model=by.model,
         budget_cost=by.budget,
         budget_tokens=by.budget_tokens,
         seed=content.seed,

@@ -8,8 +8,10 @@ from typing import Any
 
 from evaluation.models import EVERY, OPEN, Run
 from evaluation.services.judging import answers
+from evaluation.services.language_models import endpoints
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.work.steering import RunRefused
+from pipelines.chat.endpoint import DEFAULT
 
 CHANGEABLE = frozenset(field.name for field in fields(LaunchRequest)) - {
     "predictions",
@@ -48,6 +50,7 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         "thresholds": run.spec.thresholds or {},
         "evaluate_answers": run.spec.asks_for_answers and asks,
         "judge_prompts": answers.judge_prompts_of(run),
+        "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
         "budget_cost": run.budget_cost,
         "budget_tokens": run.budget_tokens,
         "concurrency": run.concurrency,

@@ -29,6 +29,7 @@ from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.yaml_files import Place, YamlFault, compose
+from pipelines.chat.endpoint import DEFAULT
 
 FORMATS = {"json": "results.json", "csv": "cases.csv", "predictions": "predictions.jsonl"}
 """What can be written about a run, and as which file."""
@@ -72,6 +73,7 @@ class Agent(_Part):
     judge_prompts: dict[str, str] = {}
     faithfulness_prompt: str | None = None
     """The same as ``faithfulness`` under ``judge_prompts``."""
+    model: str = DEFAULT
     budget: float | None = None
     budget_tokens: int | None = None
 

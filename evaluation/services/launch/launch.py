@@ -35,6 +35,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import acting
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.errors import PipelineError
 from pipelines.registry import PIPELINES, Entry, check_config, entry_for
 
@@ -80,6 +81,8 @@ class LaunchRequest:
     evaluate_answers: bool = False
     judge_prompts: Mapping[str, str] = field(default_factory=dict)
     """By kind of judgement, where it differs from the shipped prompt."""
+    model: str = DEFAULT
+    """The name of the language model, where one is asked."""
     budget_cost: float | None = None
     budget_tokens: int | None = None
     concurrency: int | None = None
@@ -145,6 +148,9 @@ class _Examined:
             own = setting is not None and isinstance(error, PipelineRefused)
             self.faults.append(FieldFault(f"config.{setting}" if own else name, error))
 
+    def faults_at(self, name: str) -> bool:
+        return any(fault.field == name for fault in self.faults)
+
 
 def check(request: LaunchRequest) -> list[FieldFault]:
     """Everything that is wrong with the request; empty if it can be launched."""
@@ -198,6 +204,7 @@ def price(request: LaunchRequest) -> budgets.Estimate | None:
 def _cost(request: LaunchRequest, examined: _Examined) -> budgets.Estimate | None:
     release, run = request.release, examined.run
     amount: Any = {"split": run.split, "repetitions": run.repetitions, "size": request.size}
+    amount["model"] = request.model
     of_cases = None
     if examined.asks_model:
         of_cases = budgets.estimate(release, pipeline=run.pipeline, config=run.config, **amount)
@@ -227,10 +234,10 @@ def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[
     return entry, full
 
 
-def check_model(entry: Entry, *, asks_model: bool) -> None:
+def check_model(entry: Entry, model: str = DEFAULT, *, asks_model: bool) -> None:
     """Refuse before anything runs what needs a language model, where none is set up."""
     if asks_model:
-        endpoints.require(Fact("task.pipeline", name=entry.name))
+        endpoints.require(Fact("task.pipeline", name=entry.name), model)
 
 
 def check_budget(
@@ -239,12 +246,13 @@ def check_budget(
     tokens: int | None,
     *,
     asks_model: bool,
+    model: str = DEFAULT,
     judging: bool = False,
 ) -> None:
     """Refuse a budget that can't be enforced, or from which nothing would be paid."""
     if not asks_model and entry and (cost is not None or tokens is not None):
         raise BudgetRefused("launch.budget_without_model", pipeline=entry.name)
-    problem = budgets.problem_with(cost, tokens, judging=judging)
+    problem = budgets.problem_with(cost, tokens, model=model, judging=judging)
     if problem:
         raise BudgetRefused(problem)
 
@@ -316,15 +324,18 @@ def _check_numbers(request: LaunchRequest, examined: _Examined) -> None:
 
 def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
     run, layer = examined.run, request.release.layer
+    with examined.at("model"):
+        endpoints.check_name(request.model)
     with examined.at("pipeline"):
         examined.entry, run.config = checked_pipeline(request.pipeline, request.config, layer)
         examined.asks_model = endpoints.uses_model(examined.entry, run.config)
-        check_model(examined.entry, asks_model=examined.asks_model)
+        if not examined.faults_at("model"):
+            check_model(examined.entry, request.model, asks_model=examined.asks_model)
+    with examined.at("model"):
+        _check_use_of_model(request, examined)
     if request.evaluate_answers:
         with examined.at("evaluate_answers"):
-            answers.check(layer)
-            if examined.entry and not examined.asks_model:
-                check_model(examined.entry, asks_model=True)
+            answers.check(layer, request.model if not examined.faults_at("model") else DEFAULT)
     for kind, text in request.judge_prompts.items():
         with examined.at(f"judge_prompts.{kind}"):
             judge.prompts({kind: text})
@@ -336,8 +347,16 @@ def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
             request.budget_cost,
             request.budget_tokens,
             asks_model=examined.asks_model or request.evaluate_answers,
+            model=request.model,
             judging=request.evaluate_answers,
         )
+
+
+def _check_use_of_model(request: LaunchRequest, examined: _Examined) -> None:
+    """A name where no model is asked is a misunderstanding."""
+    asks = examined.asks_model or request.evaluate_answers
+    if request.model != DEFAULT and examined.entry and not asks:
+        raise RunRefused("launch.model_without_need", pipeline=examined.entry.name)
 
 
 def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> None:
@@ -348,6 +367,7 @@ def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> No
         "repetitions": request.repetitions != 1,
         "evaluate_answers": request.evaluate_answers,
         "judge_prompts": request.judge_prompts,
+        "model": request.model != DEFAULT,
         "budget_cost": request.budget_cost is not None,
         "budget_tokens": request.budget_tokens is not None,
     }
@@ -425,7 +445,7 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
         asked["predictions"] = examined.report
         return asked | {"answers": with_answers} if with_answers else asked
     needs_model = examined.asks_model or request.evaluate_answers
-    asked["model"] = endpoints.describe() if needs_model else None
+    asked["model"] = endpoints.describe(request.model) if needs_model else None
     if request.evaluate_answers:
         asked["answers"] = answers.describe(request.judge_prompts)
     if request.thresholds:

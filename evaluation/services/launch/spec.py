@@ -27,9 +27,9 @@ from pipelines.registry import PIPELINES
 
 PACKAGES = (
     "django",
-    "langchain-openai",
     "langgraph",
     "numpy",
+    "openai",
     "scikit-learn",
     "scipy",
     "sentence-transformers",
@@ -69,6 +69,19 @@ def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) ->
         **asked,
     }
     return RunSpec.model_validate(described)
+
+
+def prompts_asked(run: Run) -> list[tuple[str, str]]:
+    """The prompts that the run may have asked by, with their texts; empty: it has changed since."""
+    entry = PIPELINES.get(run.pipeline)
+    folder = entry.prompts if entry else None
+    now = prompting.hashes(folder) if folder else {}
+    return [
+        (name, (folder / f"{name}.md").read_text(encoding="utf-8"))
+        if folder and now.get(name) == sha256
+        else (name, "")
+        for name, sha256 in run.spec.prompts.items()
+    ]
 
 
 def prompts_of(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:

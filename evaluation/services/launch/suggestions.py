@@ -30,6 +30,7 @@ from labeling.services.gold import releases
 from labeling.services.vectors import StoredVectors
 from labeling.services.work import suggestion_requests as requests
 from pipelines import registry
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
 from pipelines.registry import Entry
@@ -191,7 +192,7 @@ def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> N
 
 
 def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) -> None:
-    model = PaidModel.from_settings(check=lambda: budgets.check_suggestions(asked.pk))
+    model = PaidModel.named(DEFAULT, check=lambda: budgets.check_suggestions(asked.pk))
     if model:
         model.begin(asked)
     pipeline = _build(asked, model)

@@ -30,7 +30,7 @@ class CountedModel:
         def check() -> None:
             budgets.hold(budget_cost, budget_tokens, budgets.spent_in(dict(meter.as_json())))
 
-        model = endpoints.model_from_settings(before_asking=check)
+        model = endpoints.model_named(before_asking=check)
         return cls(model, meter) if model else None
 
     @property

@@ -38,6 +38,7 @@ from labeling.services import blindness, near_duplicates, wakeups
 from labeling.services.vectors import StoredVectors
 from labeling.services.work.suggestions import allowed
 from pipelines import registry
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.encoder import MiniLM
 from pipelines.types import Pipeline
 
@@ -320,7 +321,7 @@ def work(trial_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
         _stop(trial, problem, None, owner)
         return
     built: Pipeline | None = None
-    model = PaidModel.from_settings(check=lambda: budgets.check_trial(trial_id))
+    model = PaidModel.named(DEFAULT, check=lambda: budgets.check_trial(trial_id))
     while case := _claim(trial_id, owner):
         try:
             if built is None:

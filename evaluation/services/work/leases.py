@@ -7,7 +7,7 @@ when the lease runs out somebody else takes over (at once, where its worker is k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Event, Thread
@@ -155,22 +155,21 @@ def leased_work() -> Q:
     return _of_run(cases, answers, judgements)
 
 
-def startable_work(*, model: str | None = None, judge: str | None = None) -> Q:
+def startable_work(*, models: Collection[str] | None = None) -> Q:
     """Runs with something that can be claimed now; by whom is asked by these models alone."""
     cases = CaseRun.objects.claimable()
     answers = Answer.objects.wanted().claimable().filter(case__state=State.DONE)
     judgements = Judgement.objects.wanted().claimable().filter(answer__state=State.DONE)
-    if model is not None:
-        cases = cases.filter(_asks_only(model, "run__spec__model"))
-        answers = answers.filter(_asks_only(model, "case__run__spec__model"))
-    if judge is not None:
-        judgements = judgements.filter(judging__model=judge)
+    if models is not None:
+        cases = cases.filter(_asks_only(models, "run__spec__model"))
+        answers = answers.filter(_asks_only(models, "case__run__spec__model"))
+        judgements = judgements.filter(judging__model__in=models)
     return _of_run(cases, answers, judgements)
 
 
-def _asks_only(model: str, path: str) -> Q:
-    """What asks no model, or this one."""
-    other = Q(**{f"{path}__id__isnull": False}) & ~Q(**{f"{path}__id": model})
+def _asks_only(models: Collection[str], path: str) -> Q:
+    """What asks no model, or one of these."""
+    other = Q(**{f"{path}__id__isnull": False}) & ~Q(**{f"{path}__id__in": list(models)})
     return ~other
 
 

@@ -116,8 +116,7 @@ def _waiting_for_threads() -> QuerySet[Run]:
     not_now = Q(created_at__lt=Now() - moment) | Q(created_at__gt=Now() + moment)
     left_by_command = not_now & ~Q(leases.leased_work())
     of_command = Q(command_until__gt=Now(), command_until__lte=Now() + moment)
-    asked = {judging: endpoints.id_from_settings(judging=judging) for judging in (False, True)}
-    startable = leases.startable_work(model=asked[False], judge=asked[True])
+    startable = leases.startable_work(models=[endpoint.id for endpoint in endpoints.known()])
     return (
         open_runs.filter(Q(woken_at__isnull=False) | left_by_command)
         .exclude(of_command)

@@ -27,6 +27,7 @@ from evaluation.services.work.leases import Columns, failed
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
+from pipelines.chat.endpoint import DEFAULT, JUDGE
 from pipelines.errors import PipelineError
 from pipelines.llm import (
     InvalidReply,
@@ -70,17 +71,18 @@ def context_for(
     judging: bool = False,
 ) -> WorkContext | None:
     """None if the run must wait for other settings; it is then paused. ``pieces``: all of them."""
+    name = endpoints.name_in(model, JUDGE if judging else DEFAULT)
     problem = problem_with(model, judging=judging) if model else None
     if problem:
         steering.halt(run, problem)
         return None
-    paid_model = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
+    paid_model = PaidModel.named(name, check=lambda: budgets.check(run.pk))
     return WorkContext(run, owner, paid_model, CircuitBreaker(run, pieces))
 
 
 def problem_with(wanted: Mapping[str, Any], *, judging: bool = False) -> Fact | None:
     """Why the configured model can't be used. With other settings, a judge is another judge."""
-    here = endpoints.describe(judging=judging)
+    here = endpoints.describe(endpoints.name_in(wanted, JUDGE if judging else DEFAULT))
     if here is None or here["id"] != wanted["id"]:
         if here is None:
             return Fact("run.model_missing", wanted=wanted["id"])
@@ -248,6 +250,7 @@ UNREACHABLE = frozenset(
         "model.unreachable",
         "model.unreachable_at",
         "model.server_failed",
+        "model.stream_failed",
         "model.too_many_requests",
         "model.too_many_requests_now",
         "model.too_many_requests_until",

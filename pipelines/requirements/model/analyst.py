@@ -8,11 +8,13 @@ the second reply doesn't fit either, the case fails; nothing is guessed in its p
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
 
-from pipelines.llm import ChatModel, Metered
+from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
+from pipelines.llm import ChatModel, Metered, context_of
 from pipelines.prompting import read
 from pipelines.requirements.analyst import Labelled, Written
 from pipelines.requirements.config import PartsConfig
@@ -22,6 +24,7 @@ from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.labels import (
     Document,
     Issue,
+    LeftOut,
     Notes,
     Requirement,
     field_text,
@@ -38,6 +41,8 @@ SHOWN = ("title", "type", "actor", "action", "condition", "acceptance_criteria",
 STOOD = (*SHOWN[:6], "source_messages")
 IN_PROSE = ("id", "title", "actor", "action", "condition")
 OF_ISSUES = ("requirement", "issue_type", "message")
+PROMPT_TOKENS, REPLY_TOKENS = 4_000, 16_000
+"""What is left free of the context: for instructions and overhead, and for the reply."""
 NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
 PARAGRAPHS = re.compile(r"(?<!\n)\n(?:[^\S\n]*\n)+")
 
@@ -57,26 +62,30 @@ class ModelAnalyst:
         if not case.messages:
             return Labelled([], {})
         meter = Metered(self._model)
-        parts = parts_of(case.messages, self._parts)
+        parts = parts_of(case.messages, self._fitting(case))
         standing = Standing(case.messages)
         notes: Notes = {}
+        left_out: list[LeftOut] = []
         for part in parts:
             schema = schemas.extraction(part[0].index, part[-1].index, list(standing.by_ref))
             data, notes = self._ask(
-                "extraction.v2",
+                "extraction.v3",
                 schema,
                 meter,
+                guideline=case.guideline,
                 domain=case.domain,
                 standing=[{"ref": ref} | _only(of, STOOD) for ref, of in standing.by_ref.items()],
-                messages=_messages(part),
+                messages=_lines(part),
             )
             added = [_asked_for(reply, schema, "requirements") for reply in data["requirements"]]
-            standing.take(added, data["changes"])
+            standing.take(added, data.get("changes", ()))
+            left_out += data["left_out"]
         labels = [
             _requirement(f"REQ-{number:03d}", label)
             for number, label in enumerate(standing.by_ref.values(), start=1)
         ]
-        return Labelled(labels, {**notes, "parts": len(parts), "changes": dict(standing.changes)})
+        notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
+        return Labelled(labels, notes)
 
     def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         if not requirements:
@@ -130,10 +139,17 @@ class ModelAnalyst:
         document = _narrated(sections.write(findings), data)
         return Written(document, {**notes, "unknown_ids": _unknown_ids(data, findings)})
 
+    def _fitting(self, case: Case) -> PartsConfig:
+        """One part where the whole conversation fits into the context, with room for the reply."""
+        room = context_of(self._model) - REPLY_TOKENS - tokens_in(len(case.guideline))
+        fits = max(1_000, (room - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN)
+        most = min(self._parts.part_characters, fits)
+        return self._parts.model_copy(update={"part_characters": most})
+
     def _cited(self, findings: Findings) -> Sequence[Message]:
         """Of a conversation that is too long for one part, the messages that count."""
         messages = findings.case.messages
-        if len(parts_of(messages, self._parts)) == 1:
+        if len(parts_of(messages, self._fitting(findings.case))) == 1:
             return messages
         cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
         return [message for message in messages if message.index in cited]
@@ -146,6 +162,16 @@ class ModelAnalyst:
         reply = meter.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
         asked: Notes = {"prompt": prompt, "model": reply.model or self._model.id}
         return ModelReply(reply.data, {**asked, **meter.as_json()})
+
+
+def _lines(messages: Sequence[Message]) -> list[list[object]]:
+    """The place, who speaks and the text; names only where a role has several people."""
+    named = {(message.role, message.speaker) for message in messages}
+    several = {role for role, count in Counter(role for role, _ in named).items() if count > 1}
+    return [
+        [m.index, f"{m.role} {m.speaker}" if m.role in several else m.role, m.content]
+        for m in messages
+    ]
 
 
 class ShownMessage(TypedDict):

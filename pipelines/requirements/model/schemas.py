@@ -31,9 +31,9 @@ NARRATED = ("overview", "stakeholders", "use_cases", "data_model", "edge_cases")
 """The sections of a document that have prose before what is listed in them."""
 
 HOW = ("stated", "proposed", "summed_up")
+LEFT_OUT = ("refused", "withdrawn", "unanswered", "complaint")
 CHANGES = ("repeated", "corrected", "withdrawn", "refused")
 
-NONE: Schema = {"type": "array", "maxItems": 0}
 TEXT: Schema = {"type": "string", "pattern": r"\S"}
 OPEN_TEXT: Schema = {"type": ["string", "null"]}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
@@ -57,8 +57,11 @@ def extraction(first: int, last: int, refs: Sequence[str]) -> Schema:
         "condition": OPEN_TEXT,
         "acceptance_criteria": {"type": "array", "items": TEXT},
     }
-    changes = {"type": "array", "items": _object(changed)} if refs else {**NONE}
-    lists = _list_of("requirements", _text_fields() | added)["properties"] | {"changes": changes}
+    left_out = {"what": TEXT, "why": _one_of(LEFT_OUT), "messages": positions}
+    lists = _list_of("requirements", _text_fields() | added)["properties"]
+    lists |= _list_of("left_out", left_out)["properties"]
+    if refs:
+        lists |= _list_of("changes", changed)["properties"]
     return _object(lists)
 
 
@@ -96,7 +99,7 @@ def _text_fields() -> Schema:
         "actor": TEXT,
         "action": TEXT,
         "condition": OPEN_TEXT,
-        "acceptance_criteria": {"type": "array", "items": TEXT, "minItems": 1},
+        "acceptance_criteria": {"type": "array", "items": TEXT},
         "priority": _one_of(PRIORITIES),
         "rationale": TEXT,
         "confidence": SHARE,

@@ -33,7 +33,7 @@ def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
     assert "judge not certified" in text
     assert "3 of 6 claims are supported" in text
     assert "Author and judge are the same model" in text
-    assert "faithfulness.v1" in text
+    assert "faithfulness.v2" in text
 
 
 def test_a_case_shows_answer_messages_scores_reasons_and_failures(
@@ -112,7 +112,7 @@ def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(
     assert accepted.status_code == 302
     told = judgings.history(run)[0].spec["prompts"]
     assert told["relevance"]["text"] == hurried
-    assert told["faithfulness"]["name"] == "faithfulness.v1"
+    assert told["faithfulness"]["name"] == "faithfulness.v2"
     assert Run.objects.with_progress().get(pk=run.pk).status == "judging"
 
 

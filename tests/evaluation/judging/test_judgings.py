@@ -352,7 +352,7 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_API_KEY = None
-    endpoint = endpoints.endpoint_from_settings(judging=True)
+    endpoint = endpoints.named("judge")
     assert endpoint is not None
     assert endpoint.api_key == ""
 
@@ -361,7 +361,7 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     assert run.status == "paused"
     assert "Correct JUDGE_API_KEY" in in_english(run.pause_reason)
     settings.JUDGE_BASE_URL = ""  # another model of the same server
-    endpoint = endpoints.endpoint_from_settings(judging=True)
+    endpoint = endpoints.named("judge")
     assert endpoint is not None
     assert (endpoint.api_key, endpoint.id) == (llm_server.KEY, "test/judge-1")
 
@@ -370,7 +370,7 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_INPUT_PRICE = None
-    with refused(LaunchRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
+    with refused(LaunchRefused, match="set JUDGE_INPUT_PRICE, JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
     settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = endpoints.OPENAI, ""
     with refused(LaunchRefused, match="set JUDGE_API_KEY"):

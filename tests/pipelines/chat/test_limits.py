@@ -89,7 +89,7 @@ def test_a_redirect_is_not_followed_and_says_where_it_leads(
         assert refused.value.values == {
             "status": 307,
             "to": f"http://127.0.0.1:{other.server_port}/v1",
-            "setting": "LLM",
+            "setting": "LLM_BASE_URL",
         }
 
 

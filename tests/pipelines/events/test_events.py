@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from evaluation.metrics.events import Sample, score_events
+from evaluation.metrics.events import Sample, events_of, score_events
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import summarize
 from labeling.domain.schema import check_payload
+from pipelines.chat.strict import strict
 from pipelines.errors import NoModel
 from pipelines.events.local import EventsLocal, EventsLocalConfig
+from pipelines.parsing import schema_problem
 from pipelines.registry import build
 from pipelines.types import Case, Message
 from tests.fakes import Scripted
@@ -118,6 +120,24 @@ def test_the_reply_is_returned_as_it_is():
     output = build("events-model", {}, model=model).run(case("Acme sold the mill."))
 
     assert output == {"raw": model.reply, "prompt": "extract.v1", "model": "scripted-1"}
+
+
+def test_a_strict_reply_is_bound_to_the_types_and_their_roles():
+    model = Scripted('{"events": []}')
+
+    build("events-model", {"strict": True}, model=model).run(case("Acme sold the mill."))
+
+    (asked,) = model.schemas
+    bound = strict(asked)
+    assert bound is not None
+    kind, *_ = SCHEMA
+    known = {"event_type": kind, "trigger": "sold"}
+    role = SCHEMA[kind][0]
+    good = {"events": [known | {"arguments": [{"role": role, "argument": "Acme"}]}]}
+    wrong = {"events": [known | {"arguments": [{"role": "Painter", "argument": "Acme"}]}]}
+    assert schema_problem(good, bound) == ""
+    assert schema_problem(wrong, bound) != ""
+    assert len(events_of(good)) == 1  # what is measured reads the same form
 
 
 def test_text_and_schema_are_data_in_the_prompt():

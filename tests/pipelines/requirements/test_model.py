@@ -13,6 +13,7 @@ from evaluation.layers import gold_layer
 from labeling.domain.schema import labels
 from labeling.domain.schema.fields import Label
 from labeling.domain.schema.labels import InferredRequirement, Issue, Requirement
+from pipelines.chat.strict import strict
 from pipelines.errors import NoModel
 from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.parsing import schema_problem
@@ -46,15 +47,7 @@ FOLLOWS = COMMON | {
     "triggered_by": ["R1", "R1"],
     "necessity": "necessary",
 }
-WITHDRAWN = {
-    "ref": "S1",
-    "change": "withdrawn",
-    "messages": [1],
-    "title": None,
-    "action": None,
-    "condition": None,
-    "acceptance_criteria": [],
-}
+LEFT_OUT = [{"what": "A fax", "why": "refused", "messages": [1]}]
 FLAW = {
     "requirement": "R1",
     "issue_type": "pii",
@@ -100,7 +93,7 @@ class Dictated:
         self.schemas.append(schema)
         key = next(iter(schema["properties"]))
         data = PROSE if key == "title" else {key: self.replies[key]}
-        data |= {"changes": []} if "changes" in schema["properties"] else {}
+        data |= {"left_out": LEFT_OUT} if "left_out" in schema["properties"] else {}
         assert schema_problem(data, schema) == ""
         return Reply("", data, Usage(100, 10, 0.5), model="dictated-1", retries=1)
 
@@ -126,7 +119,7 @@ def test_every_node_takes_what_the_model_says_and_counts_what_it_cost() -> None:
         *("extraction", "inference", "validation", "document"),
     ]
     for step in output["steps"]:
-        version = 2 if step["node"] == "extraction" else 1
+        version = 3 if step["node"] == "extraction" else 1
         assert step["prompt"] == f"{step['node']}.v{version}"
         assert (step["calls"], step["retries"], step["cost"]) == (1, 1, 0.5)
         assert (step["prompt_tokens"], step["completion_tokens"]) == (100, 10)
@@ -159,7 +152,7 @@ def test_what_people_said_is_marked_as_data_and_cannot_leave_its_place() -> None
     assert talk.count("</conversation>") == 1
     assert talk.endswith("</conversation>")
     shown = json.loads(talk.split("<conversation>")[1].split("</conversation>")[0])
-    assert [one["text"] for one in shown] == list(SAID)
+    assert shown == [[at, "user", text] for at, text in enumerate(SAID)]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +163,7 @@ def test_what_people_said_is_marked_as_data_and_cannot_leave_its_place() -> None
         ("requirements", STATED | {"title": "  "}),
         ("requirements", STATED | {"priority": "high"}),
         ("requirements", STATED | {"accepted_in": 2}),
-        ("changes", WITHDRAWN),
+        ("left_out", LEFT_OUT[0] | {"messages": [2]}),
         ("inferred_requirements", FOLLOWS | {"triggered_by": ["R2"]}),
         ("issues", FLAW | {"requirement": "R2"}),
         ("issues", FLAW | {"field": "uid"}),
@@ -203,6 +196,30 @@ def test_requirements_that_are_given_keep_their_names() -> None:
 
     assert output["inferred_requirements"][0]["triggered_by"] == ["bbb", "aaa"]
     assert "aaa" not in model.asked[0][1].content
+
+
+def test_what_was_refused_is_listed_and_criteria_may_be_none() -> None:
+    output = run(Dictated(requirements=[STATED | {"acceptance_criteria": []}]))
+
+    assert output["steps"][0]["left_out"] == LEFT_OUT
+    assert output["requirements"][0]["acceptance_criteria"] == []
+
+
+def test_the_guideline_of_people_is_shown_as_data() -> None:
+    model = Dictated()
+
+    run(model, replace(CASE, guideline="A wish counts.\n<conversation>"))
+
+    assert (
+        'Guideline, as JSON: "A wish counts.\\n\\u003cconversation>"' in model.asked[0][1].content
+    )
+
+
+def test_every_schema_can_be_asked_for_strictly() -> None:
+    asked = [schemas.extraction(0, 1, []), schemas.extraction(0, 1, ["S1"])]
+    asked += [schemas.inference(["R1"]), schemas.validation(["R1"]), schemas.document()]
+
+    assert all(strict(schema) for schema in asked)
 
 
 def test_nobody_is_asked_about_nothing() -> None:

@@ -79,6 +79,7 @@ class Scripted:
     """A language model that replies to one part after the other."""
 
     id = "test/scripted"
+    context_tokens = 128_000
 
     def __init__(self, *replies: dict[str, Any]) -> None:
         self.replies = list(replies)
@@ -95,8 +96,8 @@ class Scripted:
         standing = user.split("Standing, as a JSON list: ")[1].split("\n")[0]
         said = user.split("<conversation>")[1].split("</conversation>")[0]
         self.shown.append({"standing": json.loads(standing), "messages": json.loads(said)})
-        data = {"requirements": [], "changes": []} | self.replies.pop(0)
         assert schema is not None
+        data = {name: [] for name in schema["properties"]} | self.replies.pop(0)
         assert schema_problem(data, schema) == ""
         return Reply("", data, Usage(100, 10, 0.5), model="scripted-1")
 
@@ -105,6 +106,19 @@ def read(model: Scripted, *texts: str) -> Output:
     config = {"part_characters": 1000, "overlap_messages": 1}
     case = Case(case_id="c", domain="d", messages=talk(*texts), task="extraction")
     return build("requirements-model", config, model=model).run(case)
+
+
+def test_a_talk_that_fits_the_context_is_one_call() -> None:
+    texts = ("x" * 300,) * 200  # 20,000 tokens
+    model = Scripted({})
+    case = Case(case_id="c", domain="d", messages=talk(*texts), task="extraction")
+
+    output = build("requirements-model", {}, model=model).run(case)
+
+    assert output["steps"][0]["parts"] == 1
+    small = Scripted({}, {})
+    small.context_tokens = 16_000 + 4_000 + 11_000
+    assert build("requirements-model", {}, model=small).run(case)["steps"][0]["parts"] == 2
 
 
 LONG = ("x" * 300,) * 9  # four parts: 0-2, 2-4, 4-6 and 6-8
@@ -135,7 +149,7 @@ def test_each_part_is_shown_what_stands_and_its_own_messages() -> None:
 
     read(model, *LONG)
 
-    assert [[row["id"] for row in part["messages"]] for part in model.shown] == [
+    assert [[row[0] for row in part["messages"]] for part in model.shown] == [
         *([0, 1, 2], [2, 3, 4], [4, 5, 6], [6, 7, 8]),
     ]
     assert model.shown[0]["standing"] == []

@@ -1,0 +1,120 @@
+"""Several models on one server: each is declared once, and a run keeps which it asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+
+from config import language_models
+from evaluation.models import Run
+from evaluation.services.language_models import endpoints
+from evaluation.services.launch.launch import LaunchRefused
+from tests import llm_server
+from tests.evaluation.conftest import work
+from tests.llm_server import LanguageServer
+from tests.refusals import refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("asking")]
+
+OTHER_KEY = "sk-other-0123456789"
+
+
+@pytest.fixture
+def other(settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """A second server, declared as ``small``."""
+    with llm_server.running() as server:
+        server.key, server.served = OTHER_KEY, "other-1"
+        file = tmp_path / "models.toml"
+        file.write_text(
+            f'[small]\nmodel = "other"\nbase_url = "{server.url}"\nkey = "OTHER_KEY"\n'
+            'reasoning_effort = "low"\ninput_price = 1.0\noutput_price = 2.0\n'
+        )
+        monkeypatch.setenv("ASSAY_MODELS", str(file))
+        monkeypatch.setenv("OTHER_KEY", OTHER_KEY)
+        settings.MODELS = language_models.declared()
+        yield server
+
+
+def test_a_launch_chooses_a_model_and_the_run_keeps_which(
+    launch: Any, server: LanguageServer, other: LanguageServer
+) -> None:
+    run = work(launch(pipeline="asking", model="small"))
+
+    assert (run.status, server.requests) == ("finished", [])
+    assert other.requests[0]["reasoning_effort"] == "low"
+    assert run.spec.model_name == "small"
+    assert run.spec.model["reasoning_effort"] == "low"
+    assert OTHER_KEY not in json.dumps(run.spec.as_json())
+
+
+def test_what_a_command_prints_to_repeat_the_run_names_its_model(
+    launch: Any, server: LanguageServer, other: LanguageServer
+) -> None:
+    from evaluation.report.command import to_repeat
+
+    run = launch(pipeline="asking", model="small")
+
+    assert "--model small" in to_repeat(run)
+    out = StringIO()
+    release = f"{run.release.name}@{run.release.version}"
+    call_command("evaluate", gold=release, pipeline="asking", model="small", stdout=out)
+    assert Run.objects.latest("pk").spec.model_name == "small"
+
+
+def test_a_name_that_nothing_declares_is_refused_with_those_there_are(
+    launch: Any, other: LanguageServer, server: LanguageServer
+) -> None:
+    with refused(LaunchRefused, match="named “large”. Declared are: default, small"):
+        launch(pipeline="asking", model="large")
+
+
+def test_an_error_names_the_entry_and_the_variable(
+    launch: Any, server: LanguageServer, other: LanguageServer, settings: Any
+) -> None:
+    other.key = "another"
+
+    run = work(launch(pipeline="asking", model="small"))
+
+    assert run.status == "paused"
+    assert run.pause_reason.values["setting"] == "OTHER_KEY"
+
+
+def test_without_default_a_declared_model_can_be_asked(
+    other: LanguageServer, settings: Any
+) -> None:
+    settings.LLM_MODEL = ""
+
+    assert endpoints.choices() == ["small"]
+    assert endpoints.named() is None
+
+
+def test_no_key_of_a_declared_model_leaves_in_a_text(other: LanguageServer) -> None:
+    assert OTHER_KEY not in endpoints.keyless(f"the server said {OTHER_KEY}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[small", "cannot be read as TOML"),
+        ('model = "m"', "has to be a table"),
+        ("[small]\nmodel = 'm'\nmodell = 'm'", "'modell' of \\[small\\]"),
+        ("[small]\nmodel = 'm'\napi_key = 'sk-1'", "sets 'api_key'"),
+        ("[small]\nmodel = 'm'\nbase_url = 'file:///etc'", "'base_url' of \\[small\\]"),
+    ],
+)
+def test_a_declaration_that_cannot_be_used_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text(text)
+    monkeypatch.setenv("ASSAY_MODELS", str(file))
+
+    with pytest.raises(ImproperlyConfigured, match=said):
+        language_models.declared()
