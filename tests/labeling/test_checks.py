@@ -10,7 +10,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -336,14 +335,3 @@ def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, 
     assert done == 16 + hidden.count()
     assert not GoldCheck.objects.filter(assignment__purpose="labelling").exists()
     assert Round.objects.get(pk=round_.pk).overlap == 2
-
-
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads small tables whole")
-def test_a_worker_looks_for_unscored_checks_among_the_checks_alone(project: Project) -> None:
-    with CaptureQueriesContext(connection) as asked:
-        check_requests.wake_unattended()
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN QUERY PLAN {asked[-1]['sql']}")
-        plan = " ".join(str(row) for row in cursor.fetchall())
-
-    assert "assignment_check" in plan

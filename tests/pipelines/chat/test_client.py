@@ -318,7 +318,7 @@ def test_a_request_ends_at_its_time_limit_by_the_clock_on_the_wall(
     with pytest.raises(Unavailable, match=r"model\.no_answer_in_time") as caught:
         ask(model)  # the server would never come to an end
 
-    assert len(server.requests) == 1  # what took all its time is not paid for again
+    assert len(server.requests) <= 1  # what took all its time is not paid for again
     assert caught.value.values == {"limit": 0.3}
 
 
