@@ -567,6 +567,17 @@ def test_what_a_group_says_and_what_is_no_text_is_listed():
     ]
 
 
+def test_a_contact_of_whatsapp_with_a_colon_in_its_name():
+    lines = ["Home: Ana: Hi: all", "Ben: Note: keys", "Home: Ana: Bye", "Ben: Plan: none"]
+    text = "".join(f"[12.03.24, 10:15:0{at}] {line}\n" for at, line in enumerate(lines))
+    assert said(text, "_chat.txt") == [
+        ("Home: Ana", "Hi: all"),
+        ("Ben", "Note: keys"),
+        ("Home: Ana", "Bye"),
+        ("Ben", "Plan: none"),
+    ]
+
+
 @pytest.mark.parametrize("time", ["12/03/24, 9:15 xyzzy - ", "12|03|24 9~15 - "])
 def test_a_chat_that_is_nearly_one_of_whatsapp_is_named_with_its_line(time):
     found = problem(f"{time}Ana: Hi\n{time}Bo: Yes\n", "chat.txt")
