@@ -386,7 +386,7 @@ def worker_command() -> list[str]:
 
 
 def worker_threads() -> int:
-    """Each watches a process that does the work: ``evaluation.processes``.
+    """Each watches a process that does the work: ``labeling.jobs.runner``.
 
     One more than may take long: ``labeling.services.turns``.
     """

@@ -5,7 +5,7 @@ import signal
 import django
 from django.conf import settings
 
-signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the worker, see ``processes``
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the worker: see ``jobs.runner``
 django.setup()
 
 from evaluation.services import memory_builds  # noqa: E402, F401

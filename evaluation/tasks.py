@@ -11,7 +11,6 @@ from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 from django.db import connections
 
-from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings
 from evaluation.services.language_models import replies
@@ -20,6 +19,7 @@ from evaluation.services.run import ratings, scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.trials import trials
 from evaluation.services.work import leases
+from labeling.jobs import runner
 from labeling.services import (
     health,
     near_duplicates,
@@ -30,26 +30,26 @@ from labeling.services import (
 from labeling.services.alone import alone
 from labeling.services.exchange import drafts, uploads
 from labeling.services.gold import gold_requests, lint_requests
-from labeling.services.turns import takes_long, turns, work_apart_by
+from labeling.services.turns import takes_long, turns
 from labeling.services.work import assignments, check_requests
 
 
 @shared_task(ignore_result=True)
 @takes_long
 def suggest(request_id: int) -> None:
-    processes.run(suggestions.work, request_id, uuid4())
+    runner.run(suggestions.work, request_id, uuid4())
 
 
 @shared_task(ignore_result=True)
 @takes_long
 def try_pipeline(trial_id: int) -> None:
-    processes.run(trials.work, trial_id, uuid4())
+    runner.run(trials.work, trial_id, uuid4())
 
 
 @shared_task(ignore_result=True)
 @takes_long
 def build_layers(build_id: int) -> None:
-    processes.run(memory_builds.work, build_id, uuid4())
+    runner.run(memory_builds.work, build_id, uuid4())
 
 
 @shared_task(ignore_result=True)
@@ -82,20 +82,18 @@ _dispatchers: list[Dispatcher] = []
 def is_there(sender: Any, **kwargs: Any) -> None:
     """Runs are taken up by separate threads, so that they wait for no other job."""
     turns.limit(sender.controller.concurrency)
-    if settings.CASE_PROCESSES:
-        work_apart_by(processes.run)
     if not _dispatchers:
         _dispatchers.append(Dispatcher(turns.at_most))
         _dispatchers[0].start()
         if settings.LLM_MODEL or settings.JUDGE_MODEL:  # what asks it takes a second to import
-            Thread(target=processes.warm_up, name="warm-up", daemon=True).start()
+            Thread(target=runner.warm_up, name="warm-up", daemon=True).start()
     connections.close_all()
 
 
 @worker_shutting_down.connect
 def break_off(**kwargs: Any) -> None:
     """Current work is released at once; another worker, or this one later, continues."""
-    processes.children.stop()
+    runner.children.stop()
 
 
 @worker_shutdown.connect
@@ -107,7 +105,7 @@ def has_ended(**kwargs: Any) -> None:
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
-    processes.children.end_idle()
+    runner.children.end_idle()
     health.pulse()
     signing_in.forget()
     replies.sweep()

@@ -9,20 +9,21 @@ from uuid import uuid4
 
 from celery import shared_task
 
+from labeling.jobs import runner
 from labeling.models import GoldRelease, Project
 from labeling.services import near_duplicates, pending, processing
 from labeling.services.agreement import with_gold
 from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests, verification
 from labeling.services.quality import check_scores
-from labeling.services.turns import apart, takes_long
+from labeling.services.turns import takes_long
 from labeling.services.webhooks import sending
 
 
 @shared_task  # repeating it is harmless: a request is answered once
 @takes_long
 def freeze_gold(request_id: int) -> None:
-    apart(gold_requests.work, request_id)
+    runner.run(gold_requests.work, request_id)
 
 
 @shared_task  # repeating it is harmless: it reads, and keeps what came of it

@@ -13,12 +13,12 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import DatabaseError, connections
 
-from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.run import execution
 from evaluation.services.work import slots
 from evaluation.services.work.attendance import OPEN
+from labeling.jobs import runner
 from labeling.words import in_english
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def reload(run_id: int) -> Run:
 def work_until_done(run_id: int, show: Callable[[], None]) -> None:
     while True:
         with _helpers(run_id):
-            processes.run(execution.work, run_id, uuid4(), progress=show)
+            runner.run(execution.work, run_id, uuid4(), progress=show)
         if reload(run_id).status not in OPEN:
             return
         time.sleep(WAIT_SECONDS)
@@ -70,7 +70,7 @@ def _keep(run_ids: Collection[int], done: Event) -> None:
 @contextmanager
 def _helpers(run_id: int) -> Iterator[None]:
     """Processes that work on the run together with the block; they end with it."""
-    children = processes.Children()
+    children = runner.Children()
     threads = [
         Thread(target=_help, args=(children, run_id), name=f"helper-{number + 1}", daemon=True)
         for number in range(_helpers_wanted(run_id))
@@ -101,7 +101,7 @@ def _helpers_wanted(run_id: int) -> int:
     return max(0, min(run.concurrency, sum(rows.count() for rows in waiting)) - 1)
 
 
-def _help(children: processes.Children, run_id: int) -> None:
+def _help(children: runner.Children, run_id: int) -> None:
     try:
         children.run(execution.work, run_id, uuid4())
     except Exception:  # of any kind: the others do what is left

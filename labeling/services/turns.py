@@ -54,22 +54,6 @@ class Turns:
 turns = Turns(1)
 
 
-class _Place:
-    """Where a long task does its work; a worker sets it when it starts."""
-
-    run: Callable[..., object] = staticmethod(lambda job, *given: job(*given))
-
-
-def apart(job: Callable[[int], None], pk: int) -> None:
-    """In a separate process, where there is one: threads of a process share one processor."""
-    _Place.run(job, pk)
-
-
-def work_apart_by(run: Callable[..., object]) -> None:
-    """``run`` is given the function and its arguments, which both can be sent to a process."""
-    _Place.run = staticmethod(run)
-
-
 def takes_long(work: Callable[[int], None]) -> Callable[[int], None]:
     """For the function of a task, which its message names by module and name."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation import processes
+from labeling.jobs import runner
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def count(progress: Callable[[], None]) -> None:
 def hang(held: Noted, seconds: float) -> str:
     """Inside of C, where no other thread of the process gets a turn; the next try comes through."""
     if not held.path.exists() or not fates(held.path):
-        processes.hold(held, seconds)
+        runner.hold(held, seconds)
         held._note("renewed")
         re.fullmatch(r"(a+)+", "a" * 60 + "b")
     return "done"
@@ -67,7 +67,7 @@ def hang(held: Noted, seconds: float) -> str:
 
 def die(held: Noted) -> str:
     if not held.path.exists():
-        processes.hold(held, 600)
+        runner.hold(held, 600)
         held._note("renewed")
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"
@@ -78,6 +78,6 @@ def die_at_once() -> None:
 
 
 def sleep(held: Noted) -> None:
-    processes.hold(held, 600)
+    runner.hold(held, 600)
     held._note("renewed")
     time.sleep(600)

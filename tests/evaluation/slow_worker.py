@@ -20,7 +20,7 @@ from django.utils import timezone
 from pydantic import BaseModel, ConfigDict
 
 from config.celery import app as celery_app
-from evaluation import processes
+from labeling.jobs import runner
 from pipelines import registry
 from pipelines.types import Case, Output
 
@@ -92,4 +92,4 @@ if "SLOW_LOG" in os.environ:
     app = celery_app
     app.conf.sweep_seconds = 1
     app.on_after_finalize.connect(lambda **_: prepare(), weak=False)
-    processes.PREPARE.append(prepare)
+    runner.PREPARE.append(prepare)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from evaluation import processes
-from evaluation.processes import ChildDied, Children, JobFailed
+from labeling.jobs import runner
+from labeling.jobs.runner import ChildDied, Children, JobFailed
 from tests.evaluation import jobs
 from tests.evaluation.jobs import Noted, fates
 
@@ -41,7 +41,7 @@ def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_i
     assert first != os.getpid()
     assert children.run(jobs.pid) == first
 
-    monkeypatch.setattr(processes, "IDLE_SECONDS", 0)
+    monkeypatch.setattr(runner, "IDLE_SECONDS", 0)
     children.end_idle()
 
     with pytest.raises(ProcessLookupError):

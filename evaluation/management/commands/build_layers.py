@@ -11,12 +11,12 @@ from uuid import uuid4
 from django.core.management.base import CommandError
 from rich.progress import Progress
 
-from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from labeling.domain.errors import RuleError
+from labeling.jobs import runner
 from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.services import acting
@@ -103,6 +103,6 @@ def _work_until_done(build_id: int, shown: Progress) -> None:
         shown.update(task, description=text, total=build.total or None, completed=build.done)
 
     while LayerBuild.objects.unfinished().filter(pk=build_id).exists():
-        if not processes.run(memory_builds.work, build_id, uuid4(), progress=show):
+        if not runner.run(memory_builds.work, build_id, uuid4(), progress=show):
             time.sleep(WAIT_SECONDS)
     shown.remove_task(task)

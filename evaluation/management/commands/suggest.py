@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from django.core.management.base import CommandError
 
-from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE
 from evaluation.services.language_models import bills, budgets
@@ -17,6 +16,7 @@ from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.jobs import runner
 from labeling.management.acting import ActingCommand
 from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
@@ -98,7 +98,7 @@ class Command(ActingCommand):
 
 def _work_until_done(asked: SuggestionRequest, show: Any) -> None:
     while True:
-        processes.run(suggestions.work, asked.pk, uuid4(), progress=show)
+        runner.run(suggestions.work, asked.pk, uuid4(), progress=show)
         if _reload(asked).finished_at:
             return
         time.sleep(WAIT_SECONDS)

@@ -10,10 +10,10 @@ from uuid import UUID
 
 from django.db import DatabaseError, connections
 
-from evaluation import processes
 from evaluation.models import Slot
 from evaluation.services.run import execution
 from evaluation.services.work import slots
+from labeling.jobs import runner
 from labeling.services import health
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Dispatcher:
         self._begin("pulse", self._live)
 
     def stop(self) -> None:
-        """Running jobs are ended elsewhere (``processes.children``); this waits for their end."""
+        """Running jobs are ended elsewhere (``runner.children``); this waits for their end."""
         self._stopped.set()
         end = monotonic() + STOP_SECONDS
         for thread in list(self._started):
@@ -123,7 +123,7 @@ class Dispatcher:
     def _carried_out(self, slot: Slot) -> float:
         pause = 0.0
         try:
-            processes.run(execution.take_turn, slot.run_id, slot.owner)
+            runner.run(execution.take_turn, slot.run_id, slot.owner)
         except Exception:  # of any kind: the next thread goes on with what is left
             logger.exception("A turn at run %s ended early.", slot.run_id)
             connections.close_all()

@@ -22,7 +22,7 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from evaluation import adapters, processes
+from evaluation import adapters
 from evaluation.models import (
     Answer,
     CaseRun,
@@ -35,10 +35,11 @@ from evaluation.models import (
     Work,
     WorkQuerySet,
 )
-from evaluation.processes import Lease
 from evaluation.services.language_models.metering import too_long
 from evaluation.services.work import endings
 from labeling.domain.facts import Fact
+from labeling.jobs import runner
+from labeling.jobs.runner import Lease
 from labeling.models import SuggestionRequest, WorkerPulse
 from labeling.services import health
 
@@ -279,15 +280,15 @@ class KeepAlive:
         self._thread: Thread | None = None
 
     def __enter__(self) -> None:
-        if processes.is_watched():
-            processes.hold(self._lease, self._seconds)
+        if runner.is_watched():
+            runner.hold(self._lease, self._seconds)
         else:
             self._thread = Thread(target=self._repeat, name="lease", daemon=True)
             self._thread.start()
 
     def __exit__(self, *error: object) -> None:
         if self._thread is None:
-            processes.release()
+            runner.release()
         else:
             self._done.set()
             self._thread.join()

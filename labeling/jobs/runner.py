@@ -294,7 +294,7 @@ def run(job: Job, *args: Any, progress: Progress | None = None) -> Any:
     """
     if settings.CASE_PROCESSES and not multiprocessing.current_process().daemon:
         return children.run(job, *args, progress=progress)
-    return job(*args, progress=progress)
+    return job(*args, **({"progress": progress} if progress else {}))
 
 
 def warm_up() -> None:

@@ -1,0 +1,1 @@
+"""Jobs: what workers do, and how: the work is done in child processes, which are watched."""
