@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evaluation.metrics.calibration import calibration, chance_levels
 from evaluation.metrics.comparison import compare, holm, level_for, verdict
 from evaluation.metrics.gate import check_drift
 from evaluation.metrics.judges import Requirements, disagreements, judge_agreement
@@ -274,51 +273,6 @@ def nothing_missed(sets: int) -> None:
         line(share, *row)
 
 
-def regressions(sets: int) -> None:
-    """Precision falls in every conversation by that much, recall and F1 stay: 24 conversations."""
-    print("\n## How often the gate fails on a regression of another main metric, %\n")
-    head("precision falls by", "fails")
-    for fall in (0.05, 0.1, 0.2, 0.3):
-        random, hits = np.random.default_rng(int(100 * fall)), 0
-        for _ in range(sets):
-            own = random.normal(0.7, 0.05, (3, 24))
-            before = own + random.normal(0, 0.1, own.shape)
-            after = own + random.normal(0, 0.1, own.shape) - np.array([[0.0], [0.0], [fall]])
-            rows = [
-                compare(
-                    *([Share(value, 1.0) for value in of.tolist()] for of in pair),
-                    clusters=range(24),
-                    metric=metric,
-                )
-                for metric, *pair in zip(MAIN, before, after, strict=True)
-            ]
-            corrected = holm([row.p_value for row in rows])
-            said = [verdict(*of, p_value=p) for *of, p in zip(rows, MAIN, corrected, strict=True)]
-            checks = zip(MAIN, rows, said, strict=True)
-            hits += not all(check_drift(*each, 0.03).passed for each in checks)
-        line(fall, marked(hits / sets, (0.0, 1.0)))
-
-
-def calibrated(sets: int) -> None:
-    """ECE and MCE that calibrated pipelines show, and the chance level that is printed."""
-    print("\n## ECE and MCE of calibrated pipelines, and their chance levels\n")
-    head("predictions", "bins", "ECE", "chance", "MCE", "chance")
-    for count in (30, 100, 400):
-        for equal in ("width", "mass"):
-            random = np.random.default_rng(count)
-            seen, levels = [], []
-            for _ in range(max(1, sets // 10)):
-                stated = random.beta(4, 2, count)
-                correct = (random.random(count) < stated).astype(int)
-                result = calibration(stated.tolist(), correct.tolist(), equal=equal)
-                points = list(zip(stated.tolist(), correct.tolist(), strict=True))
-                level = chance_levels([points], failed=[False], equal=equal)
-                seen.append((result.ece, result.mce))
-                levels.append((level["ece"], level["mce"]))
-            means = np.stack([np.mean(seen, axis=0), np.mean(levels, axis=0)], axis=1)
-            line(count, equal, *(f"{value:.3f}" for value in means.ravel()))
-
-
 def judges(sets: int) -> None:
     """How often a judge is certified that is level with people, or that many points off."""
     sizes_of = ((5, 6), (10, 6), (20, 3), (10, 10), (20, 5))
@@ -402,8 +356,6 @@ TABLES: dict[str, Callable[[int], None]] = {
     "alarms": alarms,
     "power": power,
     "missed": nothing_missed,
-    "regressions": regressions,
-    "calibration": calibrated,
     "judges": judges,
     "skill": skill_coverage,
 }

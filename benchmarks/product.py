@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,7 +65,7 @@ def address(database: str, *, log: Path | None = None) -> Iterator[str]:
         yield url
 
 
-def settle(folder: str) -> None:
+def settle(folder: str, *, fresh: bool = True) -> None:
     """Set Django up for an own database and migrate it.
 
     The database is a SQLite file in ``folder``, or the empty one that DATABASE_URL names.
@@ -83,8 +84,19 @@ def settle(folder: str) -> None:
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    if Project.objects.exists():
+    if fresh and Project.objects.exists():
         sys.exit("The database is in use: name an empty one in DATABASE_URL.")
+
+
+LETTERS = "abdegiklmnoprstu"  # digits would be taken for telephone numbers
+
+
+def talk(name: str) -> dict[str, Any]:
+    """A conversation of eight messages, each of words of its own: gold refuses talks alike."""
+    dice = Random(name)
+    texts = [" ".join("".join(dice.choices(LETTERS, k=6)) for _ in range(8)) for _ in range(8)]
+    messages = [{"role": "user", "content": f"We need {text}."} for text in texts]
+    return {"id": name, "messages": messages}
 
 
 def label(**fields: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import resource
 import signal
 import subprocess
@@ -14,11 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 from config.bootstrap import make_environment
 
 PYTHON = "3.11"
 SCHEDULED = 2  # the clock of another process: clock_getcpuclockid(3)
-TICKS = os.sysconf("SC_CLK_TCK")
+MB = 1024 * 1024
 SECONDS_TO_INSTALL, SECONDS_TO_END = 1800, 15
 OUR_SETTINGS = ("ASSAY_", "CELERY_", "DATABASE_URL", "DJANGO_")
 # Whatever this process starts, and whatever that starts, stays below it in the tree of processes.
@@ -40,24 +41,18 @@ def adopt_orphans() -> None:
 
 def descendants() -> list[int]:
     """All processes that this one started, and theirs."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and (fields := _stat(int(entry.name))):
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-    waiting, all_of_them = [os.getpid()], []
-    while waiting:
-        more = children.get(waiting.pop(), [])
-        waiting += more
-        all_of_them += more
-    return all_of_them
+    return [each.pid for each in psutil.Process().children(recursive=True)]
 
 
 def cpu_seconds() -> float:
     """User and system time of everything below this process, the ended ones too."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    living = descendants()
-    ticks = sum(sum(map(int, fields[13:15])) for pid in living if (fields := _stat(pid)))
-    return ended.ru_utime + ended.ru_stime + ticks / TICKS + cpu_of(living)
+    ended, total = resource.getrusage(resource.RUSAGE_CHILDREN), 0.0
+    living = psutil.Process().children(recursive=True)
+    for each in living:
+        with suppress(psutil.NoSuchProcess):
+            times = each.cpu_times()
+            total += times.children_user + times.children_system
+    return ended.ru_utime + ended.ru_stime + total + cpu_of([each.pid for each in living])
 
 
 def cpu_of(processes: list[int]) -> float:
@@ -69,28 +64,13 @@ def cpu_of(processes: list[int]) -> float:
     return total
 
 
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat behind the name: state, parent, …; none if it is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
 def memory() -> Memory:
-    sizes = [_sizes(pid) for pid in descendants()]
-    rss, pss = (sum(column) / 1024 for column in zip(*sizes, strict=True))
+    rss = pss = 0.0
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            used = each.memory_full_info()
+            rss, pss = rss + used.rss / MB, pss + used.pss / MB
     return Memory(rss, pss)
-
-
-def _sizes(pid: int) -> tuple[int, int]:
-    """RSS and PSS in kB."""
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except OSError:
-        return 0, 0
-    kinds = dict(re.findall(r"^(Rss|Pss): +(\d+)", text, re.MULTILINE))
-    return int(kinds.get("Rss", 0)), int(kinds.get("Pss", 0))
 
 
 # Programs

@@ -30,7 +30,7 @@ ALL_UP_TO = 256
 LEAST_DENSITY = 3
 """… but never less than one in 2³, so that short excerpts of long chats are recognised."""
 SAME_SHARE = 0.3
-"""Of the smaller conversation. ``benchmarks/fingerprints.py`` shows what this rests on."""
+"""Of the smaller conversation. ``templates/docs/data-flow.md`` says what this rests on."""
 LEAST_SHARED_RUNS = 12
 """Estimated. Two people may say one long sentence alike: that says nothing about the rest."""
 LEAST_SHARED_VALUES = 4

@@ -1,7 +1,6 @@
 """500 messages and 60 labels stay quick under the fingers.
 
-How many milliseconds a key takes is measured by benchmarks/workspace.py. Here is counted what must
-not grow with the conversation: what is touched, laid out and watched.
+Counted is what must not grow with the conversation: what is touched, laid out and watched.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Many annotators at once: how quickly they work, what it costs, and whether anything is lost.
 
-    .venv/bin/python benchmarks/labelling.py [--clients 1 8 32] [--minutes M | --conversations N]
-        [--overlap 3] [--autosaves 0] [--databases sqlite postgresql] [--pools 10000 100000]
+    .venv/bin/python benchmarks/load.py [--clients 1 8 32] [--minutes M | --conversations N]
+        [--overlap 3] [--autosaves 0] [--databases sqlite postgresql]
 
 For each database it starts the web server and a worker as ``make serve`` does, with a database of
 its own. For each number of clients it makes a project; the clients sign in and, over HTTP, take and
@@ -9,9 +9,6 @@ submit until nothing is left (N conversations), or for M minutes in a pool that 
 Then it waits until the worker has caught up, and counts in the database: whether an accepted answer
 is lost or doubled, and whether a conversation has more people than wanted or, of a pool that ran
 out, fewer.
-
-``--pools`` measures instead what taking the next conversation costs, without the web server, in
-pools of these sizes: at the beginning, and when 99 in 100 conversations have all their answers.
 
 Milliseconds of the processor are user and system time of the server's processes, so what else the
 machine does hardly counts; what the clients themselves cost is a separate line.
@@ -30,17 +27,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from random import Random
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from product import ROOT, label, log_of, on_each_database, session_of, settle, web_server
+import psutil
+from product import ROOT, label, log_of, on_each_database, session_of, settle, talk, web_server
 
 CSRF = "d" * 32
 PER_SECOND = 150
 """Conversations made for each second of ``--minutes``, so that the pool does not run out."""
-TICKS = os.sysconf("SC_CLK_TCK")
 MOST_TO_DRAIN = 600
 
 
@@ -110,10 +105,6 @@ def measure(options: argparse.Namespace) -> int:
         settle(folder)
         from django.db import connection
 
-        for size in options.pools:
-            take_from(size, options.overlap)
-        if options.pools:
-            return 0
         failed = 0
         with web_server(folder) as port, worker(folder) as work:
             web = web_processes()
@@ -129,75 +120,6 @@ def measure(options: argparse.Namespace) -> int:
                 report(annotators, seconds, spent, cpu([work]) - before_work, own, drained)
                 failed += verify(project, annotators, to_the_end=not options.minutes)
     return failed
-
-
-TAKEN = 50
-
-
-def take_from(size: int, overlap: int) -> None:
-    from django.db import connection
-
-    from labeling.models import Annotation, Assignment, Conversation
-
-    options = argparse.Namespace(minutes=0, conversations=0, overlap=overlap)
-    project, _ = prepare(overlap, options, name=f"pool-{size}")
-    Conversation.objects.bulk_create(
-        (
-            Conversation(
-                project=project, external_id=f"{n}", content_sha256=f"{n:064}", n_messages=0
-            )
-            for n in range(size)
-        ),
-        batch_size=1000,
-    )
-    pool = open_pool(project)
-    people = [membership.user for membership in project.memberships.select_related("user")]
-    empty = milliseconds_to_take(people)
-    Annotation.with_checks.filter(assignment__round=pool).delete()
-    Assignment.with_checks.filter(round=pool).delete()
-    done = Assignment.objects.bulk_create(
-        (
-            Assignment(
-                round=pool,
-                conversation_id=place.conversation_id,
-                annotator=user,
-                slot=slot,
-                position=place.position,
-            )
-            for place in pool.places.all()[: size * 99 // 100]
-            for slot, user in enumerate(people)
-        ),
-        batch_size=1000,
-    )
-    Annotation.objects.bulk_create((skipped(row) for row in done), batch_size=1000)
-    full = milliseconds_to_take(people)
-    print(
-        f"{connection.vendor}, a pool of {size}: {empty:.2f} ms of this process to take the next at"
-        f" the beginning, {full:.2f} ms when 99 in 100 are done"
-    )
-
-
-def skipped(assignment: Any) -> Any:
-    from labeling.models import Annotation
-
-    guideline = assignment.round.guideline
-    return Annotation(
-        assignment=assignment, guideline=guideline, status="skipped", skip_reason="Measured."
-    )
-
-
-def milliseconds_to_take(people: list[Any]) -> float:
-    """Of the processor, on average; each place is put down as answered, or it would come again."""
-    from labeling.services.work import assignments
-
-    spent = 0.0
-    for n in range(TAKEN):
-        started = time.process_time()
-        taken = assignments.next_for(people[n % len(people)])
-        spent += time.process_time() - started
-        assert taken is not None
-        skipped(taken).save()
-    return 1000 * spent / TAKEN
 
 
 @contextmanager
@@ -230,67 +152,38 @@ def worker(folder: str) -> Iterator[int]:
 
 def web_processes() -> list[int]:
     """The children of this process that serve, by what they were started with."""
-    return [pid for pid in children(os.getpid()) if "gunicorn" in command_of(pid)]
-
-
-def children(parent: int) -> list[int]:
-    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [pid for pid in pids if parent_of(pid) == parent]
-
-
-def parent_of(pid: int) -> int:
-    try:
-        return int((Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0  # it has ended meanwhile
-
-
-def command_of(pid: int) -> str:
-    try:
-        return (Path("/proc") / str(pid) / "cmdline").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
+    return [
+        each.pid for each in psutil.Process().children() if "gunicorn" in " ".join(each.cmdline())
+    ]
 
 
 def cpu(pids: list[int]) -> float:
     """Seconds of processor time of these processes, all below them and those that have ended."""
     total = 0.0
     for pid in pids:
-        try:
-            stat = (Path("/proc") / str(pid) / "stat").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        fields = stat.rpartition(")")[2].split()
-        total += sum(map(int, fields[11:15])) / TICKS  # own, and of children that were waited for
-        total += cpu(children(pid))
+        process = psutil.Process(pid)
+        for each in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                total += sum(each.cpu_times()[:4])  # own, and of children that were waited for
     return total
 
 
-def prepare(
-    clients: int, options: argparse.Namespace, name: str = "crowd"
-) -> tuple[Any, list[str]]:
+def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
     """A project with a pool for that many annotators; their session keys."""
     from django.contrib.auth.models import User
 
     from labeling.models import Guideline, Membership, Project
+    from labeling.services.work.rounds import open_round
 
     number = int(options.minutes * 60 * PER_SECOND) or options.conversations
-    slug = f"{name}-{clients}"
+    slug = f"crowd-{clients}"
     project = Project.objects.create(slug=slug, name=slug, overlap=min(options.overlap, clients))
     Guideline.objects.create(project=project, version=1, body="# Guide")
     people = [User.objects.create(username=f"{slug}-{n:02}") for n in range(clients)]
     for user in people:
         Membership.objects.create(project=project, user=user, role="annotator")
-    if number:
-        store(project, number)
-        open_pool(project)
-    return project, [session_of(user) for user in people]
-
-
-def open_pool(project: Any) -> Any:
-    from labeling.services.work.rounds import open_round
-
-    return open_round(
+    store(project, number)
+    open_round(
         project=project,
         kind="full",
         by=None,
@@ -298,9 +191,7 @@ def open_pool(project: Any) -> Any:
         pool=True,
         override_reason="-",
     )
-
-
-LETTERS = "abdegiklmnoprstu"  # digits would be taken for telephone numbers
+    return project, [session_of(user) for user in people]
 
 
 def store(project: Any, number: int) -> None:
@@ -308,13 +199,7 @@ def store(project: Any, number: int) -> None:
 
     with tempfile.TemporaryFile() as file:
         for n in range(number):
-            words = Random(n)  # the lint refuses gold of talks that are alike
-            texts = [
-                " ".join("".join(words.choices(LETTERS, k=6)) for _ in range(8)) for _ in range(8)
-            ]
-            messages = [{"role": "user", "content": f"We need {text}."} for text in texts]
-            talk = {"id": f"{project.slug}-{n:06}", "messages": messages}
-            file.write(json.dumps(talk).encode() + b"\n")
+            file.write(json.dumps(talk(f"{project.slug}-{n:06}")).encode() + b"\n")
         file.seek(0)
         import_files(project_slug=project.slug, files=[("talks.jsonl", file)])
 
@@ -417,6 +302,5 @@ if __name__ == "__main__":
     parser.add_argument("--overlap", type=int, default=3)
     parser.add_argument("--autosaves", type=int, default=0)
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"])
-    parser.add_argument("--pools", type=int, nargs="+", default=[])
     parser.add_argument("--only", help=argparse.SUPPRESS)
     sys.exit(on_each_database(__file__, parser.parse_args(), measure))
