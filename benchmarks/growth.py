@@ -53,7 +53,7 @@ PAGES = (
 class Figure(NamedTuple):
     name: str
     milliseconds: float
-    count: int
+    amount: int
     """Statements of a page, MB of a command."""
 
 
@@ -79,7 +79,7 @@ def main() -> None:
 
 def cells(by_size: dict[int, Figure]) -> list[str]:
     times = [f"{figure.milliseconds:,.0f}" for figure in by_size.values()]
-    counts = " / ".join(f"{figure.count:,}" for figure in by_size.values())
+    counts = " / ".join(f"{figure.amount:,}" for figure in by_size.values())
     return [next(iter(by_size.values())).name, *times, exponent(by_size), counts]
 
 
