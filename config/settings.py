@@ -346,7 +346,6 @@ JUDGE_MIN_TWICE = env_int("ASSAY_JUDGE_MIN_TWICE", 20, minimum=0)
 JUDGE_MAX_BIAS = env_float("ASSAY_JUDGE_MAX_BIAS", 0.5, minimum=0.0)
 JUDGE_MIN_KAPPA = env_float("ASSAY_JUDGE_MIN_KAPPA", 0.6, minimum=-1.0)
 JUDGE_MIN_KAPPA_LOW = env_float("ASSAY_JUDGE_MIN_KAPPA_LOW", 0.4, minimum=-1.0)
-JUDGE_MIN_PROBES = env_float("ASSAY_JUDGE_MIN_PROBES", 1.0, minimum=0.0)
 for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE_BASE_URL)):
     if _address and not _address.startswith(("http://", "https://")):
         raise ImproperlyConfigured(

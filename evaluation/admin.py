@@ -37,7 +37,6 @@ from evaluation.models import (
     Judgement,
     Judging,
     PrimaryMetric,
-    Probing,
     Rating,
     RatingPanel,
     Run,
@@ -716,13 +715,6 @@ read_only(
     sealed_by=("answer__case__item__split", "answer__case__run__release"),
 )
 read_only(AnswerPanel, "Judges", "id run opened_by opened_at", search="=run__id")
-read_only(
-    Probing,
-    "Judges",
-    "id project kind model state requested_by created_at",
-    "kind state model",
-    "judge_sha256 model error",
-)
 read_only(
     JudgeCertificate,
     "Judges",

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.db import connections
 
 from evaluation.services import memory_builds
-from evaluation.services.judging import probings
 from evaluation.services.language_models import replies
 from evaluation.services.launch import suggestions
 from evaluation.services.run import ratings, scoring, yardsticks
@@ -56,12 +55,6 @@ def build_layers(build_id: int) -> None:
 @takes_long
 def recount_ratings(panel_id: int) -> None:
     ratings.recount(panel_id)
-
-
-@shared_task(ignore_result=True)
-@takes_long
-def ask_probes(probing_id: int) -> None:
-    probings.work(probing_id, uuid4())
 
 
 @shared_task(ignore_result=True)
@@ -116,7 +109,6 @@ def sweep() -> None:
     trials.wake_unattended()
     trials.forget()
     ratings.wake_unattended()
-    probings.wake_unattended()
     yardsticks.wake_unattended()
     pending.wake_unattended()
     near_duplicates.wake_unattended()

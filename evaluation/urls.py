@@ -14,7 +14,7 @@ from evaluation.views.gates import (
     run_baseline,
     run_gate,
 )
-from evaluation.views.judges import judge_ask, judge_list, judge_page
+from evaluation.views.judges import judge_list, judge_page
 from evaluation.views.launch import run_again, run_new, run_planning, run_predictions
 from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
@@ -131,7 +131,6 @@ urlpatterns = [
     ),
     path("judges/", judge_list, name="judges"),
     path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/", judge_page, name="judge"),
-    path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/ask/", judge_ask, name="judge-ask"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
     path("runs/<int:pk>/suspects/", run_suspects, name="run-suspects"),
     path("runs/<int:pk>/carry/", run_carry, name="run-carry"),

@@ -486,15 +486,10 @@ JUDGES: dict[str, Text] = {
     "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
     "gate.run_unfinished": _("Run {pk:d} has not finished; check its thresholds when it has."),
     "certificate.none": _(
-        "no certificate: this judge was not yet asked the probes and compared with people, so "
-        "it decides nothing; see the page Judges of answers"
+        "no certificate: this judge was not yet compared with people, so it decides nothing; "
+        "see the page Judges of answers"
     ),
     "certificate.not_yet": _("no certificate yet (see the page Judges of answers): {next}"),
-    "certificate.needs_level": _(
-        "no longer valid: this certificate is from before samples were drawn, and does not say "
-        "whether the judge is too generous or too strict; draw a sample on the page of a run with "
-        "answers, and have people rate it"
-    ),
     "certificate.no_sample": _(
         "no sample of answers is drawn for people to rate: draw one on the page of a run"
     ),
@@ -511,22 +506,18 @@ JUDGES: dict[str, Text] = {
         "page of a run, would be a further attempt"
     ),
     "certificate.due": _(
-        "the probes are asked and a sample is complete: compare the judge with people"
+        "a sample is complete: the judge is compared with people when a run is scored that it "
+        "has judged"
     ),
     "certificate.not_judged": _(
         "no judge has judged the answers of this run to the end: judge them again"
     ),
     "certificate.other_judge": _(
         "no certificate: the one there is belongs to a judge with another model, setting, "
-        "prompt or parser; ask this one the probes on the page Judges of answers"
-    ),
-    "certificate.not_probed": _("This judge was not asked all of the probes yet: ask them first."),
-    "certificate.old_probes": _(
-        "the certificate has expired: there are newer probes; ask them on the page Judges of "
-        "answers"
+        "prompt or parser; have the answers of a complete sample judged by this one"
     ),
     "certificate.probes_failed": _(
-        "the judge passed {held} of {asked} probes, and failed on an answer that is “{trick}”"
+        "the judge passed {held} of {asked} probes, which version 0.4.0 asked"
     ),
     "certificate.too_few_rated": _(
         "the samples have {n} answers that people rated and this judge scored, and {rated} are "
@@ -564,42 +555,10 @@ JUDGES: dict[str, Text] = {
         "{pipeline}"
     ),
     "certificate.other_model": _(
-        "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask "
-        "the probes and draw a sample of answers that this model has judged"
+        "no certificate: “{served}” has judged, and the certificate is of “{certified}”; draw a "
+        "sample of answers that this model has judged"
     ),
     "certificate.refused": _("no certificate (see the page Judges of answers): {reason}"),
-    "probing.no_model": _("No language model is set up: set {name}."),
-    "probing.another_model_now": _("Another model is set up now, so this judge cannot be asked."),
-    "probing.read_differently": _(
-        "Replies are read differently now, so this judge no longer exists."
-    ),
-    "probing.other_settings_now": _(
-        "The model has other settings now ({parameters}), so this judge cannot be asked."
-    ),
-    "probing.several_models": _(
-        "The server answered by more than one model: name an exact version of it."
-    ),
-    "probing.model_missing": _(
-        "The judge is the model “{model}”, and none is set up for the worker."
-    ),
-    "probing.other_model": _(
-        "The judge is the model “{model}”, and “{here}” is set up for the worker."
-    ),
-    "probing.other_settings": _(
-        "The judge was asked for when “{model}” had other settings than it has now for the "
-        "worker: {here}."
-    ),
-    "probing.probes_changed": _("The probes have changed in the meantime: ask them again."),
-    "probe.good": _("plainly good"),
-    "probe.paraphrase": _("the same in other words"),
-    "probe.vague": _("vague but on the subject"),
-    "probe.wrong": _("specific but wrong"),
-    "probe.half": _("half of what was asked"),
-    "probe.empty": _("empty"),
-    "probe.echo": _("the question given back"),
-    "probe.order_in_answer": _("an order to the judge"),
-    "probe.order_in_message": _("helped by an order in a message"),
-    "probe.honest": _("honest that the messages do not tell"),
 }
 
 PREDICTIONS: dict[str, Text] = {
@@ -627,8 +586,6 @@ REFUSALS: dict[str, Text] = {
     "task.pipeline": _("Pipeline “{name}” with these settings"),
     "task.evaluate_answers": _("Evaluating answers"),
     "task.judge_answers": _("Judging answers"),
-    "task.ask_probes": _("Asking a judge the probes"),
-    "task.look_at_judge": _("Looking at a judge"),
     "task.generate_conversations": _("Generating conversations by a language model"),
     "task.ask_questions": _("Asking questions by a language model"),
     "comparison.better": _("better"),
@@ -743,7 +700,6 @@ REFUSALS: dict[str, Text] = {
         "do are {asking}."
     ),
     "answers.none_in_run": _("Run {pk:d} has no answers: launch one that is to evaluate answers."),
-    "probing.unknown_kind": _("There are no probes for “{kind}”. Known are: {known}."),
     "suggestions.unsuitable": _(
         "Pipeline “{pipeline}” suggests nothing for {what}. Those that do: {known}."
     ),

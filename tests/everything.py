@@ -13,8 +13,7 @@ from evaluation.models import (
     AnswerPanel,
     AnswerSample,
     CaseRun,
-    JudgeCertificate,
-    Probing,
+    Judging,
     RatedLabel,
     RatingPanel,
     Run,
@@ -60,7 +59,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
     panel = _panel(run)
     written = _answers(project, people)
-    judge = _judge(project)
+    _judge(written.run)
     ben = people["ben"]
     disputed = _dispute(release.items.all()[0], people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
@@ -175,7 +174,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("trial trial-control trial-suggest trial-predictions trial-labels", [trial.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
-        ("judge judge-ask", [*of_project, judge.kind, judge.judge_sha256]),
+        ("judge", [*of_project, "faithfulness", "1" * 64]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
         (
@@ -248,33 +247,13 @@ def _answers(project: Project, people: dict[str, User]) -> AnswerPanel:
     return panel
 
 
-def _judge(project: Project) -> Probing:
-    """A judge that was asked one probe."""
-    said = {"id": "oven-good", "score": 9, "reasoning": "As the messages say."}
-    probing = Probing.objects.create(
-        project=project,
-        kind="faithfulness",
+def _judge(run: Run) -> None:
+    """That has judged it, without a score."""
+    prompt = {"name": "faithfulness.v1", "text": "…", "sha256": "0" * 64, "judge_sha256": "1" * 64}
+    Judging.objects.create(
+        run=run,
         model="test/small-1",
-        served_model="small-1",
-        prompt_name="faithfulness.v1",
-        prompt="…",
-        prompt_sha256="0" * 64,
         parser_version="1",
-        judge_sha256="1" * 64,
-        probes_version="1",
-        state=Probing.State.DONE,
-        results=[said],
+        judge_sha256="2" * 64,
+        spec={"model": {"id": "test/small-1"}, "prompts": {"faithfulness": prompt}},
     )
-    JudgeCertificate.objects.create(
-        project=project,
-        judge_sha256=probing.judge_sha256,
-        kind=probing.kind,
-        model=probing.model,
-        prompt_sha256=probing.prompt_sha256,
-        parser_version="1",
-        n=40,
-        kappa=0.7,
-        passed=True,
-        comparison={"probes_held": 1, "probes_asked": 1},
-    )
-    return probing

@@ -47,7 +47,6 @@ class Requirements:
     bias: float = 0.5
     kappa: float = 0.6
     kappa_low: float = 0.4
-    probes: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from evaluation.models.certificates import (
     AnswerPanel,
     AnswerSample,
     JudgeCertificate,
-    Probing,
     SampledAnswer,
 )
 from evaluation.models.gates import (
@@ -53,7 +52,6 @@ __all__ = [
     "Kind",
     "LayerBuild",
     "PrimaryMetric",
-    "Probing",
     "RatedLabel",
     "Rating",
     "RatingPanel",

@@ -6,12 +6,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.answers import Answer, Kind
 from evaluation.models.ratings import PanelQuerySet
 from evaluation.models.runs import Run
-from evaluation.models.work import Work, WorkQuerySet
 from labeling.models import Project
 
 
@@ -102,60 +100,8 @@ class SampledAnswer(models.Model):
         return f"{self.number} of sample {self.sample_id}"
 
 
-class Probing(Work):
-    """Asking one judge the probes. Only the first reply to each probe counts.
-
-    ``judge_sha256`` is of the model and how it is asked, the prompt and the parser;
-    ``served_model`` is what the server called itself in its replies.
-    """
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="probings")
-    kind = models.CharField(max_length=12, choices=Kind)
-    model = models.CharField(max_length=200, help_text="provider/model, as it is asked")
-    served_model = models.CharField(max_length=200, blank=True, help_text="As the server named it")
-    prompt_name = models.CharField(max_length=40)
-    prompt = models.TextField()
-    prompt_sha256 = models.CharField(max_length=64)
-    parser_version = models.CharField(max_length=20)
-    judge_sha256 = models.CharField(max_length=64)
-    probes_version = models.CharField(max_length=20)
-    results = models.JSONField(default=list, help_text="Each probe and what the judge said of it")
-    budget_tokens = models.PositiveBigIntegerField(
-        null=True, help_text="Tokens that it may use; empty: no limit"
-    )
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = WorkQuerySet.as_manager()
-
-    class Meta:
-        verbose_name, verbose_name_plural = _("probe of a judge"), _("probes of judges")
-        ordering = ["-pk"]
-        constraints = [
-            models.CheckConstraint(
-                name="probing_state_known",
-                condition=Q(state__in=["queued", "running", "done", "failed"]),
-            ),
-            models.CheckConstraint(name="probing_kind_known", condition=Q(kind__in=Kind.values)),
-            models.UniqueConstraint(
-                name="probing_one_open",
-                fields=["project", "kind", "judge_sha256"],
-                condition=Q(state__in=["queued", "running"]),
-                violation_error_message="The probes are being asked already.",
-            ),
-        ]
-        indexes = [
-            models.Index(name="probing_of_judge", fields=["project", "judge_sha256", "kind"]),
-        ]
-
-    def __str__(self) -> str:
-        return f"probing {self.pk} of {self.kind} by {self.model}"
-
-
 class JudgeCertificate(models.Model):
-    """What a judge is worth against people and probes: computed once a sample is complete.
+    """What a judge is worth against people: computed once a sample is complete.
 
     It belongs to one hash of model, settings, prompt and parser: a judge of another hash has none.
     Each is an attempt, with the answers of all samples so far; the newest holds the most answers
@@ -170,7 +116,6 @@ class JudgeCertificate(models.Model):
     served_model = models.CharField(max_length=200, blank=True, help_text="As the server named it")
     prompt_sha256 = models.CharField(max_length=64)
     parser_version = models.CharField(max_length=20)
-    probes_version = models.CharField(max_length=20, blank=True)
     sample = models.ForeignKey(
         AnswerSample,
         models.RESTRICT,
@@ -194,7 +139,6 @@ class JudgeCertificate(models.Model):
         default=dict,
         help_text="Samples, raters and their own agreement, intervals, and what was required",
     )
-    probes = models.JSONField(default=list, help_text="Each probe with what the judge said of it")
     passed = models.BooleanField()
     reasons = models.JSONField(default=list, help_text="Why it was refused")
     issued_at = models.DateTimeField(auto_now_add=True)
@@ -210,7 +154,7 @@ class JudgeCertificate(models.Model):
             ),
             models.UniqueConstraint(
                 name="certificate_once_per_sample",
-                fields=["sample", "judge_sha256", "served_model", "probes_version"],
+                fields=["sample", "judge_sha256", "served_model"],
                 condition=Q(sample__isnull=False),
             ),
         ]

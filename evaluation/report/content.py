@@ -205,11 +205,10 @@ def _judges(run: Run, rows: list[Aggregate]) -> Iterator[Fact]:
         if row.metric not in JUDGED or "judge" not in row.detail:
             continue
         title = _title(METRICS[row.metric])
-        standing = certificates.certificate_for(run, row.metric)
-        if standing.certificate is not None:
+        why = certificates.standing_of(run, row.metric).why
+        if why is None:
             yield Fact("report.judge_certified", metric=title)
         else:
-            why = standing.why or certificates.NO_CERTIFICATE
             yield Fact("report.judge_not_certified", metric=title, why=why)
 
 

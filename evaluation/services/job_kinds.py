@@ -13,7 +13,6 @@ from django.urls import reverse
 from evaluation.models import (
     CaseRun,
     LayerBuild,
-    Probing,
     Run,
     Slot,
     Trial,
@@ -34,7 +33,6 @@ def register() -> None:
         Kind("run", _runs, _failed_runs, freeing.free_run),
         Kind("trial", _trials, _failed_trials, freeing.free_trial),
         Kind("layers", _builds, _failed_builds, freeing.free_build),
-        Kind("probing", _probings, _failed_probings, freeing.free_probing),
     )
 
 
@@ -132,7 +130,7 @@ def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
     return Failure("run", run.pk, at, why, run.release.project, title, run.get_absolute_url())
 
 
-# --- trials, layers of memory, probes -------------------------------------------------------------
+# --- trials, layers of memory ---------------------------------------------------------------------
 
 
 def _trials(scope: Scope) -> Iterator[Job]:
@@ -198,33 +196,3 @@ def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
         assert build.failure is not None
         at, title = build.woken_at or build.requested_at, build.conversation.external_id
         yield Failure("layers", build.pk, at, build.failure, project, title, page)
-
-
-def _probings(scope: Scope) -> Iterator[Job]:
-    now = clock.now()
-    rows = of_projects(Probing.objects.unfinished(), scope).select_related("project")
-    for probing in rows.order_by("pk"):
-        yield Job(
-            "probing",
-            probing.pk,
-            probing.created_at,
-            probing.lease_expires_at is not None and probing.lease_expires_at > now,
-            probing.project,
-            probing.model,
-            _page_of(probing),
-            is_stuck=is_held_too_long(probing.lease_expires_at),
-        )
-
-
-def _failed_probings(scope: Scope, since: datetime) -> Iterator[Failure]:
-    failed = Probing.objects.filter(state=Work.State.FAILED, finished_at__gt=since)
-    rows = of_projects(failed, scope).select_related("project").order_by("-pk")
-    for probing in rows[: jobs.FAILURES]:
-        why, at = probing.error or Fact("job.no_reason"), probing.finished_at
-        assert at is not None
-        page = _page_of(probing)
-        yield Failure("probing", probing.pk, at, why, probing.project, probing.model, page)
-
-
-def _page_of(probing: Probing) -> str:
-    return reverse("judge", args=[probing.project.slug, probing.kind, probing.judge_sha256])

@@ -20,14 +20,13 @@ from evaluation.models import (
     Answer,
     AnswerPanel,
     CaseRun,
-    JudgeCertificate,
     Judgement,
     Judging,
     Kind,
     Run,
 )
 from evaluation.services import looks
-from evaluation.services.judging import certificates, corrections, judge_marks, judgings
+from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
 from evaluation.views import present
@@ -81,19 +80,13 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
 
 def _worth(run: Run, kind: str) -> dict[str, Any]:
     """What the judge of the figure is worth; without a certificate, why."""
-    standing = certificates.certificate_for(run, kind)
-    looked = certificates.looked_at(run, kind)
+    standing = certificates.standing_of(run, kind)
+    looked = standing.looked
     return {
-        "mark": _mark(standing, looked),
+        "mark": standing.mark,
         "looked": looked if looked and looked.n else None,
         "why": words(standing.why) if standing.why else "",
     }
-
-
-def _mark(standing: certificates.Standing, looked: JudgeCertificate | None) -> str:
-    if standing.certificate is not None:
-        return judge_marks.CERTIFIED
-    return judge_marks.LOOKED if looked and looked.n else judge_marks.UNKNOWN
 
 
 def _claims(details: dict[str, dict[str, Any]]) -> dict[str, Any] | None:

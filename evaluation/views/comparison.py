@@ -21,7 +21,7 @@ from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
-from evaluation.services.judging import judge_marks
+from evaluation.services.judging import certificates
 from evaluation.services.run import chosen_baselines
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.compared_cases import (
@@ -305,7 +305,7 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         compared = compare_with(baseline, able)
     except RuleError as error:
         return {"problem": words(error.fact)}
-    marks = judge_marks.of_runs([run.pk for run in [baseline, *able]])
+    marks = certificates.marks([run.pk for run in [baseline, *able]])
     seen_before = sorted({pk for each in compared for pk in each.declared_after})
     chosen = chosen_baselines.choice_of(baseline)
     tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
@@ -387,7 +387,7 @@ class Table(NamedTuple):
 
 def _table(
     pairs: Sequence[tuple[MetricComparison, Compared]],
-    marks: Mapping[judge_marks.Figure, str],
+    marks: Mapping[certificates.Figure, str],
 ) -> Table:
     return Table(forest(pairs), [_row(row, each, _mark(row, each, marks)) for row, each in pairs])
 
@@ -420,13 +420,13 @@ def _conclusion(compared: Compared) -> RunConclusion:
 
 
 def _mark(
-    row: MetricComparison, comparison: Compared, marks: Mapping[judge_marks.Figure, str]
+    row: MetricComparison, comparison: Compared, marks: Mapping[certificates.Figure, str]
 ) -> str:
     two = [
-        marks.get(judge_marks.Figure(run.pk, row.metric.id))
+        marks.get(certificates.Figure(run.pk, row.metric.id))
         for run in (comparison.before, comparison.after)
     ]
-    return max((mark for mark in two if mark), key=judge_marks.WORST_LAST.index, default="")
+    return max((mark for mark in two if mark), key=certificates.WORST_LAST.index, default="")
 
 
 def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import AnswerPanel, JudgeCertificate, Kind, RatingPanel, Run
-from evaluation.services.judging import answer_ratings, attempts, certificates, panels, samples
+from evaluation.services.judging import answer_ratings, certificates, panels, samples
 from evaluation.services.judging.panels import Panel
 from evaluation.services.run import ratings, scoring
 from evaluation.views.opening import get_run, opened_run
@@ -42,7 +42,6 @@ class DrawableKind(NamedTuple):
 class SampleRow(NamedTuple):
     progress: samples.Progress
     kind: str
-    state: str
 
 
 @require_GET
@@ -146,10 +145,9 @@ def _drawable(run: Run, left: dict[str, int]) -> list[DrawableKind]:
 
 def _samples(panel: AnswerPanel) -> list[SampleRow]:
     drawn = panel.samples.select_related("drawn_by", "closed_by")
-    return [
-        SampleRow(done, str(Kind(done.sample.kind).label), attempts.state_of(done.sample))
-        for done in samples.progress(drawn)
-    ][::-1]
+    return [SampleRow(done, str(Kind(done.sample.kind).label)) for done in samples.progress(drawn)][
+        ::-1
+    ]
 
 
 def _act_on_answers(run: Run, panel: AnswerPanel | None, request: HttpRequest) -> str:
@@ -175,7 +173,7 @@ def _act_on_answers(run: Run, panel: AnswerPanel | None, request: HttpRequest) -
 
 def _compared(issued: list[JudgeCertificate]) -> str:
     if not issued:
-        return _("The sample is closed. No judge was asked the probes yet: ask them next.")
+        return _("The sample is closed. No judge has judged all of it yet.")
     certified = sum(certificate.passed for certificate in issued)
     return _("The sample is closed. Judges compared: {all}; certified: {certified}.").format(
         all=len(issued), certified=certified

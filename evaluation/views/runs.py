@@ -17,7 +17,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import OPEN, Aggregate, Run, RunTag
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
-from evaluation.services.judging import judge_marks
+from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
 from evaluation.services.run import lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
@@ -197,7 +197,7 @@ def _rows(
 ) -> list[RunRow]:
     by_number = {run.pk: run for run in _light(Run.objects.filter(pk__in=numbers).with_progress())}
     runs = [by_number[number] for number in numbers if number in by_number]
-    marks, sealed = judge_marks.of_runs(list(by_number)), looks.sealed_among(reader, runs)
+    marks, sealed = certificates.marks(list(by_number)), looks.sealed_among(reader, runs)
     changed = lists.changed(runs) if "changed" in columns else {}
     visible = Run.objects.visible_to(reader)
     highest = lists.highest(runs, visible, reader=reader, primary=primary)
@@ -235,7 +235,7 @@ def _said(facts: Any) -> list[str] | None:
 def _row(
     run: Run,
     primary: Metric,
-    marks: Mapping[judge_marks.Figure, str],
+    marks: Mapping[certificates.Figure, str],
     *,
     sealed: bool,
     changed: list[str] | None,
@@ -246,7 +246,7 @@ def _row(
     rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in rows]
     names = [] if sealed else [*GOLD_LAYERS[run.release.layer].headline, *answered]
-    own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in names}
+    own = {name: marks.get(certificates.Figure(run.pk, name), "") for name in names}
     alike = {mark for mark in own.values() if mark}
     figures = {
         name: _figure(METRICS[name], rows.get(name), own[name] if len(alike) > 1 else "")

@@ -31,7 +31,6 @@ TITLES: Mapping[str, str] = {
     "run": lazy("Run"),
     "trial": lazy("Trial"),
     "layers": lazy("Memory layers"),
-    "probing": lazy("Probes of a judge"),
 }
 ADVICE: Mapping[str, str] = {
     "freeze": lazy("Change what the reason names, then freeze again on the page Gold."),
@@ -41,7 +40,6 @@ ADVICE: Mapping[str, str] = {
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),
     "trial": lazy("Open the trial, and repeat what failed."),
     "layers": lazy("Ask for the layers again on the page of the conversation."),
-    "probing": lazy("See that the language model answers, then ask the probes again."),
 }
 PARTS: Mapping[str, str] = {
     "database": lazy("Database"),

@@ -12,13 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation import tasks
 from evaluation.models import (
     AnswerPanel,
     AnswerRating,
     AnswerSample,
-    JudgeCertificate,
-    Probing,
     Run,
 )
 from evaluation.services.judging import answer_ratings, judgings, panels, samples
@@ -166,27 +163,12 @@ def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
     assert "edited" in markup(rita, reverse("judges"))
 
 
-def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
-    run: Run, server: LanguageServer, project: Project, signed_in: Any
+def test_the_page_of_a_judge_says_what_comes_next(
+    run: Run, project: Project, signed_in: Any
 ) -> None:
-    told = judgings.counting(run).spec["prompts"]["faithfulness"]
-    about = [project.slug, "faithfulness", told["judge_sha256"]]
-    page, ask = reverse("judge", args=about), reverse("judge-ask", args=about)
-    rita = signed_in("rita")
+    told, rita = judgings.counting(run).spec["prompts"]["faithfulness"], signed_in("rita")
     assert "judge not certified" in markup(rita, f"{run.get_absolute_url()}?tab=answers")
-    assert "Ask the probes" in markup(rita, page)
-    assert "Ask the probes</button>" not in markup(signed_in("noor"), page)
-
-    server.default = lambda body: asked.verdict(10, "Splendid.")
-    rita.post(ask, {"action": "ask"})
-    assert "being asked" in markup(rita, reverse("judges"))
-    tasks.ask_probes(Probing.objects.get().pk)
-
-    text = markup(rita, page)
-    assert "Splendid." in text
-    assert "vague but on the subject" in text
-    rita.post(ask, {"action": "compare"})
-    assert not JudgeCertificate.objects.exists()  # nobody has rated anything
+    page = reverse("judge", args=[project.slug, "faithfulness", told["judge_sha256"]])
     assert "No sample of answers is drawn" in markup(rita, page)
     unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])
     assert rita.get(unknown).status_code == 404

@@ -1,33 +1,20 @@
-"""Judges are tried with probes and compared with people before they decide anything."""
+"""Judges are compared with people before they decide anything."""
 
 from __future__ import annotations
 
-import json
 import re
-from io import StringIO
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation import judge, probes
-from evaluation.metrics.gate import NO_CERTIFICATE
+from evaluation import judge
 from evaluation.models import Answer, AnswerRating, AnswerSample, JudgeCertificate, Run
-from evaluation.services.judging import (
-    attempts,
-    certificates,
-    judge_marks,
-    judgings,
-    panels,
-    probings,
-    samples,
-)
+from evaluation.services.judging import certificates, judgings, panels, samples
 from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
@@ -35,7 +22,7 @@ from labeling.models import Project
 from labeling.words import in_english, words_of
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
-from tests.evaluation.probing import CHATS, KIND, agree, decent, lenient, probe, rate_and_close
+from tests.evaluation.judges import CHATS, KIND, agree, decent, judge_of, rate_and_close
 from tests.llm_server import LanguageServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -76,27 +63,6 @@ def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     return check["passed"], words_of(check["reason"])
 
 
-def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
-    settings.JUDGE_MIN_RATED = 4
-    server.default = lenient
-    run = start()
-    # people are as lenient: the probes alone have to catch it
-    agree(run, [people["noor"]], kinds=panels.KINDS)
-    probe(project, *panels.KINDS)
-
-    assert JudgeCertificate.objects.count() == len(panels.KINDS)
-    for found in JudgeCertificate.objects.all():
-        caught = {probe["trick"] for probe in found.probes if not probe["held"]}
-        assert not found.passed
-        assert "order in the answer" in caught
-        assert not caught & {"good", "paraphrase"}
-    passed, why = gate(run)
-    assert not passed
-    assert "probes" in why
-
-
 # --- certificates and the gate ---
 
 
@@ -107,9 +73,6 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     settings.JUDGE_MIN_RATED = 3 * CHATS
     server.default = decent
     run = start()
-    assert gate(run) == (False, in_english(NO_CERTIFICATE))
-
-    probe(project)
     assert "no sample of answers is drawn" in gate(run)[1]
     (sample,) = samples.draw(run, kinds=[KIND], by=people["rita"])
     assert f"people have rated 0 of the {3 * CHATS} answers" in gate(run)[1]
@@ -129,11 +92,10 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert not beside["relevance"]["certificate"]["certified"]
     assert gate(run, limit=9.5) == (False, "5.000 is below 9.5")  # the figure decides, both ways
 
-    # the prompt is changed by one character
-    text = judge.shipped(KIND).text
-    judgings.request(run, by=None, prompts={KIND: text.replace(".", "!", 1)}, queue=False)
-    passed, why = gate(work(run))
-    assert (passed, why) == (False, in_english(certificates.CHANGED))
+    # the prompt is changed by one character, where people have rated nothing
+    text, other = judge.shipped(KIND).text, start()
+    judgings.request(other, by=None, prompts={KIND: text.replace(".", "!", 1)}, queue=False)
+    assert gate(work(other)) == (False, in_english(certificates.CHANGED))
 
 
 @pytest.mark.postgres
@@ -152,11 +114,10 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
     listed = reverse("runs") + "?columns=primary&columns=figures"
     assert marks(listed)[0] == ["judge not certified"]  # one word for all four figures
     agree(run, [people["noor"]])
-    probe(project)
     certified = ["certified judge", *["judge not certified"] * 3]
     found, few = marks(listed)
     assert found == certified
-    claims = "Claims have no probes and are rated by nobody"
+    claims = "Claims are rated by nobody"
     assert claims in noor.get(f"{run.get_absolute_url()}?tab=answers").content.decode()
 
     again, third = start(), start()
@@ -173,45 +134,40 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
 
 
 def test_a_judge_that_is_asked_in_another_way_is_another_judge(
-    run: Run, project: Project, settings: Any
+    run: Run, start: Any, settings: Any
 ) -> None:
-    probe(project)
-    assert gate(run) == (True, "")
-
     settings.LLM_INPUT_PRICE = 5.0  # changes nothing that it says
     judgings.request(run, by=None, queue=False)
     assert gate(work(run)) == (True, "")
+    assert JudgeCertificate.objects.count() == 1
 
     settings.LLM_TEMPERATURE = 0.7
-    judgings.request(run, by=None, queue=False)
-    assert gate(work(run)) == (False, in_english(certificates.CHANGED))
+    other = start()
+    assert gate(other) == (False, in_english(certificates.CHANGED))
     settings.LLM_MAX_TOKENS = 500
-    judgings.request(run, by=None, queue=False)
-    work(run)
+    judgings.request(other, by=None, queue=False)
+    work(other)
     told = [
-        judging.spec["prompts"][KIND]["judge_sha256"] for judging in run.judgings.order_by("pk")
+        judging.spec["prompts"][KIND]["judge_sha256"]
+        for judging in (*run.judgings.order_by("pk"), *other.judgings.order_by("pk"))
     ]
     assert (told[0], len(set(told))) == (told[1], 3)
 
 
-def test_a_worker_with_other_settings_judges_and_probes_nothing(
+def test_a_worker_with_other_settings_judges_nothing(
     server: LanguageServer, start: Any, project: Project, settings: Any
 ) -> None:
     server.default = decent
     run = start()
     judgings.request(run, by=None, queue=False)
-    (probing,) = probings.request(project, kinds=[KIND], by=None, queue=False)
     asked_before = len(server.requests)
     settings.LLM_TEMPERATURE = 0.7
 
     paused = work(run)
-    probings.work(probing.pk, uuid4())
 
     assert (paused.status, len(server.requests)) == ("paused", asked_before)
     assert "temperature=server" in in_english(paused.pause_reason)
     assert "temperature=0.7" in in_english(paused.pause_reason)
-    probing.refresh_from_db()
-    assert (probing.state, "temperature=0.7" in in_english(probing.error)) == ("failed", True)
     settings.LLM_TEMPERATURE = None
     steering.resume(run, by=None)
     assert work(run).status == "finished"
@@ -222,7 +178,6 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
 ) -> None:
     server.default = decent
     run = start()
-    probe(project)
     (found,) = agree(run, [people["noor"]], off=4)
     codes = [reason.code for reason in certificates.reasons_of(found)]
     too_few = Fact("certificate.too_few_rated", n=9, rated=30)
@@ -244,7 +199,6 @@ def test_a_sample_of_one_conversation_says_nothing_of_others(
     options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
     release = asked.questions(project)
     run = work(launching.launch(release, pipeline="lexical", **options))
-    probe(project)
     (found,) = agree(run, [people["noor"]])
     assert "certificate.one_conversation" in [each["code"] for each in found.reasons]
 
@@ -290,7 +244,6 @@ def test_ratings_outside_of_the_sample_count_for_nothing(
     settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run = start()
-    probe(project)
     (sample,) = samples.draw(run, kinds=[KIND], size=6, by=None)
     inside = sample.answers.values("answer")
     for answer in Answer.objects.filter(case__run=run).exclude(pk__in=inside):
@@ -337,17 +290,16 @@ def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_att
     settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run, again = start(), start()
-    (probing,) = probe(project)
     (first,) = samples.draw(run, kinds=[KIND], by=people["rita"])
     with pytest.raises(panels.RatingRefused):
         samples.give_up(first, by=people["rita"], reason=" ")
     samples.give_up(first, by=people["rita"], reason="The raters left.")
-    assert certificates.missing(project, KIND, probing.judge_sha256) == certificates.NO_SAMPLE
+    assert certificates.missing(judge_of(run)) == certificates.NO_SAMPLE
     (found,) = agree(again, [people["noor"]])
-    assert certificates.missing(project, KIND, probing.judge_sha256) == certificates.UP_TO_DATE
+    assert certificates.missing(judge_of(run)) == certificates.UP_TO_DATE
     assert (found.attempt, found.comparison["level"]) == (2, 0.975)
-    listed = attempts.of_judge(project, KIND, probing.judge_sha256)["samples"]
-    assert [(each["state"], each["reason"]) for each in listed] == [
+    drawn = samples.progress(samples.of_project(project.pk).order_by("-pk"))
+    assert [(each.state, each.sample.reason) for each in drawn] == [
         ("complete", "There is nobody else."),
         ("given_up", "The raters left."),
     ]
@@ -359,171 +311,63 @@ def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_att
 def test_a_further_sample_is_compared_with_all_before_it_and_no_attempt_is_ever_changed(
     run: Run, start: Any, project: Project, people: dict[str, User]
 ) -> None:
-    (probing,) = probe(project)
     assert gate(run)[0]
     first = JudgeCertificate.objects.get()
-    assert certificates.attempt(probing, by=None) == first  # nothing new: no attempt
+    assert certificates.attempt(judge_of(run), by=None) == first  # nothing new: no attempt
     (found,) = agree(start(), [people["noor"]], off=4)
 
     assert (found.attempt, found.n, found.comparison["level"]) == (2, 6 * CHATS, 0.975)
     assert found.bias == pytest.approx(-(4 + 4 + 3) / 6)  # the nine answers before it were right
     assert not gate(run)[0]
-    listed = attempts.of_judge(project, KIND, probing.judge_sha256)
-    assert [
-        (each["attempt"], each["passed"], each["counts"]) for each in listed["comparisons"]
-    ] == [
-        (2, False, True),
-        (1, True, False),
-    ]
+    listed = certificates.of_judge(judge_of(run))
+    assert [(each.attempt, each.passed) for each in listed] == [(2, False), (1, True)]
     with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
         JudgeCertificate.objects.update(passed=True)
 
 
-def test_probes_count_on_the_first_try_however_often_they_are_asked(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+def test_a_certificate_from_before_samples_were_drawn_counts_for_nothing(
+    server: LanguageServer, start: Any, project: Project
 ) -> None:
-    settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run = start()
-    server.default = lenient
-    (failed,) = probe(project)
-    server.default = decent
-    (repeated,) = probe(project)
-    (found,) = agree(run, [people["noor"]])
-
-    assert [each["code"] for each in found.reasons] == ["certificate.probes_failed"]
-    listed = attempts.of_judge(project, KIND, repeated.judge_sha256)["probes"]
-    asked_of = len(failed.results)
-    assert [(each["probing"], each["replies"], each["counted"]) for each in listed] == [
-        (repeated.pk, asked_of, 0),
-        (failed.pk, asked_of, asked_of),
-    ]
-    assert listed[0]["passed"] == asked_of
-
-
-def test_replies_of_an_asking_that_broke_off_count_too(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
-    """Otherwise a budget of a few tokens would be a way to try again."""
-    settings.JUDGE_MIN_RATED = 4
-    server.default = lenient
-    (broken_off,) = probe(project, budget_tokens=400)
-    assert broken_off.state == "failed"
-    assert broken_off.results
-    server.default = decent
-    (asked_again,) = probe(project)
-    replies = certificates.first_replies(asked_again)
-    for reply in broken_off.results:
-        assert replies[reply["id"]] == reply
-    assert len(replies) == len(asked_again.results)
-
-
-def test_a_certificate_from_before_samples_is_no_longer_valid_and_says_why(
-    run: Run, project: Project, people: dict[str, User], signed_in: Any
-) -> None:
-    judging = judgings.counting(run)
-    told = judging.spec["prompts"][KIND]
+    told = judge_of(run)
     JudgeCertificate.objects.create(
-        project=project,
-        judge_sha256=told["judge_sha256"],
-        kind=KIND,
-        model=judging.model,
-        served_model="small-1-2026-01-31",
-        prompt_sha256=told["sha256"],
-        parser_version="1",
-        probes_version=probes.load().version,
-        n=40,
-        kappa=0.8,
-        passed=True,
-        comparison={"probes_held": 9, "probes_asked": 9},
+        project=project, judge_sha256=told.sha256, kind=KIND, n=40, kappa=0.8, passed=True
     )
-    assert gate(run) == (False, in_english(certificates.NEEDS_LEVEL))
-    noor = signed_in("noor")
-    page = noor.get(reverse("judge", args=[project.slug, KIND, told["judge_sha256"]]))
-    assert "No longer valid: this certificate is from before samples" in page.content.decode()
-    listed = reverse("runs") + "?columns=primary&columns=figures"
-    assert "no certificate" in noor.get(listed).content.decode()
+    assert "no sample of answers is drawn" in gate(run)[1]
+    assert certificates.marks([run.pk])[certificates.Figure(run.pk, KIND)] == certificates.UNKNOWN
 
 
-def test_another_model_behind_the_same_name_and_newer_probes_end_a_certificate(
-    run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    probe(project)
+def test_another_model_behind_the_same_name_ends_a_certificate(run: Run) -> None:
     assert gate(run)[0]
 
     judgings.counting(run).judgements.filter(kind=KIND).update(model="small-1-2026-02-28")
     assert "small-1-2026-02-28" in gate(run)[1]
 
-    newer = probes.ProbeSet("2", probes.load().probes)
-    monkeypatch.setattr(probes, "load", lambda: newer)
-    assert gate(run) == (False, in_english(certificates.OLD_PROBES))
 
-
-# --- the command ---
-
-
-def certify(project: Project, *arguments: str) -> tuple[int, str]:
-    out = StringIO()
-    try:
-        call_command("certify_judge", "--project", project.slug, *arguments, stdout=out)
-    except CommandError as error:
-        return error.returncode, out.getvalue() + str(error)
-    return 0, out.getvalue()
-
-
-def test_the_command_asks_compares_lists_and_says_what_is_missing(
-    server: LanguageServer,
-    start: Any,
-    project: Project,
-    settings: Any,
-    people: dict[str, User],
-    tmp_path: Path,
+def test_a_judge_that_comes_after_the_raters_is_compared_once_its_scores_are_there(
+    run: Run,
 ) -> None:
-    settings.JUDGE_MIN_RATED = 4
-    server.default = decent
-    run = start()
-    status, said = certify(project, "--kind", KIND)
-    assert status == 1
-    assert "no sample of answers is drawn" in said
+    text = judge.shipped(KIND).text.replace(".", "!", 1)
+    judgings.request(run, by=None, prompts={KIND: text}, queue=False)
+    assert JudgeCertificate.objects.count() == 1
+    work(run)
 
-    agree(run, [people["noor"]])
-    calls = len(server.requests)
-    status, said = certify(project, "--kind", KIND, "--compare")
-    assert (status, len(server.requests)) == (0, calls)
-    assert "certified" in said
-    status, said = certify(project, "--kind", KIND, "--list", "--format", "json")
-    (listed,) = json.loads(said)
-    assert (status, listed["certified"]) == (0, True)
-    assert [len(listed["attempts"][name]) for name in ("probes", "samples", "comparisons")] == [
-        1,
-        1,
-        1,
-    ]
-
-    changed = tmp_path / "prompt.md"
-    changed.write_text(judge.shipped(KIND).text + " ")  # only spaces at the end: the same prompt
-    assert certify(project, "--kind", KIND, "--prompt", f"{KIND}={changed}", "--compare")[0] == 0
-    changed.write_text(judge.shipped(KIND).text + ".")
-    assert certify(project, "--kind", KIND, "--prompt", f"{KIND}={changed}", "--compare")[0] == 2
-    assert certify(project, "--kind", "charm")[0] == 2
-    settings.LLM_MODEL = ""
-    status, said = certify(project)
-    assert status == 2
-    assert "LLM_MODEL" in said
+    later = JudgeCertificate.objects.get(judge_sha256=judge_of(run).sha256)
+    assert (later.passed, later.attempt, later.n) == (True, 1, 3 * CHATS)
+    assert gate(run) == (True, "")
 
 
 def test_a_certificate_decides_only_for_the_pipelines_whose_answers_people_rated(
     run: Run, start: Any, project: Project
 ) -> None:
-    probe(project)
     certificates.attempt_all(AnswerSample.objects.get(), by=None)
     other = start("random")
 
-    assert certificates.certificate_for(run, KIND).certificate is not None
+    assert certificates.standing_of(run, KIND).why is None
     said = "judge not certified for this pipeline: people rated answers of lexical, none of random"
-    standing = certificates.certificate_for(other, KIND)
-    assert (standing.certificate, in_english(standing.why)) == (None, said)
+    assert in_english(certificates.standing_of(other, KIND).why) == said
     assert gate(other) == (False, said)
-    marks = judge_marks.of_runs([run.pk, other.pk])
-    assert marks[judge_marks.Figure(run.pk, KIND)] == judge_marks.CERTIFIED
-    assert marks[judge_marks.Figure(other.pk, KIND)] == judge_marks.LOOKED
+    marks = certificates.marks([run.pk, other.pk])
+    assert marks[certificates.Figure(run.pk, KIND)] == certificates.CERTIFIED
+    assert marks[certificates.Figure(other.pk, KIND)] == certificates.LOOKED

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from io import StringIO
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -26,7 +23,7 @@ from labeling.words import words_of
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.answers import data_of, kind_of, verdict
-from tests.evaluation.probing import KIND, fair, probe, probe_in
+from tests.evaluation.judges import KIND, judge_of
 from tests.llm_server import Body, LanguageServer
 from tests.pages import markup
 
@@ -46,8 +43,7 @@ def judge_off_by(points: float) -> Any:
         if kind in ("answer", "claims"):
             return asked.speak(body)
         question = re.search(r"\w+\? \(Chat_\d+\)", data_of(body))
-        if question is None:
-            return verdict(min(10.0, fair(probe_in(body).expectations[kind]) + points))
+        assert question is not None
         half = hashlib.sha256(question[0].encode()).digest()[1] % 2 - 0.5
         return verdict(worth(question[0]) + half + points)
 
@@ -87,8 +83,6 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
     server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
 ) -> None:
     run = answered(judge_off_by(1.0), chats=12)
-    probe(project, by=people["rita"])
-    (repeated,) = probe(project, by=people["rita"])  # the probes alone do not catch it
     rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
     rita.post(change, {"action": "draw", "size": "4", "kind": [KIND]})
     first = AnswerSample.objects.get()
@@ -101,7 +95,6 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
 
     refused = JudgeCertificate.objects.get()
     assert [reason["code"] for reason in refused.reasons] == ["certificate.too_generous"]
-    assert refused.comparison["probes_held"] == refused.comparison["probes_asked"]
     assert (refused.n, refused.attempt, refused.comparison["people"]["n"]) == (32, 2, 20)
     assert refused.bias_high > 0.5  # the sample is drawn at random: its lower end may be less
     assert refused.ci_low > 0.6  # by rank alone it would have passed
@@ -116,22 +109,6 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
     text = markup(rita, reverse("judge", args=about))
     for said in ("Too small.", "given up", "points more than people", "32/32", "by rita"):
         assert said in text, said
-    out = StringIO()
-    options = {"list": True, "format": "json", "kind": [KIND], "stdout": out}
-    with pytest.raises(CommandError):
-        call_command("certify_judge", project=project.slug, **options)
-    (printed,) = json.loads(out.getvalue())
-    assert [(sample["state"], sample["size"]) for sample in printed["attempts"]["samples"]] == [
-        ("complete", 32),
-        ("given_up", 4),
-    ]
-    assert [probe["by"] for probe in printed["attempts"]["probes"]] == ["rita", "rita"]
-    assert [probe["counted"] for probe in printed["attempts"]["probes"]] == [
-        0,
-        len(repeated.results),
-    ]
-    (compared,) = printed["attempts"]["comparisons"]
-    assert (compared["passed"], compared["by"], compared["sample"]) == (False, "rita", second.pk)
     assert "people_corrected" not in results.results_document(again)["metrics"][KIND]
 
 
@@ -139,7 +116,6 @@ def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_the
     server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
 ) -> None:
     run = answered(judge_off_by(0.1), chats=18)
-    probe(project)
     (sample,) = samples.draw(run, size=50, kinds=[KIND], by=people["rita"])
     have_rated(sample, people["noor"], people["rita"])
     rita = signed_in("rita")
@@ -166,9 +142,8 @@ def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
     server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
 ) -> None:
     run = answered(judge_off_by(0.0), chats=2)
-    (probing,) = probe(project)
     rita = signed_in("rita")
-    about = [project.slug, KIND, probing.judge_sha256]
+    about = [project.slug, KIND, judge_of(run).sha256]
 
     def queries(name: str) -> int:
         with CaptureQueriesContext(connection) as captured:
@@ -187,6 +162,5 @@ def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
     before = queries("judge")
     for _ in range(3):
         a_sample()
-        probe(project)
     assert JudgeCertificate.objects.count() == 4
     assert queries("judge") == before

@@ -203,7 +203,6 @@ EXPECTED = {
     "answer-rating-store": Row(302, 404, 404, 302, 302, post=True),
     "judges": READERS,
     "judge": READERS,
-    "judge-ask": Row(302, 404, 404, 403, 302, post=True),
     "rating-label": Row(302, 404, 404, 302, 302, post=True),
     "trials": READERS,
     "trial-new": READERS,

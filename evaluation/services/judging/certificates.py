@@ -7,15 +7,15 @@ attempt, on the answers of all complete samples so far: a refusal stays in every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 
-from evaluation import probes
-from evaluation.metrics.gate import NO_CERTIFICATE
+from evaluation.metrics.gate import JUDGED, NO_CERTIFICATE
 from evaluation.metrics.judges import (
     JudgeAgreement,
     PeopleAgreement,
@@ -25,37 +25,35 @@ from evaluation.metrics.judges import (
     people_agreement,
 )
 from evaluation.models import (
+    Aggregate,
     AnswerRating,
     AnswerSample,
     JudgeCertificate,
     Judgement,
     Judging,
-    Probing,
     Run,
     SampledAnswer,
 )
 from evaluation.services.judging import judgings, samples
-from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
-from labeling.models import Project
 from labeling.services import events
 from labeling.words import in_english
 
 NOT_JUDGED = Fact("certificate.not_judged")
 CHANGED = Fact("certificate.other_judge")
-NOT_PROBED = Fact("certificate.not_probed")
-OLD_PROBES = Fact("certificate.old_probes")
-NEEDS_LEVEL = Fact("certificate.needs_level")
 NO_SAMPLE = Fact("certificate.no_sample")
 DUE = Fact("certificate.due")
 UP_TO_DATE = Fact("certificate.up_to_date")
 
+CERTIFIED, LOOKED, UNKNOWN = "certified", "looked", "unknown"
+"""May decide; was compared with people, but has no certificate; nobody has compared it yet."""
+WORST_LAST = (CERTIFIED, LOOKED, UNKNOWN)
 
-class NothingToCompute(RuleError):
-    """The probes were not asked to the end, or no sample is complete: ``fact`` says which."""
-
-    code = "judge_not_comparable"
+FIGURES = (
+    "n", "bias", "bias_low", "bias_high", "kappa", "ci_low", "ci_high", "spearman", "mae",
+    "attempt",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +67,35 @@ class Compared:
     samples: Sequence[int]
 
 
-class Standing(NamedTuple):
-    """Whether a judged figure may decide; ``why`` says what is missing if it may not."""
+class Judge(NamedTuple):
+    """One model with its settings, one prompt and one parser, in a project."""
 
-    certificate: JudgeCertificate | None
+    project: int
+    kind: str
+    sha256: str
+
+
+class Figure(NamedTuple):
+    """One judged metric of a run."""
+
+    run: int
+    metric: str
+
+
+class Standing(NamedTuple):
+    """Whether a judged figure may decide; ``why`` says what is missing if it may not.
+
+    ``looked``: the newest attempt of its judge, whether or not that was certified.
+    """
+
+    looked: JudgeCertificate | None
     why: Fact | None = None
+
+    @property
+    def mark(self) -> str:
+        if self.why is None:
+            return CERTIFIED
+        return LOOKED if self.looked and self.looked.n else UNKNOWN
 
 
 def requirements() -> Requirements:
@@ -83,70 +105,52 @@ def requirements() -> Requirements:
         settings.JUDGE_MAX_BIAS,
         settings.JUDGE_MIN_KAPPA,
         settings.JUDGE_MIN_KAPPA_LOW,
-        settings.JUDGE_MIN_PROBES,
     )
 
 
 # --- computing ---
 
 
-def attempt(probing: Probing, *, by: Any) -> JudgeCertificate:
-    """Compare the judge of this probing with people on all complete samples.
+def attempt(judge: Judge, *, by: Any) -> JudgeCertificate | None:
+    """Compare a judge with people on all complete samples; None: it has judged none of them.
 
     What it got for the newest sample already is returned as it is: looking again does not count as
     an attempt.
     """
-    project, kind, sha256 = probing.project, probing.kind, probing.judge_sha256
-    first = first_replies(probing)
-    if any(probe.id not in first for probe in probes.load().of(kind)):
-        raise NothingToCompute(NOT_PROBED)
-    judged = _judged_samples(project, kind, sha256)
-    known = _newest_of(probing, judged[-1])
+    judged = _judged_samples(judge)
+    if not judged:
+        return None
+    served = _served_on(judged[-1], judge)
+    same = {"sample": judged[-1], "judge_sha256": judge.sha256, "served_model": served}
+    known = JudgeCertificate.objects.filter(**same).first()
     if known:
         return known
-    marked = probes.marked(kind, first)
-    number = _attempt_number(project, kind, sha256)
-    level = 1 - (1 - LEVEL) / number
-    compared = compare(judged, sha256, probing.served_model, level=level)
-    certificate = _certificate(probing, compared, marked, sample=judged[-1], number=number, by=by)
+    number = _attempt_number(judge)
+    compared = compare(judged, judge.sha256, served, level=1 - (1 - LEVEL) / number)
+    certificate = _certificate(judge, compared, number=number, by=by, **same)
     try:
         with transaction.atomic():
             certificate.save(force_insert=True)
             verb = "judge.certified" if certificate.passed else "judge.refused"
-            events.record(
-                verb, certificate, project=project, actor=by, kind=kind, judge=sha256[:12]
-            )
+            told = {"kind": judge.kind, "judge": judge.sha256[:12]}
+            events.record(verb, certificate, project=certificate.project, actor=by, **told)
     except IntegrityError:  # somebody else computed it just now
-        return JudgeCertificate.objects.get(
-            sample=judged[-1],
-            judge_sha256=sha256,
-            served_model=probing.served_model,
-            probes_version=probing.probes_version,
-        )
+        return JudgeCertificate.objects.get(**same)
     return certificate
 
 
 def _certificate(
-    probing: Probing,
-    compared: Compared,
-    marked: list[probes.MarkedProbe],
-    *,
-    sample: AnswerSample,
-    number: int,
-    by: Any,
+    judge: Judge, compared: Compared, *, number: int, by: Any, **same: Any
 ) -> JudgeCertificate:
     asked, agreement = requirements(), compared.agreement
-    reasons = list(_shortcomings(marked, compared, asked))
+    reasons = list(disagreements(agreement, compared.failed, asked))
+    judging = _judgings_by(judge).select_related("run__release__project").order_by("-pk")[0]
     return JudgeCertificate(
-        project=probing.project,
-        judge_sha256=probing.judge_sha256,
-        kind=probing.kind,
-        model=probing.model,
-        served_model=probing.served_model,
-        prompt_sha256=probing.prompt_sha256,
-        parser_version=probing.parser_version,
-        probes_version=probing.probes_version,
-        sample=sample,
+        project=judging.run.release.project,
+        kind=judge.kind,
+        model=judging.model,
+        prompt_sha256=judging.spec["prompts"][judge.kind]["sha256"],
+        parser_version=judging.parser_version,
         attempt=number,
         n=agreement.n,
         bias=agreement.bias,
@@ -157,88 +161,85 @@ def _certificate(
         ci_high=agreement.kappa_high,
         spearman=agreement.spearman,
         mae=agreement.mae,
-        comparison=_comparison(compared, marked, asked),
-        probes=marked,
+        comparison={
+            **agreement.as_json(),
+            "samples": list(compared.samples),
+            "raters": compared.raters,
+            "people": compared.people.as_json(),
+            "judge_failures": compared.failed,
+            "required": asdict(asked),
+        },
         passed=not reasons,
         reasons=[reason.as_json() for reason in reasons],
         issued_by=by,
+        **same,
     )
 
 
 def attempt_all(sample: AnswerSample, *, by: Any) -> list[JudgeCertificate]:
-    """Of every judge that has judged the sample and was asked the probes; after it was closed."""
-    project = sample.panel.run.release.project
-    field = f"spec__prompts__{sample.kind}__judge_sha256"
-    judges = Judging.objects.filter(run=sample.panel.run_id, cancelled=False)
-    issued = []
-    for sha256 in judges.order_by().values_list(field, flat=True).distinct():
-        probing = last_probing(project, sample.kind, sha256)
-        if probing is not None:
-            try:
-                issued.append(attempt(probing, by=by))
-            except NothingToCompute:
-                continue  # asked later, by the lead: the page of the judge says what is missing
-    return issued
+    """Of every judge that has judged the sample; after it was closed."""
+    project, field = sample.panel.run.release.project_id, _sha256_of(sample.kind)
+    of_run = Judging.objects.filter(run=sample.panel.run_id, cancelled=False).order_by()
+    hashes = of_run.values_list(field, flat=True).distinct()
+    return _attempts((Judge(project, sample.kind, sha256) for sha256 in hashes), by)
 
 
-def last_probing(project: Project, kind: str, judge_sha256: str) -> Probing | None:
-    rows = Probing.objects.filter(project=project, kind=kind, judge_sha256=judge_sha256)
-    return rows.filter(state=Probing.State.DONE).order_by("-pk").first()
+def attempt_judges_of(run: Run) -> None:
+    """Of the judges of a run that was just scored, on the samples that were complete before."""
+    judging = judgings.counting(run)
+    if judging:
+        prompts = judging.spec["prompts"]
+        project = run.release.project_id
+        known = (
+            Judge(project, kind, prompts[kind]["judge_sha256"]) for kind in JUDGED & {*prompts}
+        )
+        _attempts(known, judging.requested_by)
 
 
-def first_replies(probing: Probing) -> dict[str, probes.ProbeReply]:
-    """What this judge said of each probe the first time, also where that asking broke off."""
-    return replies_that_count(_same_judge(probing))
+def _attempts(judges: Iterable[Judge], by: Any) -> list[JudgeCertificate]:
+    made = [attempt(judge, by=by) for judge in judges]
+    return [certificate for certificate in made if certificate is not None]
 
 
-def replies_that_count(probings: Iterable[Probing]) -> dict[str, probes.ProbeReply]:
-    """The oldest reply to each probe; ``probings`` are of one judge, the oldest first."""
-    first: dict[str, probes.ProbeReply] = {}
-    for probing in probings:
-        for reply in probing.results:
-            first.setdefault(reply["id"], reply)
-    return first
+def _sha256_of(kind: str) -> str:
+    return f"spec__prompts__{kind}__judge_sha256"
 
 
-def _same_judge(probing: Probing) -> list[Probing]:
-    rows = Probing.objects.filter(
-        project=probing.project_id,
-        kind=probing.kind,
-        judge_sha256=probing.judge_sha256,
-        served_model=probing.served_model,
-        probes_version=probing.probes_version,
-    )
-    return list(rows.order_by("pk"))
+def _judgings_by(judge: Judge) -> Any:
+    of_project = Judging.objects.filter(run__release__project=judge.project)
+    return of_project.filter(**{_sha256_of(judge.kind): judge.sha256})
 
 
-def _judged_samples(project: Project, kind: str, sha256: str) -> list[AnswerSample]:
+def _judgements_by(kind: str, sha256: str) -> Any:
+    return Judgement.objects.filter(kind=kind, **{f"judging__{_sha256_of(kind)}": sha256})
+
+
+def _served_on(sample: AnswerSample, judge: Judge) -> str:
+    """What the server called the model that has judged this sample last."""
+    drawn = sample.answers.order_by().values("answer")
+    rows = _judgements_by(*judge[1:]).filter(answer__in=drawn, score__isnull=False)
+    return str(rows.order_by("-pk").values_list("model", flat=True).first() or "")
+
+
+def _judged_samples(judge: Judge) -> list[AnswerSample]:
     """The complete samples that this judge has judged to the end, the oldest first."""
-    closed = list(samples.complete(project.pk, kind).select_related("panel"))
+    closed = list(samples.complete(judge.project, judge.kind).select_related("panel"))
     if not closed:
-        raise NothingToCompute(_why_no_sample(project, kind))
-    rows = Judgement.objects.filter(
-        kind=kind, **{f"judging__spec__prompts__{kind}__judge_sha256": sha256}
+        return []
+    ended = _judgements_by(*judge[1:]).filter(
+        state__in=[Judgement.State.DONE, Judgement.State.FAILED]
     )
-    ended = rows.filter(state__in=[Judgement.State.DONE, Judgement.State.FAILED])
     missing = set(
         SampledAnswer.objects.filter(sample__in=closed)
         .exclude(answer__in=ended.values("answer"))
         .order_by()
         .values_list("sample", flat=True)
     )
-    judged = [sample for sample in closed if sample.pk not in missing]
-    if not judged:
-        raise NothingToCompute("certificate.sample_not_judged", run=closed[-1].panel.run_id)
-    return judged
+    return [sample for sample in closed if sample.pk not in missing]
 
 
-def _why_no_sample(project: Project, kind: str) -> Fact:
-    opened = _open_sample(project, kind)
-    return _rated_so_far(opened) if opened else NO_SAMPLE
-
-
-def _open_sample(project: Project, kind: str) -> AnswerSample | None:
-    opened = samples.of_project(project.pk).filter(kind=kind, closed_at=None)
+def _open_sample(judge: Judge) -> AnswerSample | None:
+    opened = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
     return opened.select_related("panel").first()
 
 
@@ -249,18 +250,10 @@ def _rated_so_far(sample: AnswerSample) -> Fact:
     )
 
 
-def _newest_of(probing: Probing, sample: AnswerSample) -> JudgeCertificate | None:
-    rows = JudgeCertificate.objects.filter(sample=sample, judge_sha256=probing.judge_sha256)
-    return rows.filter(
-        served_model=probing.served_model, probes_version=probing.probes_version
-    ).first()
-
-
-def _attempt_number(project: Project, kind: str, sha256: str) -> int:
+def _attempt_number(judge: Judge) -> int:
     """Each further one has narrower odds of passing by chance: its intervals are wider."""
-    rows = JudgeCertificate.objects.filter(project=project, kind=kind, judge_sha256=sha256)
-    tried = rows.filter(sample__isnull=False).count()
-    return 1 + tried + samples.of_project(project.pk).filter(kind=kind, given_up=True).count()
+    given_up = samples.of_project(judge.project).filter(kind=judge.kind, given_up=True)
+    return 1 + of_judge(judge).count() + given_up.count()
 
 
 def compare(
@@ -300,80 +293,115 @@ def _scores(
 ) -> tuple[dict[int, float], int]:
     """By answer; and on how many answers the judge gave no score that counts."""
     answers = list(drawn.order_by().values_list("answer", flat=True).distinct())
-    rows = Judgement.objects.filter(
-        kind=kind, **{f"judging__spec__prompts__{kind}__judge_sha256": judge_sha256}
-    ).filter(answer__in=drawn.order_by().values("answer"))
+    rows = _judgements_by(kind, judge_sha256).filter(answer__in=drawn.order_by().values("answer"))
     scored = rows.filter(score__isnull=False, model=served_model).order_by("-pk")
     scores = dict(scored.values_list("answer", "score"))  # the oldest is read last
     return scores, len(answers) - len(scores)
 
 
-def _comparison(
-    compared: Compared, marked: list[probes.MarkedProbe], asked: Requirements
-) -> dict[str, Any]:
-    return {
-        **compared.agreement.as_json(),
-        "samples": list(compared.samples),
-        "raters": compared.raters,
-        "people": compared.people.as_json(),
-        "judge_failures": compared.failed,
-        "probes_held": sum(probe["held"] for probe in marked),
-        "probes_asked": len(marked),
-        "required": asdict(asked),
-    }
-
-
-def _shortcomings(
-    marked: Sequence[probes.MarkedProbe], compared: Compared, asked: Requirements
-) -> Iterable[Fact]:
-    """Why the judge gets no certificate; nothing if it does."""
-    passed = sum(probe["held"] for probe in marked)
-    if passed < asked.probes * len(marked):
-        first = next(probe["trick"] for probe in marked if not probe["held"])
-        trick = Fact(f"probe.{probes.TRICKS[first]}")
-        yield Fact("certificate.probes_failed", held=passed, asked=len(marked), trick=trick)
-    yield from disagreements(compared.agreement, compared.failed, asked)
-
-
 # --- asking ---
 
 
-def newest(project_id: int, kind: str, judge_sha256: str) -> JudgeCertificate | None:
-    rows = JudgeCertificate.objects.filter(project=project_id, kind=kind)
-    return rows.filter(judge_sha256=judge_sha256).order_by("-pk").first()
+def of_judge(judge: Judge) -> Any:
+    """Its attempts, the newest first: that one holds the most answers, and counts."""
+    rows = JudgeCertificate.objects.filter(project=judge.project, kind=judge.kind)
+    return rows.filter(judge_sha256=judge.sha256, sample__isnull=False).order_by("-pk")
 
 
-def certificate_for(run: Run, metric: str) -> Standing:
-    """Of the judge that judged the answers of this run in this respect."""
-    judging = judgings.counting(run)
-    if judging is None:
-        return Standing(None, NOT_JUDGED)
-    certificate = looked_at(run, metric)
-    if certificate is None:
-        rows = JudgeCertificate.objects.filter(project=run.release.project_id)
-        passed = rows.filter(kind=metric, passed=True, sample__isnull=False)
-        return Standing(None, CHANGED if passed.exists() else _what_is_next(run, metric, judging))
-    if not certificate.passed:
-        return Standing(None, why_refused(certificate))
-    if certificate.sample_id is None:
-        return Standing(None, NEEDS_LEVEL)
-    if certificate.probes_version != probes.load().version:
-        return Standing(None, OLD_PROBES)
-    earned = systems_of([certificate])[certificate.pk]
-    if system_of(run) not in earned:
-        named = ", ".join(sorted(pipeline for pipeline, _layer in earned))
-        return Standing(
-            None, Fact("certificate.other_system", pipeline=run.pipeline, certified=named)
+def others_on(judge: Judge) -> dict[int, int]:
+    """By sample how many other judges were compared with people on it."""
+    rows = JudgeCertificate.objects.filter(project=judge.project, kind=judge.kind)
+    of_others = rows.exclude(judge_sha256=judge.sha256).order_by().values_list("sample")
+    return dict(of_others.annotate(n=Count("judge_sha256", distinct=True)))
+
+
+def standings(runs: Collection[int]) -> dict[Figure, Standing]:
+    """What the judge of every judged figure is worth; in a constant number of queries."""
+    aggregates = Aggregate.objects.filter(run__in=runs, metric__in=JUDGED, detail__has_key="judge")
+    field = "detail__judge__"
+    rows = aggregates.order_by("pk").values_list(
+        "run", "metric", "run__release__project", f"{field}judge_sha256", f"{field}judging",
+        "run__pipeline", "run__release__layer",
+    )  # fmt: skip
+    judged = {
+        Figure(run, metric): (Judge(project, metric, sha256), judging, (pipeline, layer))
+        for run, metric, project, sha256, judging, pipeline, layer in rows
+    }
+    looks = newest({judge for judge, _judging, _system in judged.values()})
+    earned = systems_of(looks.values())
+    passed = {
+        judging for judge, judging, _ in judged.values() if judge in looks and looks[judge].passed
+    }
+    served = _served(passed)
+    return {
+        figure: _standing(
+            looks.get(judge), earned, system, served.get((judging, judge.kind), set())
         )
-    return _of_served(certificate, judging.pk, metric)
+        for figure, (judge, judging, system) in judged.items()
+    }
+
+
+def marks(runs: Collection[int]) -> dict[Figure, str]:
+    return {figure: standing.mark for figure, standing in standings(runs).items()}
+
+
+def _standing(
+    look: JudgeCertificate | None,
+    earned: Mapping[int, set[System]],
+    system: System,
+    served: set[str],
+) -> Standing:
+    if look is None:
+        return Standing(None, NO_CERTIFICATE)
+    if not look.passed:
+        return Standing(look, Fact("certificate.refused", reason=reasons_of(look)[0]))
+    if system not in earned[look.pk]:
+        named = ", ".join(sorted(pipeline for pipeline, _layer in earned[look.pk]))
+        return Standing(look, Fact("certificate.other_system", pipeline=system[0], certified=named))
+    if others := sorted(served - {look.served_model}):  # a server may hand a name on
+        told = {"served": others[0], "certified": look.served_model}
+        return Standing(look, Fact("certificate.other_model", **told))
+    return Standing(look)
+
+
+def newest(judges: Collection[Judge]) -> dict[Judge, JudgeCertificate]:
+    if not judges:
+        return {}
+    named = JudgeCertificate.objects.filter(judge_sha256__in={judge.sha256 for judge in judges})
+    rows = named.filter(sample__isnull=False).order_by("pk")
+    return {Judge(row.project_id, row.kind, row.judge_sha256): row for row in rows}
+
+
+def _served(judgings: Collection[int]) -> dict[tuple[int, str], set[str]]:
+    """By which models, as the server named them, each kind was judged."""
+    if not judgings:
+        return {}
+    rows = Judgement.objects.filter(judging__in=judgings, score__isnull=False).order_by()
+    models: dict[tuple[int, str], set[str]] = {}
+    for judging, kind, model in rows.values_list("judging", "kind", "model").distinct():
+        models.setdefault((judging, kind), set()).add(model)
+    return models
+
+
+def standing_of(run: Run, metric: str) -> Standing:
+    """Of the judge of this figure; with what comes next where it was not compared yet."""
+    standing = standings([run.pk]).get(Figure(run.pk, metric))
+    judging = judgings.counting(run)
+    if standing is None or judging is None:
+        return Standing(None, NOT_JUDGED)
+    if standing.looked is not None:
+        return standing
+    project = run.release.project_id
+    passed = JudgeCertificate.objects.filter(project=project, kind=metric, passed=True)
+    if passed.filter(sample__isnull=False).exists():
+        return Standing(None, CHANGED)
+    sha256 = judging.spec["prompts"].get(metric, {}).get("judge_sha256", "")
+    step = missing(Judge(project, metric, sha256))
+    return Standing(None, Fact("certificate.not_yet", next=step))
 
 
 System = tuple[str, str]
 """A pipeline and the layer that it was asked for: a certificate decides for no other."""
-
-
-def system_of(run: Run) -> System:
-    return run.pipeline, run.release.layer
 
 
 def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
@@ -390,68 +418,31 @@ def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
     }
 
 
-def _what_is_next(run: Run, metric: str, judging: Judging) -> Fact:
-    sha256 = judging.spec["prompts"].get(metric, {}).get("judge_sha256", "")
-    step = missing(run.release.project, metric, sha256)
-    return NO_CERTIFICATE if step == NOT_PROBED else Fact("certificate.not_yet", next=step)
-
-
-def missing(project: Project, kind: str, judge_sha256: str) -> Fact:
+def missing(judge: Judge) -> Fact:
     """What has to be done before this judge can be compared with people on a new sample."""
-    probing = last_probing(project, kind, judge_sha256)
-    if probing is None:
-        return NOT_PROBED
-    try:
-        judged = _judged_samples(project, kind, judge_sha256)
-    except NothingToCompute as problem:
-        return problem.fact
-    if not _newest_of(probing, judged[-1]):
+    judged, opened = _judged_samples(judge), _open_sample(judge)
+    if judged and not of_judge(judge).filter(sample=judged[-1]).exists():
         return DUE
-    opened = _open_sample(project, kind)
-    return _rated_so_far(opened) if opened else UP_TO_DATE
-
-
-def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
-    """The newest attempt of the judge of this run, whether or not it was certified."""
-    judging = judgings.counting(run)
-    prompt = (judging.spec["prompts"] if judging else {}).get(metric)
-    return newest(run.release.project_id, metric, prompt["judge_sha256"]) if prompt else None
-
-
-FIGURES = (
-    "n", "bias", "bias_low", "bias_high", "kappa", "ci_low", "ci_high", "spearman", "mae",
-    "attempt",
-)  # fmt: skip
+    newest = samples.complete(judge.project, judge.kind).select_related("panel").last()
+    if newest and not judged:
+        return Fact("certificate.sample_not_judged", run=newest.panel.run_id)
+    if opened:
+        return _rated_so_far(opened)
+    return UP_TO_DATE if judged else NO_SAMPLE
 
 
 def as_json(run: Run, metric: str) -> dict[str, Any]:
     """What is shown with a judged figure: whether it may decide, and how its judge did."""
-    standing, looked = certificate_for(run, metric), looked_at(run, metric)
+    looked, why = standing_of(run, metric)
     return {
-        "certified": standing.certificate is not None,
-        "reason": in_english(standing.why) if standing.why else None,
+        "certified": why is None,
+        "reason": in_english(why) if why else None,
         **{name: getattr(looked, name) if looked else None for name in FIGURES},
     }
 
 
-def _of_served(certificate: JudgeCertificate, judging: int, metric: str) -> Standing:
-    """A server may hand a name on to another model."""
-    rows = Judgement.objects.filter(judging=judging, kind=metric, score__isnull=False)
-    others = rows.exclude(model=certificate.served_model).order_by("pk")
-    other = others.values_list("model", flat=True).first()
-    if other is None:
-        return Standing(certificate)
-    why = Fact("certificate.other_model", served=other, certified=certificate.served_model)
-    return Standing(None, why)
-
-
 def reasons_of(certificate: JudgeCertificate) -> list[Fact]:
     return [Fact.from_json(reason) for reason in certificate.reasons]
-
-
-def why_refused(certificate: JudgeCertificate) -> Fact:
-    """The first reason, which is what has to be done first."""
-    return Fact("certificate.refused", reason=reasons_of(certificate)[0])
 
 
 def distances(run: Run, kind: str, values: Mapping[int, float]) -> dict[str, list[float]]:

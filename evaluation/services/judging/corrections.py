@@ -27,7 +27,7 @@ def as_json(run: Run) -> dict[str, dict[str, Any]]:
 
 def _of_metric(run: Run, kind: str) -> Corrected | None:
     """Cases that failed have the worst value for every judge: there is nothing to correct."""
-    if certificates.certificate_for(run, kind).certificate is None:
+    if certificates.standing_of(run, kind).why is not None:
         return None
     rows = Score.objects.filter(case__run=run, metric=kind, metric_version=METRICS[kind].version)
     judged: dict[str, list[float]] = {}

@@ -48,6 +48,12 @@ class Progress(NamedTuple):
         return self.rated == self.size
 
     @property
+    def state(self) -> str:
+        if self.sample.closed_at is None:
+            return "open"
+        return "given_up" if self.sample.given_up else "complete"
+
+    @property
     def needs_reason(self) -> bool:
         """Whether people's own agreement stays unknown, which has to be explained."""
         return self.twice < settings.JUDGE_MIN_TWICE

@@ -18,7 +18,6 @@ from evaluation.models import (
     Answer,
     CaseRun,
     Judgement,
-    Probing,
     Run,
     RunSpending,
     Trial,
@@ -248,12 +247,6 @@ def check_trial(trial_id: int) -> None:
     money, tokens = Trial.objects.values_list("budget_cost", "budget_tokens").get(pk=trial_id)
     if money is not None or tokens is not None:
         hold(money, tokens, spent_on(TrialCase.objects.filter(trial=trial_id)))
-
-
-def check_probing(probing_id: int) -> None:
-    """The same for the probes of a judge."""
-    tokens, usage = Probing.objects.values_list("budget_tokens", "usage").get(pk=probing_id)
-    hold(None, tokens, spent_in(usage))
 
 
 def is_usage(usage: Any) -> bool:

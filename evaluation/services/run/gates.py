@@ -10,7 +10,6 @@ from django.db import transaction
 from evaluation.metrics.gate import (
     JUDGED,
     MAX_DROP,
-    NO_CERTIFICATE,
     Check,
     StoredCheck,
     change_of,
@@ -188,9 +187,9 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
             checks.append(check_threshold(unknown, None, limit, why_undefined=NOT_INSTALLED))
             continue
         value = row.mean if row else None
-        standing = certificates.certificate_for(run, name) if name in JUDGED else None
-        if standing is not None and standing.certificate is None:
-            checks.append(uncertified(metric, value, limit, why=standing.why or NO_CERTIFICATE))
+        standing = certificates.standing_of(run, name) if name in JUDGED else None
+        if standing is not None and standing.why is not None:
+            checks.append(uncertified(metric, value, limit, why=standing.why))
         else:
             why = row.reason if row else NOT_MEASURED
             checks.append(

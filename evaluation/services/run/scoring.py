@@ -26,7 +26,7 @@ from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import ByPerson, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services import rows
-from evaluation.services.judging import answers
+from evaluation.services.judging import answers, certificates
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
@@ -91,6 +91,8 @@ def score(run_id: int, owner: UUID) -> None:
         if leases.finish_scoring(run_id, owner, spec=spec, scored_cases=0):
             _store_aggregates(aggregates)
             endings.finished(run)
+            if run.spec.has_answers:
+                certificates.attempt_judges_of(run)
 
 
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
-from evaluation.models import Answer, CaseRun, Judgement, LayerBuild, Probing, Run, Slot, Work
+from evaluation.models import Answer, CaseRun, Judgement, LayerBuild, Run, Slot, Work
 from evaluation.models.trials import TrialCase
 from evaluation.services.work import steering
 
@@ -39,10 +39,6 @@ def free_run(run_id: int) -> bool:
 
 def free_trial(trial_id: int) -> bool:
     return bool(_free(TrialCase.objects.filter(trial=trial_id)))
-
-
-def free_probing(probing_id: int) -> bool:
-    return bool(_free(Probing.objects.filter(pk=probing_id)))
 
 
 def free_build(build_id: int) -> bool:

@@ -29,7 +29,6 @@ from evaluation.models import (
     Judgement,
     Judging,
     LayerBuild,
-    Probing,
     Run,
     TrialCase,
     Work,
@@ -361,7 +360,6 @@ def _held() -> tuple[tuple[QuerySet[Any], str, float], ...]:
         Answer.objects.unfinished(),
         Judgement.objects.unfinished().filter(judging__in=judgings),
         TrialCase.objects.unfinished(),
-        Probing.objects.unfinished(),
         builds.exclude(owner=None),
         SuggestionRequest.objects.filter(finished_at=None),
     )
