@@ -1,4 +1,4 @@
-"""The form that launches a run, on the runs screen and in the admin.
+"""The form that launches a run.
 
 Every pipeline's settings are generated from its own description, so that a new pipeline or
 setting needs no change here.
@@ -7,7 +7,7 @@ setting needs no change here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -165,7 +165,7 @@ class PipelineForm(forms.Form):
 
 
 class LaunchForm(PipelineForm):
-    """``releases`` limits what can be chosen; the admin hands in the layers of those ticked."""
+    """``releases`` limits what can be chosen."""
 
     release = _release_field()
     pipeline = forms.ChoiceField(label=_("Pipeline"))
@@ -231,9 +231,7 @@ class LaunchForm(PipelineForm):
 
     kept = KeptField(required=False)
 
-    def __init__(
-        self, *args: Any, releases: Any = None, layers: Iterable[str] = (), **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         pipelines = describe()
         self.fields["pipeline"] = forms.ChoiceField(
@@ -243,13 +241,10 @@ class LaunchForm(PipelineForm):
         self.add_settings(pipelines)
         for kind in judge.KINDS:
             self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
-        self.chosen_layers = {*layers}
+        self.chosen_layers: set[str] = set()
         self.has_test_items = True
-        if releases is None:
-            del self.fields["release"]
-        else:
-            self.fields["release"].queryset = _with_test_items(releases)  # type: ignore[attr-defined]
-            self._note_release(_with_test_items(releases))
+        self.fields["release"].queryset = _with_test_items(releases)  # type: ignore[attr-defined]
+        self._note_release(_with_test_items(releases))
         select: Any = self.fields["pipeline"].widget
         select.layers = self.chosen_layers
 
@@ -371,21 +366,13 @@ class LaunchForm(PipelineForm):
             self._show(error)
             return None
 
-    def launch(self, releases: Sequence[GoldRelease], *, by: Any) -> list[Run]:
-        """A run for each release; none if one has faults, which are written on the form.
-
-        One after the other: a launch lets others write in between, and keeps what it has stored.
-        """
-        requests = [self.request(release, by=by) for release in releases]
-        launched: list[Run] = []
+    def launch(self, *, by: Any) -> Run | None:
+        """The run, or None with the faults written on the form."""
         try:
-            if len(requests) > 1:
-                launch.require_all(requests)
-            for request in requests:
-                launched.append(launch.launch(request))
+            return launch.launch(self.request(self.cleaned_data["release"], by=by))
         except LaunchRefused as error:
             self._show(error)
-        return launched
+            return None
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
         """Of a form that has faults, what is right in it: what it takes is shown all the same."""

@@ -36,8 +36,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
     if asked and "estimate" in request.POST:
         form.estimate(form.cleaned_data["release"])  # writes faults on the form
     elif asked:
-        launched = form.launch([form.cleaned_data["release"]], by=request.user)
-        for run in launched:
+        run = form.launch(by=request.user)
+        if run is not None:
             messages.success(request, _("Run {number} is queued.").format(number=run.pk))
             return redirect(run)
     context = {

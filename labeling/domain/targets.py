@@ -74,30 +74,3 @@ def wanted(targets: Mapping[str, Any], layers: Sequence[str]) -> dict[str, dict[
         "layers": {layer: by_layer.get(layer, 0) for layer in target_layers(layers)},
         "difficulty": BY_DIFFICULTY | dict(targets.get("difficulty", {})),
     }
-
-
-def are_targets(value: object) -> bool:
-    """Whether a document has the shape ``{"layers": {name: n}, "difficulty": {name: n}}``.
-
-    Examples
-    --------
-    >>> are_targets({"layers": {"extraction": 80}}), are_targets({"difficulty": {"easy": -1}})
-    (True, False)
-    """
-    known: dict[str, set[str]] = {
-        "layers": {*LAYERS, END_TO_END},
-        "difficulty": set(BY_DIFFICULTY),
-    }
-    return (
-        isinstance(value, dict)
-        and known.keys() >= value.keys()
-        and all(_are_counts(counts, known[name]) for name, counts in value.items())
-    )
-
-
-def _are_counts(counts: object, names: set[str]) -> bool:
-    return (
-        isinstance(counts, dict)
-        and names >= counts.keys()
-        and all(type(number) is int and 0 <= number <= MOST for number in counts.values())
-    )

@@ -7,12 +7,9 @@ from django.core.validators import validate_slug
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
-from labeling.domain.targets import are_targets
 from labeling.models import Project
-from labeling.services import project_settings
 from labeling.templatetags.words import within
 from labeling.translation import lazy, translated
-from labeling.words import words
 
 
 class ProjectForm(forms.Form):
@@ -110,55 +107,7 @@ def with_what_they_refer_to(layers: list[str]) -> list[str]:
     return layers
 
 
-class ProjectSetup(forms.ModelForm):
-    """A project in the admin. Everything reads these documents, so they must have their shape."""
-
-    def clean_layers(self) -> list[str]:
-        layers = self.cleaned_data["layers"]
-        if not layers or not _is_list_of(layers, str) or not LAYERS.keys() >= set(layers):
-            raise forms.ValidationError(
-                _("Give a list of these: {layers}.").format(layers=", ".join(LAYERS))
-            )
-        return with_what_they_refer_to(layers)
-
-    def clean_actor_synonyms(self) -> list[list[str]]:
-        groups = self.cleaned_data["actor_synonyms"] or []
-        if not _is_list_of(groups, list) or not all(_is_list_of(group, str) for group in groups):
-            raise forms.ValidationError(_("Give groups of words: [[“buyer”, “shopper”]]."))
-        return groups
-
-    def clean_targets(self) -> dict[str, dict[str, int]]:
-        targets = self.cleaned_data["targets"] or {}
-        if not are_targets(targets):
-            raise forms.ValidationError(
-                _(
-                    "Give whole numbers by layer and difficulty: {“layers”: {“extraction”: "
-                    "80}, “difficulty”: {“easy”: 40}}."
-                )
-            )
-        return dict(targets)
-
-    def clean_match_threshold(self) -> float:
-        return below_one(self.cleaned_data["match_threshold"])
-
-    def clean(self) -> dict[str, Any]:
-        """What a lead may not change on the page Settings cannot be changed here either."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if self.instance.pk and not self.errors:
-            wanted = {**project_settings.of(self.instance), **cleaned}
-            fields = project_settings.changed(project_settings.of(self.instance), wanted)
-            try:
-                project_settings.check(self.instance, fields, wanted)
-            except project_settings.SettingsRefused as refused:
-                self.add_error(refused.details["field"], words(refused.fact))
-        return cleaned
-
-
 def below_one(threshold: float) -> float:
     if not 0 <= threshold < 1:
         raise forms.ValidationError(_("A similarity threshold is at least 0 and less than 1."))
     return threshold
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)

@@ -106,18 +106,18 @@ def lock(project: Project) -> Project:
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def keep_a_lead(project: Project, *, without: Collection[int], added: int = 0) -> None:
+def keep_a_lead(project: Project, *, without: Collection[int]) -> None:
     """Refuse what would take the last lead with an open account from a project that has a lead.
 
-    ``without`` are the memberships that go, ``added`` the leads that come instead. The project is
-    locked until the transaction ends: two leads cannot remove each other at once.
+    ``without`` are the memberships that go. The project is locked until the transaction ends: two
+    leads cannot remove each other at once.
     """
     lock(project)
     leads = project.memberships.filter(role=Membership.Role.LEAD)
     if not leads.filter(pk__in=without).exists():
         return
     stay = leads.filter(user__is_active=True).exclude(pk__in=without)
-    if not added and not stay.exists():
+    if not stay.exists():
         raise LastLead("project.last_lead")
 
 

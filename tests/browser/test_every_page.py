@@ -14,7 +14,6 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import GoldRelease
 from tests import everything
 from tests.factories import make_people, make_project
 from tests.project.test_access import EXPECTED
@@ -87,10 +86,9 @@ def pages(people: dict[str, User], about: dict[str, list[Any]]) -> Iterator[Visi
 
 
 def of_administration() -> list[Visit]:
-    """Django's own pages in our colours, and one that is a template of ours."""
-    release = GoldRelease.objects.earliest("pk")
-    launch = f"{reverse('admin:labeling_goldrelease_evaluate')}?ids={release.pk}"
-    return [Visit("admin", "admin", reverse("admin:index")), Visit("launch", "admin", launch)]
+    """Django's own pages in our colours."""
+    pages = {"admin": "admin:index", "runs": "admin:evaluation_run_changelist"}
+    return [Visit(name, "admin", reverse(page)) for name, page in pages.items()]
 
 
 def window(browser: Browser, live_server: LiveServer, user: User | None, theme: Any) -> Page:

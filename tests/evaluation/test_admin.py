@@ -8,9 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.models import GateResult, Run
+from evaluation.models import GateResult
 from tests.evaluation.conftest import perfect
-from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
 
@@ -22,69 +21,22 @@ def tick(client: Any, *releases: Any) -> Any:
     return client.post(reverse(GOLD), {"action": "evaluate", "_selected_action": chosen})
 
 
-def test_a_run_is_launched_from_a_gold_release(release: Any, signed_in: Any, people: Any) -> None:
-    admin = signed_in("admin")
-    form_page = tick(admin, release)["Location"]
-    assert "demo@1" in admin.get(form_page).content.decode()
-
-    response = admin.post(form_page, {"pipeline": "nothing", "split": "", "repetitions": "1"})
-
-    run = Run.objects.get()
-    assert response["Location"] == reverse("admin:evaluation_run_change", args=[run.pk])
-    assert (run.release, run.pipeline, run.requested_by) == (release, "nothing", people["admin"])
-    page = admin.get(response["Location"]).content.decode()
-    assert "0 of 3" in page
-    assert run.get_absolute_url() in page
-
-
-def test_what_it_costs_is_told_before_it_is_launched(
-    make_release: Any, signed_in: Any, server: LanguageServer
+def test_a_gold_release_leads_to_the_form_that_launches_a_run_on_it(
+    make_release: Any, signed_in: Any
 ) -> None:
-    releases = [make_release(1, name="one"), make_release(2, name="two")]
+    one, two = make_release(1, name="one"), make_release(1, name="two")
     admin = signed_in("admin")
-    form_page = tick(admin, *releases)["Location"]
 
-    page = admin.post(form_page, {"pipeline": "requirements-model", "estimate": "1"})
+    page = admin.get(tick(admin, one)["Location"])
 
-    told = page.content.decode()
-    assert "one@1: 1 case, about" in told
-    assert "two@1: 2 cases, about" in told
-    assert "USD" in told
-    assert not Run.objects.exists()
-
-
-def test_every_ticked_release_gets_a_run(make_release: Any, signed_in: Any) -> None:
-    releases = [make_release(1, name="one"), make_release(2, name="two")]
-    admin = signed_in("admin")
-    form_page = tick(admin, *releases)["Location"]
-
-    admin.post(form_page, {"pipeline": "everything", "everything.confidence": "0.25"})
-
-    assert {run.release.name: run.config for run in Run.objects.all()} == {
-        "one": {"confidence": 0.25},
-        "two": {"confidence": 0.25},
-    }
-
-
-def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
-    admin = signed_in("admin")
-    form_page = tick(admin, release)["Location"]
-
-    response = admin.post(form_page, {"pipeline": "nothing", "split": "test"})
-
-    assert "Say why you look at test items" in response.content.decode()
-    assert not Run.objects.exists()
-
-
-def test_nothing_ticked_is_said_and_not_a_crash(project: Any, signed_in: Any) -> None:
-    response = signed_in("admin").get(
-        reverse("admin:labeling_goldrelease_evaluate"), {"ids": "x"}, follow=True
+    assert page.context["form"]["release"].value() == one.pk
+    both = {"action": "evaluate", "_selected_action": [one.pk, two.pk]}
+    assert (
+        "Select one gold release" in admin.post(reverse(GOLD), both, follow=True).content.decode()
     )
 
-    assert "Tick the gold releases" in response.content.decode()
 
-
-def test_staff_without_the_permission_cannot_launch(
+def test_staff_without_a_role_are_not_offered_to_launch(
     release: Any, signed_in: Any, people: Any
 ) -> None:
     people["olga"].is_staff = True  # without a role in any project
@@ -94,11 +46,9 @@ def test_staff_without_the_permission_cannot_launch(
     olga = signed_in("olga")
 
     listed = olga.get(reverse(GOLD)).content.decode()
-    form_page = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={release.pk}"
 
+    assert "demo" in listed
     assert "Evaluate with a pipeline" not in listed
-    assert olga.post(form_page, {"pipeline": "nothing"}).status_code == 403
-    assert not Run.objects.exists()
 
 
 def test_the_admin_shows_the_aggregates_of_a_finished_run(

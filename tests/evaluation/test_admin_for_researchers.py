@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test import Client
@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.services.run import execution, primary_metrics
+from evaluation.services.run import execution
 from labeling.models import Guideline, Project
 from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
@@ -122,29 +122,16 @@ def test_runs_of_other_projects_are_neither_shown_nor_changed(
     assert noor.get(reverse("admin:evaluation_run_change", args=[elsewhere.pk])).status_code == 302
     case = elsewhere.cases.all()[0]
     assert noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).status_code == 302
-    evaluate = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={elsewhere.release_id}"
-    assert noor.post(evaluate, {"pipeline": "nothing"}).status_code == 302
-    act(noor, "cancel", elsewhere, confirmed="1")
-    act(noor, "score_again", elsewhere)
     exported = act(noor, "export_csv", elsewhere, own).content.decode()
 
-    elsewhere.refresh_from_db()
-    assert not elsewhere.cancelled
     assert "hidden@1" not in exported
-    assert Run.objects.count() == 2
 
 
-def test_the_way_to_a_page_of_the_product_tells_no_name_of_another_project(
-    noor: Client, launch: Any, elsewhere: Run
+def test_no_address_leads_from_the_number_of_a_row_to_its_name(
+    noor: Client, elsewhere: Run
 ) -> None:
-    def opened(row: Any) -> int:
-        kind = ContentType.objects.get_for_model(row)
-        return noor.get(reverse("admin:view_on_site", args=[kind.pk, row.pk])).status_code
-
-    assert opened(launch()) == 302
-    hidden = [elsewhere, elsewhere.release, elsewhere.release.project, elsewhere.cases.all()[0]]
-    assert [opened(row) for row in hidden] == [404] * 4
-    assert noor.get("/admin/r/x/1/").status_code == 404
+    kind = ContentType.objects.get_for_model(elsewhere)
+    assert noor.get(f"/admin/r/{kind.pk}/{elsewhere.pk}/").status_code == 404
 
 
 def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> None:
@@ -153,24 +140,6 @@ def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> No
     for method in (noor.get, noor.post):
         reply = method(reverse("admin:password_change"), sent)
         assert (reply.status_code, reply["Location"]) == (302, reverse("password-change"))
-
-
-def test_who_may_see_a_release_without_a_role_may_not_launch_on_it(
-    people: dict[str, User], project: Project, elsewhere: Run
-) -> None:
-    """Django's permission to look holds everywhere; to launch one reads the project."""
-    rita = people["rita"]
-    User.objects.filter(pk=rita.pk).update(is_staff=True)
-    rita.user_permissions.add(Permission.objects.get(codename="view_goldrelease"))
-    client = Client()
-    client.force_login(User.objects.get(pk=rita.pk))
-    evaluate = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={elsewhere.release_id}"
-
-    assert (
-        "hidden@1" in client.get(reverse("admin:labeling_goldrelease_changelist")).content.decode()
-    )
-    client.post(evaluate, {"pipeline": "nothing"})
-    assert Run.objects.count() == 1
 
 
 def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, script: Any) -> None:
@@ -188,35 +157,6 @@ def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, sc
     assert reverse("run-new") in page
 
 
-def test_a_run_shows_its_plots_and_each_of_them_can_be_read(noor: Client, finished: Any) -> None:
-    run = finished(pipeline="everything")
-
-    page = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
-    plots = re.findall(r'<img src="(/runs/[^"]*)" alt="[^"]+"', page)
-
-    assert f"/runs/{run.pk}/plots/scores.svg" in plots
-    for address in plots:
-        assert noor.get(address)["Content-Type"] == "image/svg+xml", address
-
-
-def test_a_run_is_told_in_words_and_leads_to_its_files(noor: Client, finished: Any) -> None:
-    run = finished(split="dev")
-    every = finished(name="every split")
-
-    shown = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
-    listed = noor.get(reverse(RUNS), {"split": "dev"}).content.decode()
-
-    assert "the dev split" in shown
-    assert "Pause reason" not in shown  # nothing to say
-    for kind, ending in (("report", "html"), ("predictions", "jsonl")):
-        link = reverse("run-report", args=[run.pk, ending])
-        assert f'href="{link}"' in shown
-        assert f"run-{run.pk}-{kind}.{ending}" in noor.get(link)["Content-Disposition"]
-    assert f"/{run.pk}/change/" in listed
-    assert f"/{every.pk}/change/" not in listed
-    assert "demo@1, the dev split" in listed
-
-
 def test_figures_on_test_items_wait_for_a_reason(
     noor: Client, make_release: Any, people: dict[str, User]
 ) -> None:
@@ -227,7 +167,6 @@ def test_figures_on_test_items_wait_for_a_reason(
     execution.work(run.pk, uuid4())
 
     assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
-    assert "/plots/" not in noor.get(f"/admin/evaluation/run/{run.pk}/change/").content.decode()
     (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode()))
     assert (row["value"], row["note"]) == ("", "sealed: say on its page why you look")
 
@@ -270,27 +209,6 @@ def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> Non
     assert [row["metric"] for row in document] == [row["metric"] for row in table]
 
 
-def test_runs_are_cancelled_after_a_question_and_scored_again(
-    noor: Client, launch: Any, finished: Any
-) -> None:
-    waiting, done = launch(), finished(pipeline="nothing")
-
-    asked = act(noor, "cancel", waiting).content.decode()
-    assert "does not go on again" in asked
-    assert not Run.objects.get(pk=waiting.pk).cancelled
-    act(noor, "cancel", waiting, confirmed="1")
-    assert Run.objects.get(pk=waiting.pk).cancelled
-
-    said = noor.post(
-        reverse(RUNS),
-        {"action": "score_again", "_selected_action": [waiting.pk, done.pk]},
-        follow=True,
-    ).content.decode()
-    assert f"Run {done.pk} is scored again." in said
-    assert f"Run {waiting.pk}: " in said
-    assert Run.objects.get(pk=done.pk).scored_at is None
-
-
 def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> None:
     script(perfect)
     run = finished()
@@ -298,7 +216,7 @@ def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> No
 
     page = noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).content.decode()
     listed = noor.get(
-        reverse("admin:evaluation_caserun_changelist"), {"run__id__exact": run.pk}
+        reverse("admin:evaluation_caserun_changelist"), {"q": run.pk}
     ).content.decode()
 
     assert "Requirement recall" in page
@@ -309,7 +227,7 @@ def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> No
     assert "deletelink" not in page
     assert case.get_absolute_url() in page
     assert f"{case.case_id} in run {run.pk}" in page
-    assert "1.000" in listed
+    assert case.case_id in listed
 
 
 def test_gold_is_read_in_words(noor: Client, release: Any) -> None:
@@ -320,40 +238,8 @@ def test_gold_is_read_in_words(noor: Client, release: Any) -> None:
 
     assert release.get_absolute_url() in gold.content.decode()
     assert "canonical" not in page.lower()
-    assert "<h3>Requirements</h3>" in page
+    assert "<dt>requirements</dt>" in page
     assert "<dt>title</dt>" in page
     for shown in (gold.content.decode(), page):
         assert "{&quot;" not in shown
         assert "{&#x27;" not in shown
-
-
-def test_a_launch_offers_what_makes_the_layers_of_the_ticked_gold(
-    noor: Client, release: Any, project: Project
-) -> None:
-    questions = freeze(project, "qa", name="questions", contents=[content("qa", "dev")])
-    address = reverse("admin:labeling_goldrelease_evaluate")
-
-    def offered(*ticked: Any) -> set[str]:
-        numbers = ",".join(str(each.pk) for each in ticked)
-        page = noor.get(address, {"ids": numbers}).content.decode()
-        options = re.findall(r'<option value="([\w-]+)"([^>]*data-layers[^>]*)>', page)
-        return {name for name, attributes in options if "disabled" not in attributes}
-
-    assert "requirements-local" in offered(release)
-    assert "requirements-local" not in offered(questions)
-    assert "nothing" in offered(release, questions)
-    assert "requirements-local" not in offered(release, questions)
-
-
-def test_a_case_shows_the_metric_that_its_project_declares(
-    noor: Client, finished: Any, script: Any, project: Project, people: dict[str, User]
-) -> None:
-    script(lambda case: {"requirements": perfect(case)["requirements"][:1] * 3, "model": None})
-    case = finished().cases.first()
-    primary_metrics.declare(project, "extraction", "requirement_precision", 0.1, by=people["rita"])
-    shown = case.scores.get(metric="requirement_precision").value
-    assert shown != case.scores.get(metric="requirement_f1").value
-
-    listed = noor.get(reverse("admin:evaluation_caserun_changelist")).content.decode()
-
-    assert f'class="field-primary">{shown:.3f}<' in listed

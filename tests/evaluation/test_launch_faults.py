@@ -88,12 +88,6 @@ def by_page(release: GoldRelease, fields: dict[str, Any], sign_in: Any, folder: 
     return of_form(response.context["form"], fields["pipeline"])
 
 
-def by_admin(release: GoldRelease, fields: dict[str, Any], sign_in: Any, folder: Path) -> Faults:
-    address = f"{reverse('admin:labeling_goldrelease_evaluate')}?ids={release.pk}"
-    response = sign_in("admin").post(address, form_data(fields))
-    return of_form(response.context["form"], fields["pipeline"])
-
-
 def by_api(release: GoldRelease, fields: dict[str, Any], sign_in: Any, folder: Path) -> Faults:
     body = json.dumps({"gold": release.name, **fields})
     response = sign_in("noor").post(reverse("api-runs"), body, content_type="application/json")
@@ -160,7 +154,7 @@ def _only(fields: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name in names}
 
 
-@pytest.mark.parametrize("entrance", [by_page, by_admin, by_api, by_command, by_file])
+@pytest.mark.parametrize("entrance", [by_page, by_api, by_command, by_file])
 def test_the_same_faulty_launch_gives_the_same_faults_everywhere(
     release: GoldRelease,
     faulty: tuple[dict[str, Any], dict[str, str]],

@@ -87,9 +87,7 @@ def test_a_configuration_file_names_a_split_or_leaves_test_items_out(
     assert measured() == ("", {"dev", "test"})
 
 
-def test_the_api_the_page_and_the_admin_measure_all_but_test_items(
-    release: Any, signed_in: Any
-) -> None:
+def test_the_api_and_the_page_measure_all_but_test_items(release: Any, signed_in: Any) -> None:
     fields = {"gold": "demo", "pipeline": "nothing"}
     sent = signed_in("noor").post(reverse("api-runs"), fields, content_type="application/json")
     assert (sent.status_code, measured()) == (201, ("open", {"dev"}))
@@ -98,13 +96,6 @@ def test_the_api_the_page_and_the_admin_measure_all_but_test_items(
     launched = signed_in("noor").post(reverse("run-new"), form)
     assert measured() == ("open", {"dev"})
     assert SAID in signed_in("noor").get(launched["Location"]).content.decode()
-
-    admin = signed_in("admin")
-    ticked = {"action": "evaluate", "_selected_action": [release.pk]}
-    page = admin.post(reverse("admin:labeling_goldrelease_changelist"), ticked)["Location"]
-    admin.post(page, {"pipeline": "nothing", "split": ""})
-    assert Run.objects.count() == 3
-    assert measured() == ("open", {"dev"})
 
 
 def test_gold_of_test_items_alone_is_refused_and_says_how_to_ask(make_release: Any) -> None:

@@ -257,59 +257,6 @@ def test_a_lead_who_steps_down_is_led_out(signed_in, project, rita, ben):
     assert response.redirect_chain == [("/", 302)]
 
 
-def in_admin(project, members, **changed):
-    page = {
-        "slug": project.slug,
-        "name": project.name,
-        "layers": '["extraction"]',
-        "kappa_threshold": "0.75",
-        "kappa_statistic": "min",
-        "label_f1_threshold": "0.5",
-        "overlap": "3",
-        "match_threshold": "0.85",
-        "actor_synonyms": "[]",
-        "event_schema": "{}",
-        "targets": "{}",
-        "review_rate": "0",
-        "dispute_judges": "1",
-        "memberships-TOTAL_FORMS": str(len(members)),
-        "memberships-INITIAL_FORMS": str(len(members)),
-    }
-    for number, one in enumerate(members):
-        page |= {
-            f"memberships-{number}-id": str(one.pk),
-            f"memberships-{number}-project": str(project.pk),
-            f"memberships-{number}-user": str(one.user_id),
-            f"memberships-{number}-role": one.role,
-        }
-    return page | changed
-
-
-@pytest.mark.parametrize(
-    "changed", [{"memberships-0-DELETE": "on"}, {"memberships-0-role": "annotator"}]
-)
-def test_the_last_lead_cannot_be_lost_in_the_admin(project, admin_client, rita, changed):
-    address = reverse("admin:labeling_project_change", args=[project.pk])
-    members = [rita.memberships.get(), *project.memberships.exclude(user=rita)]
-
-    response = admin_client.post(address, in_admin(project, members, **changed))
-
-    assert response.status_code == 200
-    assert "A project needs a lead" in response.content.decode()
-    assert rita.memberships.get().role == "lead"
-
-
-def test_the_lead_can_be_replaced_in_the_admin(project, admin_client, rita, ana):
-    address = reverse("admin:labeling_project_change", args=[project.pk])
-    members = [rita.memberships.get(), ana.memberships.get()]
-    changed = {"memberships-0-DELETE": "on", "memberships-1-role": "lead"}
-
-    response = admin_client.post(address, in_admin(project, members, **changed))
-
-    assert response.status_code == 302
-    assert list(project.memberships.filter(role="lead")) == [ana.memberships.get()]
-
-
 def test_the_account_of_the_last_lead_is_neither_closed_nor_deleted(project, admin_client, rita):
     address = reverse("admin:auth_user_change", args=[rita.pk])
     kept = {"username": "rita", "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00"}

@@ -83,15 +83,6 @@ def test_a_release_with_a_version_of_5000_digits_is_unknown(admin: User) -> None
     assert response.json()["code"] == "unknown_release"
 
 
-@pytest.mark.parametrize("numbers", ["9" * 25, LONG, "²,x,,-1"])
-def test_the_admin_launches_nothing_for_numbers_of_no_release(admin: User, numbers: str) -> None:
-    address = reverse("admin:labeling_goldrelease_evaluate")
-
-    response = client_of(admin).get(address, {"ids": numbers}, follow=True)
-
-    assert "Tick the gold releases to evaluate first." in response.content.decode()
-
-
 def test_a_round_for_a_person_whose_number_is_too_large_is_refused(
     project: Project, rita: User
 ) -> None:

@@ -6,7 +6,7 @@ and show each fault at the field that it names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -155,13 +155,6 @@ class _Examined:
 def check(request: LaunchRequest) -> list[FieldFault]:
     """Everything that is wrong with the request; empty if it can be launched."""
     return _examined(request).faults
-
-
-def require_all(requests: Iterable[LaunchRequest]) -> None:
-    """Refuse before anything is launched what cannot be."""
-    for request in requests:
-        if faults := check(request):
-            raise LaunchRefused(faults)
 
 
 def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
