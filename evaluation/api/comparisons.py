@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.access import require_reader
+from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services import looks
@@ -20,40 +21,21 @@ from evaluation.services.run.gold_changes import is_other_gold, split
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.records import serializer_with
 from labeling.domain.numbers import whole_number
 
-
-class MetricComparisonOut(serializers.Serializer[Any]):
-    """One metric of a run next to that of the baseline; ``null`` is undefined."""
-
-    direction = serializers.CharField(help_text="higher or lower is better")
-    role = serializers.CharField(help_text="primary, main or exploratory")
-    n = serializers.IntegerField(help_text="Cases with a value in both runs")
-    n_undefined = serializers.IntegerField()
-    n_before = serializers.IntegerField(help_text="Cases with a value in the baseline")
-    n_after = serializers.IntegerField(help_text="Cases with a value in the run")
-    conversations = serializers.IntegerField()
-    before = serializers.FloatField(allow_null=True, help_text="The baseline's figure")
-    after = serializers.FloatField(allow_null=True, help_text="The run's figure")
-    difference = serializers.FloatField(allow_null=True)
-    ci_low = serializers.FloatField(allow_null=True)
-    ci_high = serializers.FloatField(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
-    p_value_corrected = serializers.FloatField(allow_null=True)
-    level = serializers.FloatField(help_text="Of the interval, which is that of the corrected test")
-    std_error = serializers.FloatField(allow_null=True)
-    df = serializers.FloatField(allow_null=True)
-    margin = serializers.FloatField(allow_null=True, help_text="Smallest difference of interest")
-    detectable = serializers.FloatField(allow_null=True)
-    conversations_needed = serializers.IntegerField(allow_null=True)
-    here_low = serializers.FloatField(allow_null=True)
-    here_high = serializers.FloatField(allow_null=True)
-    here_p_value = serializers.FloatField(allow_null=True)
-    wins = serializers.IntegerField()
-    losses = serializers.IntegerField()
-    ties = serializers.IntegerField()
-    verdict = serializers.CharField()
-    sentence = serializers.CharField(help_text="Empty for exploratory metrics")
+MetricComparisonOut = serializer_with(
+    "MetricComparisonOut",
+    Comparison,
+    direction=serializers.CharField(help_text="higher or lower is better"),
+    role=serializers.CharField(help_text="primary, main or exploratory"),
+    p_value_corrected=serializers.FloatField(allow_null=True),
+    level=serializers.FloatField(help_text="Of the interval, which is that of the corrected test"),
+    margin=serializers.FloatField(allow_null=True, help_text="Smallest difference of interest"),
+    conversations_needed=serializers.IntegerField(allow_null=True),
+    verdict=serializers.CharField(),
+    sentence=serializers.CharField(help_text="Empty for exploratory metrics"),
+)
 
 
 class ComparedRunOut(serializers.Serializer[Any]):

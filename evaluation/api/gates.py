@@ -13,6 +13,7 @@ from evaluation.services.run import gates
 from labeling.api.base import RUNNING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.records import serializer_of
 
 
 class GateIn(serializers.Serializer[Any]):
@@ -29,35 +30,7 @@ class GateIn(serializers.Serializer[Any]):
     )
 
 
-class CheckOut(serializers.Serializer[Any]):
-    metric = serializers.CharField()
-    kind = serializers.CharField(help_text="threshold, coverage or drift")
-    passed = serializers.BooleanField()
-    value = serializers.FloatField(allow_null=True)
-    limit = serializers.FloatField()
-    direction = serializers.CharField()
-    change = serializers.CharField(allow_null=True, help_text="Of a drift: gain, drop or same")
-    verdict = serializers.CharField(required=False, allow_null=True)
-    chance = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="Of a threshold: how probable it is that the true figure passes",
-    )
-    strict = serializers.BooleanField(required=False, allow_null=True)
-    reason = serializers.CharField(help_text="Why it did not pass")
-    code = serializers.CharField(required=False)
-    ci_low = serializers.FloatField(allow_null=True)
-    ci_high = serializers.FloatField(allow_null=True)
-
-
-class GateOut(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    baseline = serializers.IntegerField(allow_null=True)
-    strict = serializers.BooleanField(help_text="Whether an undecided drop beyond its limit fails")
-    passed = serializers.BooleanField()
-    failed = serializers.ListField(child=serializers.CharField(), help_text="The metrics")
-    checks = CheckOut(many=True)
-    at = serializers.CharField()
+GateOut = serializer_of(gates.Gate)
 
 
 class LastGateOut(serializers.Serializer[Any]):

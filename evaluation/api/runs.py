@@ -28,6 +28,7 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
 from labeling.api.parsing import ShallowJSONParser
+from labeling.api.records import serializer_of
 from labeling.api.requests import asked, sent
 from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness, health
@@ -341,31 +342,9 @@ class CostOut(serializers.Serializer[Any]):
     basis = WordsField()
 
 
-class PrimaryOut(serializers.Serializer[Any]):
-    metric = serializers.CharField()
-    margin = serializers.FloatField(allow_null=True, help_text="In the unit of the metric")
-    margin_share = serializers.FloatField(help_text="As a share of the metric's range")
-    declared_at = serializers.CharField(allow_null=True, help_text="null: the product's choice")
-    declared_by = serializers.CharField(allow_null=True)
-
-
-class PlanOut(serializers.Serializer[Any]):
-    primary = PrimaryOut()
-    conversations = serializers.IntegerField()
-    power = serializers.FloatField()
-    detectable = serializers.FloatField(
-        allow_null=True, help_text="The smallest true difference found with this power"
-    )
-    conversations_needed = serializers.IntegerField(
-        allow_null=True, help_text="To find the smallest difference of interest"
-    )
-    basis = serializers.CharField(allow_null=True, help_text="Which runs' spread it rests on")
-    reason = serializers.CharField(allow_null=True, help_text="Why nothing can be said yet")
-
-
 class ForeseenOut(serializers.Serializer[Any]):
     cost = CostOut(allow_null=True, help_text="null: no language model is asked")
-    planning = PlanOut(allow_null=True)
+    planning = serializer_of(planning.PlanJson)(allow_null=True)
 
 
 class RunEstimateView(ApiView):

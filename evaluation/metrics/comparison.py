@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.summary import by_cluster, figure
+from labeling.domain.stored import Stored, as_json
 from labeling.domain.uncertainty import (
     LEVEL,
     Estimate,
@@ -55,13 +56,13 @@ class Comparison:
     a value.
     """
 
-    n: int
+    n: Annotated[int, "Cases with a value in both runs"]
     n_undefined: int
-    n_before: int
-    n_after: int
+    n_before: Annotated[int, "Cases with a value in the baseline"]
+    n_after: Annotated[int, "Cases with a value in the run"]
     conversations: int
-    before: float | None
-    after: float | None
+    before: Annotated[float | None, "The baseline's figure"]
+    after: Annotated[float | None, "The run's figure"]
     difference: float | None
     ci_low: float | None
     ci_high: float | None
@@ -76,8 +77,8 @@ class Comparison:
     losses: int
     ties: int
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_json(self) -> Stored:
+        return as_json(self)
 
 
 def compare(

@@ -3,13 +3,14 @@
 The definitions are in templates/docs/metrics.md, "Gates".
 """
 
-from dataclasses import asdict, dataclass
-from typing import Literal, NotRequired, TypedDict, cast
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from evaluation.metrics.comparison import Comparison, Verdict
 from evaluation.metrics.metric import Metric
-from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import decimals_apart
+from labeling.domain.stored import Stored, as_json
 
 DEFAULTS = {
     "requirement_precision": 0.85,
@@ -44,24 +45,6 @@ Change = Literal["gain", "drop", "same"]
 """What became of a metric since the baseline."""
 
 
-class StoredCheck(TypedDict):
-    """A check as ``GateResult.checks`` keeps it."""
-
-    metric: str
-    kind: CheckKind
-    passed: bool
-    value: float | None
-    limit: float
-    direction: str
-    reason: StoredFact | None
-    ci_low: float | None
-    ci_high: float | None
-    verdict: NotRequired[str | None]
-    """Of a drift; checks from before verdicts were kept have none."""
-    chance: NotRequired[float | None]
-    strict: NotRequired[bool | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """One threshold, or one comparison with the baseline, and what came of it.
@@ -77,17 +60,33 @@ class Check:
     value: float | None
     limit: float
     direction: str
-    reason: Fact | None = None
+    reason: Annotated[Fact | None, "Why it did not pass, or passed beyond its limit"] = None
     ci_low: float | None = None
     ci_high: float | None = None
     verdict: Verdict | None = None
-    chance: float | None = None
-    """Of a threshold: how probable it is that the true figure passes."""
-    strict: bool | None = None
-    """Of a drift: whether an undecided one beyond the limit fails."""
+    chance: Annotated[
+        float | None, "Of a threshold: how probable it is that the true figure passes"
+    ] = None
+    strict: Annotated[
+        bool | None, "Of a drift: whether an undecided one beyond its limit fails"
+    ] = None
 
-    def as_json(self) -> StoredCheck:
-        return cast(StoredCheck, asdict(self))
+    @property
+    def change(self) -> Change | None:
+        """Which way a metric went since the baseline; None for a threshold, or without figures."""
+        if self.kind != "drift" or self.value is None:
+            return None
+        if abs(self.value) <= TOLERANCE:
+            return "same"
+        return "drop" if self.value > 0 else "gain"
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the limit is a lower one."""
+        return self.kind != "drift" and self.direction == "higher"
+
+    def as_json(self) -> Stored:
+        return as_json(self)
 
 
 def check_threshold(
@@ -199,15 +198,6 @@ def _fell_to(floor: float | None, comparison: Comparison, sign: int) -> bool:
     if floor is None or before is None or after is None:
         return False
     return sign * (before - floor) < -TOLERANCE and sign * (after - floor) >= -TOLERANCE
-
-
-def change_of(check: StoredCheck) -> Change | None:
-    """Which way a metric went since the baseline; ``None`` for a threshold, or without figures."""
-    if check["kind"] != "drift" or check["value"] is None:
-        return None
-    if abs(check["value"]) <= TOLERANCE:
-        return "same"
-    return "drop" if check["value"] > 0 else "gain"
 
 
 def uncertified(

@@ -13,12 +13,12 @@ from evaluation.report.cases import WorstCase
 from evaluation.report.content import Report
 from evaluation.services.run import chosen_baselines, conclusions, gates, planning, results
 from evaluation.services.run.chosen_baselines import ChoiceJson
-from evaluation.services.run.gates import GateRow
 from evaluation.services.run.primary_metrics import PrimaryJson
 from evaluation.services.run.repetitions import Repetitions
 from evaluation.views import present
 from evaluation.views.compared_case import Text
 from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.stored import Stored
 from labeling.translation import translated
 from labeling.words import in_english, worded
 
@@ -128,7 +128,7 @@ class ReportJson(TypedDict):
     limits: list[SaidJson]
     planning: list[str]
     undefined: list[UndefinedJson]
-    gate: GateRow | None
+    gate: Stored | None
     slices: list[Breakdown]
     """A reason is a sentence here, next to its code."""
     repetitions: RepetitionsJson | None

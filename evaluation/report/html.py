@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
 
-from evaluation.metrics.gate import StoredCheck
-from evaluation.metrics.registry import METRICS, Metric
+from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Run
 from evaluation.report import command
 from evaluation.report.cases import ShownMessage, WorstCase
@@ -23,7 +22,6 @@ from evaluation.services.run.primary_metrics import sentences
 from evaluation.views import present
 from evaluation.views.compared_case import Field, OwnUnit
 from labeling.domain.facts import Fact
-from labeling.translation import lazy as _
 from labeling.words import words, words_of
 
 LONGEST_TEXT = 1200
@@ -75,15 +73,6 @@ class ComparedRow(NamedTuple):
     interval: str
     verdict: str
     badge: str
-
-
-class GateRow(NamedTuple):
-    title: str
-    what: str
-    value: str
-    limit: str
-    passed: bool
-    reason: str
 
 
 def render(report: Report, *, address: str) -> str:
@@ -140,7 +129,9 @@ def context_of(report: Report) -> dict[str, Any]:
         "limits": [words(limit) for limit in report.limits],
         "planned": planning.sentences(report.planned) if report.planned else [],
         "undefined": [(row.metric, words_of(row.reason), row.n) for row in report.undefined],
-        "gate": [_check(check) for check in report.gate.checks] if report.gate else [],
+        "gate": [present.gate_check(check) for check in gates.checks_of(report.gate)]
+        if report.gate
+        else [],
         "slices": [present.slice_of(table) for table in report.slices],
         "tries": present.reached_by_tries(report.repetitions) if report.repetitions else [],
         "right_at": present.exact(report.repetitions.right_at) if report.repetitions else "",
@@ -208,27 +199,6 @@ def _verdict(compared: Compared) -> ShownVerdict:
 
 def _named(verdict: str) -> str:
     return words(Fact(f"comparison.{verdict}"))
-
-
-def _check(check: StoredCheck) -> GateRow:
-    metric = METRICS.get(check["metric"])
-    value, limit = present.compared(check["value"], check["limit"])
-    at_least = check["kind"] != "drift" and check["direction"] == "higher"
-    return GateRow(
-        title=metric.title if metric else check["metric"],
-        what=KINDS.get(check["kind"], check["kind"]),
-        value=value,
-        limit=f"{'≥' if at_least else '≤'} {limit}",
-        passed=check["passed"],
-        reason=words_of(gates.reason_of(check)),
-    )
-
-
-KINDS = {
-    "threshold": _("threshold"),
-    "coverage": _("cases with a value"),
-    "drift": _("drop since the baseline"),
-}
 
 
 def _case(worst: WorstCase, primary: Metric, columns: Sequence[Metric]) -> ShownCase:

@@ -82,12 +82,12 @@ def _why_failed(value: float, metric: Metric, limit: float | None) -> str:
 def _gate(last: GateResult) -> Element:
     """The newest look at the thresholds of the whole run."""
     suite = Element("testsuite", name=f"gate of run {last.run_id}", timestamp=last.at.isoformat())
-    for check in last.checks:
-        name = f"{check['metric']} ({check['kind']})"
+    for check in gates.checks_of(last):
+        name = f"{check.metric} ({check.kind})"
         element = SubElement(suite, "testcase", name=name, classname="gate", time="0.000")
-        why = gates.reason_of(check)
-        if not check["passed"]:
-            _add(element, "failure", in_english(why) if why else "", kind=check["kind"])
+        if not check.passed:
+            why = in_english(check.reason) if check.reason else ""
+            _add(element, "failure", why, kind=check.kind)
     _count(suite)
     return suite
 

@@ -169,8 +169,7 @@ def _gate(report: Report) -> Iterator[str]:
         yield "Gate: **failed**."
         yield ""
         for check in failed:
-            why = gates.reason_of(check)
-            yield f"- {plain(check['metric'])}: {_said(why) if why else ''}"
+            yield f"- {plain(check.metric)}: {_said(check.reason) if check.reason else ''}"
     yield ""
 
 

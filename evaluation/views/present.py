@@ -13,7 +13,7 @@ from django.utils.formats import number_format
 
 from evaluation.layers import GoldLayer
 from evaluation.layers.breakdown import Breakdown
-from evaluation.metrics.gate import JUDGED
+from evaluation.metrics.gate import JUDGED, Check
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
@@ -255,6 +255,49 @@ def interval(row: Aggregate) -> str:
 
 def between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
+
+
+class GateCheck(NamedTuple):
+    """One check of the gate, as texts."""
+
+    title: str
+    what: str
+    verdict: str
+    passed: bool
+    value: str
+    limit: str
+    interval: str
+    chance: float | None
+    """Of a threshold: how probable it is that the true figure passes, in percent."""
+    reason: str
+
+
+KINDS = {
+    "threshold": _("threshold"),
+    "coverage": _("cases with a value"),
+    "drift": _("change since the baseline"),
+    "gain": _("gain since the baseline"),
+    "drop": _("drop since the baseline"),
+    "same": _("no change since the baseline"),
+}
+
+
+def gate_check(check: Check) -> GateCheck:
+    metric = METRICS.get(check.metric)
+    size = abs(check.value) if check.change and check.value else check.value
+    value, limit = compared(size, check.limit)
+    sign = "≥" if check.at_least else "≤"
+    return GateCheck(
+        title=metric.title if metric else check.metric,
+        what=KINDS[check.change or check.kind],
+        verdict=words(Fact(f"comparison.{check.verdict}")) if check.verdict else "",
+        passed=check.passed,
+        value=value,
+        limit="–" if check.change in ("gain", "same") else f"{sign} {limit}",
+        interval=between(check.ci_low, check.ci_high),
+        chance=None if check.chance is None else 100 * check.chance,
+        reason=words_of(check.reason),
+    )
 
 
 def reached_by_tries(repeated: Repetitions) -> list[TriesRow]:

@@ -10,7 +10,6 @@ from django.http import HttpRequest
 
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.layers.breakdown import tables_in
-from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import chosen_baselines, gates, results
@@ -22,7 +21,6 @@ from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
 from labeling.services import blindness
 from labeling.translation import lazy as _
-from labeling.words import words
 
 Aggregates = dict[str, Aggregate]
 BASELINES = 20
@@ -41,22 +39,6 @@ class Figures(NamedTuple):
     title: str
     first: list[present.SummaryRow]
     rest: list[present.SummaryRow]
-
-
-class GateCheck(NamedTuple):
-    """One check of the gate, as texts."""
-
-    metric: Metric | None
-    kind: str
-    change: Change | None
-    verdict: str
-    passed: bool
-    value: str
-    limit: str
-    interval: str
-    chance: float | None
-    """Of a threshold: how probable it is that the true figure passes, in percent."""
-    reason: str
 
 
 def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
@@ -232,7 +214,7 @@ def _gate(run: Run) -> dict[str, Any]:
         "last": last,
         "strict": last is not None and gates.is_strict(last),
         "outdated": None if last else newest,
-        "checks": [_check(check) for check in last.checks] if last else [],
+        "checks": [present.gate_check(check) for check in gates.checks_of(last)] if last else [],
         "failed": len(gates.failed(last)) if last else 0,
         "baselines": _with_chosen(others, choice),
         "baseline": last.baseline_id if last else choice and choice.run_id,
@@ -245,25 +227,6 @@ def _with_chosen(others: Any, choice: chosen_baselines.Choice | None) -> list[Ru
     if choice is None or choice.run_id in {run.pk for run in newest}:
         return newest
     return [*others.filter(pk=choice.run_id), *newest]
-
-
-def _check(check: StoredCheck) -> GateCheck:
-    change, verdict = change_of(check), check.get("verdict")
-    size = check["value"] if change is None else abs(check["value"] or 0.0)
-    value, limit = present.compared(size, check["limit"])
-    at_least = check["kind"] != "drift" and check["direction"] == "higher"
-    return GateCheck(
-        metric=METRICS.get(check["metric"]),
-        kind=check["kind"],
-        change=change,
-        verdict=words(Fact(f"comparison.{verdict}")) if verdict else "",
-        passed=check["passed"],
-        value=value,
-        limit="–" if change in ("gain", "same") else f"{'≥' if at_least else '≤'} {limit}",
-        interval=present.between(check["ci_low"], check["ci_high"]),
-        chance=None if (chance := check.get("chance")) is None else 100 * chance,
-        reason=words(why) if (why := gates.reason_of(check)) else "",
-    )
 
 
 def aggregates_of(run: Run) -> Aggregates:

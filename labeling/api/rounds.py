@@ -24,9 +24,10 @@ from labeling.api.round_shapes import (
     RoundPageOut,
     RoundPlanOut,
 )
-from labeling.domain.agreement.agreement import AgreementFigures, read_agreement
+from labeling.domain.agreement.agreement import read_agreement
 from labeling.domain.planning import check_quotas, quotas_of_percents
 from labeling.domain.schema import LAYERS
+from labeling.domain.stored import Stored
 from labeling.models import Project, Round
 from labeling.services import access
 from labeling.services.work import assignments, batches, rounds
@@ -118,7 +119,7 @@ def counted_rows(rows: list[Round]) -> list[Any]:
 
 def _results(closed: Round) -> list[dict[str, Any]]:
     """Of each layer, in the order of the gate."""
-    layers: dict[str, AgreementFigures] = (closed.agreement or {}).get("layers") or {}
+    layers: dict[str, Stored] = (closed.agreement or {}).get("layers") or {}
     stated = set(closed.empty_layers.values_list("layer", flat=True))
     read = {name: read_agreement(layers[name]) for name in LAYERS if name in layers}
     return [

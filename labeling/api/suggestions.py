@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
+from labeling.api.records import serializer_of
 from labeling.api.requests import sent, user_of
 from labeling.domain.schema import LAYERS
-from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, FirstPass, Suggestion
 from labeling.services.work import ownership, suggestions
 from labeling.words import words_of
@@ -28,12 +28,12 @@ class DismissIn(serializers.Serializer[Any]):
     dismissed = TakenFromIO(many=True, help_text="All that are not wanted, old and new")
 
 
-class SuggestionOut(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    layer = serializers.CharField()
-    pipeline = serializers.CharField()
-    pipeline_version = serializers.CharField()
-    labels = serializers.ListField(child=serializers.DictField())
+class ShownSuggestion(TypedDict):
+    id: int
+    layer: str
+    pipeline: str
+    pipeline_version: str
+    labels: list[dict[str, Any]]
 
 
 class SuggestionsOut(serializers.Serializer[Any]):
@@ -41,7 +41,7 @@ class SuggestionsOut(serializers.Serializer[Any]):
         ["off", "waiting", "shown"], help_text="waiting: for the annotator's own first pass"
     )
     reason = serializers.CharField(help_text="Why it is off")
-    suggestions = SuggestionOut(many=True)
+    suggestions = serializer_of(ShownSuggestion)(many=True)
     dismissed = TakenFromIO(many=True)
 
 
@@ -87,14 +87,6 @@ class FirstPassView(_OfAssignment):
         assignment = self.assignment(request, pk)
         suggestions.declare_first_pass(assignment)
         return self.answer(assignment)
-
-
-class ShownSuggestion(TypedDict):
-    id: int
-    layer: str
-    pipeline: str
-    pipeline_version: str
-    labels: list[StoredLabel]
 
 
 def _plain(suggestion: Suggestion) -> ShownSuggestion:

@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, TypedDict
 
+from pydantic_core import core_schema
+
 Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
 """What a fact may hold: plain JSON, and facts again."""
 
@@ -65,6 +67,13 @@ class Fact:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Fact.from_json, (self.as_json(),)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> core_schema.CoreSchema:
+        """Within a record that is read back: its JSON, or a fact."""
+        return core_schema.no_info_plain_validator_function(
+            lambda value: value if isinstance(value, cls) else cls.from_json(value)
+        )
 
     def __str__(self) -> str:
         """For logs and debugging: not a sentence."""

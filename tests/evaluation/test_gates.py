@@ -304,7 +304,7 @@ def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> Non
     own = good.spec.with_values(thresholds={"faithfulness": 0.0})
     Run.objects.filter(pk=good.pk).update(spec=own)
     result = gates.ask(Run.objects.with_progress().select_related("release").get(pk=good.pk))
-    assert [gates.reason_of(one) for one in gates.failed(result)] == [certificates.NOT_JUDGED]
+    assert [one.reason for one in gates.failed(result)] == [certificates.NOT_JUDGED]
 
 
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(

@@ -88,7 +88,7 @@ def test_the_gate_sees_a_regression_of_any_main_metric_whatever_is_declared(
     declared = gates.ask(before, baseline=after)
 
     drifted = [
-        {check["metric"] for check in gates.failed(result) if check["kind"] == "drift"}
+        {check.metric for check in gates.failed(result) if check.kind == "drift"}
         for result in (by_default, declared)
     ]
     assert drifted == [{"requirement_precision"}] * 2

@@ -73,7 +73,7 @@ class Command(ActingCommand):
         else:
             self.stdout.write(_rendered(result))
         if not result.passed:
-            named = sorted({check["metric"] for check in gates.failed(result)})
+            named = sorted({check.metric for check in gates.failed(result)})
             raise CommandError(
                 f"Run {result.run_id} failed the gate: {', '.join(named)}.", returncode=FAILED
             )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from django.db import transaction
 
 from evaluation.metrics.gate import (
     JUDGED,
     MAX_DROP,
+    Change,
     Check,
-    StoredCheck,
-    change_of,
     check_coverage,
     check_drift,
     check_threshold,
@@ -28,9 +27,11 @@ from evaluation.services.run import comparisons, results
 from evaluation.services.run.primary_metrics import primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored, read
+from labeling.domain.stored import as_json as stored_of
 from labeling.domain.uncertainty import chance_of_ratio_above
 from labeling.services import acting, events
-from labeling.words import in_english
+from labeling.words import worded_in_english
 
 NOT_MEASURED = Fact("gate.not_measured")
 NOT_INSTALLED = Fact("gate.metric_not_installed")
@@ -124,49 +125,60 @@ def is_current(result: GateResult, run: Run) -> bool:
     return run.scored_at is not None and result.at >= run.scored_at
 
 
-def failed(result: GateResult) -> list[StoredCheck]:
-    return [check for check in result.checks if not check["passed"]]
+def checks_of(result: GateResult) -> list[Check]:
+    return [read(Check, stored) for stored in result.checks]
+
+
+def failed(result: GateResult) -> list[Check]:
+    return [check for check in checks_of(result) if not check.passed]
 
 
 def is_strict(result: GateResult) -> bool:
-    """Whether an undecided drop beyond its limit failed; not in results from before that."""
-    return any(check.get("strict") for check in result.checks)
+    """Whether an undecided drop beyond its limit failed."""
+    return any(check.strict for check in checks_of(result))
 
 
-class GateRow(TypedDict):
-    """A result of the gate, as files, commands and the API have it."""
+@dataclass(frozen=True)
+class ShownCheck(Check):
+    """A check with what follows from it."""
+
+    change: Annotated[Change | None, "Of a drift: gain, drop or same"] = None
+    code: Annotated[str, "Of the reason"] = ""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A result, as files, commands and the API have it."""
 
     run: int
     baseline: int | None
-    strict: bool
+    strict: Annotated[bool, "Whether an undecided drop beyond its limit failed"]
     passed: bool
-    failed: list[str]
-    checks: list[Mapping[str, Any]]
+    failed: Annotated[list[str], "The metrics"]
+    checks: list[ShownCheck]
     at: str
 
 
-def as_json(result: GateResult) -> GateRow:
-    return {
-        "run": result.run_id,
-        "baseline": result.baseline_id,
-        "strict": is_strict(result),
-        "passed": result.passed,
-        "failed": sorted({check["metric"] for check in failed(result)}),
-        "checks": [_check_as_json(check) for check in result.checks],
-        "at": result.at.isoformat(),
-    }
+def as_json(result: GateResult) -> Stored:
+    """With English sentences, and the code of each beside it."""
+    gate = Gate(
+        run=result.run_id,
+        baseline=result.baseline_id,
+        strict=is_strict(result),
+        passed=result.passed,
+        failed=sorted({check.metric for check in failed(result)}),
+        checks=[_shown(check) for check in checks_of(result)],
+        at=result.at.isoformat(),
+    )
+    stored: Stored = worded_in_english(stored_of(gate))
+    for check in stored["checks"]:
+        check["reason"] = check["reason"] or ""
+    return stored
 
 
-def _check_as_json(check: StoredCheck) -> Mapping[str, Any]:
-    """Files, commands and the API keep the English sentence; the code is next to it."""
-    reason = reason_of(check)
-    worded = {"reason": in_english(reason), "code": reason.code} if reason else {"reason": ""}
-    return {**check, "change": change_of(check), **worded}
-
-
-def reason_of(check: StoredCheck) -> Fact | None:
-    """Why a check of a stored result did not pass, or passed beyond its limit."""
-    return Fact.from_json(check["reason"]) if check["reason"] else None
+def _shown(check: Check) -> ShownCheck:
+    code = check.reason.code if check.reason else ""
+    return read(ShownCheck, {**stored_of(check), "change": check.change, "code": code})
 
 
 def _check(run: Run, baseline: Run | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
@@ -36,10 +36,10 @@ class PlanJson(TypedDict):
     primary: PrimaryJson
     conversations: int
     power: float
-    detectable: float | None
-    conversations_needed: int | None
-    basis: str | None
-    reason: str | None
+    detectable: Annotated[float | None, "The smallest true difference found with this power"]
+    conversations_needed: Annotated[int | None, "To find the smallest difference of interest"]
+    basis: Annotated[str | None, "Which runs' spread it rests on"]
+    reason: Annotated[str | None, "Why nothing can be said yet"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
@@ -32,9 +32,9 @@ class PrimaryJson(TypedDict):
     """How the API, files and commands say it."""
 
     metric: str
-    margin: float | None
-    margin_share: float
-    declared_at: str | None
+    margin: Annotated[float | None, "In the unit of the metric"]
+    margin_share: Annotated[float, "As a share of the metric's range"]
+    declared_at: Annotated[str | None, "null: the product's choice"]
     declared_by: str | None
 
 

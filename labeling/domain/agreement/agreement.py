@@ -1,11 +1,11 @@
 """Do the annotators agree? One kappa per pair, and the gate that depends on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from math import fsum
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ from labeling.domain.agreement.kappa import (
     weights_of,
 )
 from labeling.domain.agreement.ratings import Grid, Ratings, grid, tallied
-from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored, as_json, read
 
 __all__ = [
     "Agreement",
@@ -62,95 +63,6 @@ Interval = tuple[float, float]
 NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
 
 
-class PairFigures(TypedDict):
-    """A :class:`PairAgreement` as plain JSON."""
-
-    a: str
-    b: str
-    kappa: float | None
-    band: str | None
-    n: int
-    raw: float | None
-    positive_f1: float | None
-    ac1: float | None
-    ci_low: float | None
-    ci_high: float | None
-    undefined: StoredFact | None
-    conversations: int
-    prevalence: float | None
-    bias: float | None
-    chance_above: NotRequired[float | None]
-    intervals: NotRequired[dict[str, Interval]]
-
-
-class OutlookFigures(TypedDict):
-    """An :class:`~labeling.domain.agreement.intervals.Outlook` as plain JSON."""
-
-    true: float
-    passes: float
-
-
-class OriginFigures(TypedDict):
-    """The figures of the typed, or of the assisted labels alone, as plain JSON."""
-
-    statistic: Statistic
-    value: float | None
-    measure: Measure
-    pairs: list[PairFigures]
-    fleiss_kappa: float | None
-    krippendorff_alpha: float | None
-    reasons: dict[str, StoredFact]
-
-
-class ExcludedFigures(TypedDict):
-    """An :class:`Excluded` as plain JSON."""
-
-    conversation: str
-    annotator: str
-    reason: StoredFact
-
-
-class ContentFigures(TypedDict):
-    """A :class:`ContentAgreement` as plain JSON."""
-
-    value: float | None
-    threshold: float
-    passed: bool
-    low: float | None
-    high: float | None
-    chance_above: float | None
-    reason: StoredFact | None
-
-
-class AgreementFigures(TypedDict):
-    """An :class:`Agreement` as plain JSON."""
-
-    statistic: Statistic
-    value: float | None
-    threshold: float
-    passed: bool
-    pairs: list[PairFigures]
-    fleiss_kappa: float | None
-    krippendorff_alpha: float | None
-    reasons: dict[str, StoredFact]
-    excluded: list[ExcludedFigures]
-    measure: Measure
-    by_origin: NotRequired[dict[str, OriginFigures]]
-    chance_above: NotRequired[float | None]
-    outlook: NotRequired[list[OutlookFigures]]
-    intervals: NotRequired[dict[str, Interval]]
-    ordinal: NotRequired[bool]
-    outcome: NotRequired[Outcome]
-    content: NotRequired[ContentFigures | None]
-
-
-class AgreementSummary(AgreementFigures):
-    """Several layers: the figures of the lowest ``layer``, which the gate looks at, and of all."""
-
-    layer: str
-    layers: dict[str, AgreementFigures]
-
-
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
     """How far two annotators agree, over the units of all conversations both submitted.
@@ -167,13 +79,13 @@ class PairAgreement:
     b: str
     kappa: float | None
     band: str | None
-    n: int
+    n: Annotated[int, "Units that both judged"]
     raw: float | None
     positive_f1: float | None
     ac1: float | None
     ci_low: float | None
     ci_high: float | None
-    undefined: Fact | None
+    undefined: Annotated[Fact | None, "Why there is no κ"]
     conversations: int
     prevalence: float | None
     bias: float | None
@@ -199,13 +111,13 @@ class ContentAgreement:
     ``reason`` says why it did not pass.
     """
 
-    value: float | None
-    threshold: float
+    value: Annotated[float | None, "F1 of matched labels"]
+    threshold: Annotated[float, "0: turned off"]
     passed: bool
     low: float | None = None
     high: float | None = None
     chance_above: float | None = None
-    reason: Fact | None = None
+    reason: Annotated[Fact | None, "Why it did not pass"] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,68 +149,29 @@ class Agreement:
     krippendorff_alpha: float | None
     reasons: dict[str, Fact] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
-    measure: Measure = "kappa"
-    by_origin: dict[str, OriginFigures] = field(default_factory=dict)
+    measure: Annotated[Measure, "kappa, or f1 for events"] = "kappa"
+    by_origin: dict[str, Stored] = field(default_factory=dict)
     chance_above: float | None = None
     outlook: list[Outlook] = field(default_factory=list)
     intervals: dict[str, Interval] = field(default_factory=dict)
     ordinal: bool = False
-    outcome: Outcome = "failed"
+    outcome: Annotated[Outcome, "not_measured: nobody used the layer"] = "failed"
     content: ContentAgreement | None = None
 
-    def as_json(self) -> AgreementFigures:
+    def as_json(self) -> Stored:
         """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
-        return cast(AgreementFigures, asdict(self))
+        return as_json(self)
 
 
-def read_agreement(figures: AgreementFigures) -> Agreement:
-    """What :meth:`Agreement.as_json` wrote."""
-    return Agreement(
-        statistic=figures["statistic"],
-        value=figures["value"],
-        threshold=figures["threshold"],
-        passed=figures["passed"],
-        pairs=[_read_pair(pair) for pair in figures["pairs"]],
-        fleiss_kappa=figures["fleiss_kappa"],
-        krippendorff_alpha=figures["krippendorff_alpha"],
-        reasons={name: Fact.from_json(reason) for name, reason in figures["reasons"].items()},
-        excluded=[
-            Excluded(row["conversation"], row["annotator"], Fact.from_json(row["reason"]))
-            for row in figures["excluded"]
-        ],
-        measure=figures["measure"],
-        by_origin=figures.get("by_origin", {}),
-        chance_above=figures.get("chance_above"),
-        outlook=[Outlook(**row) for row in figures.get("outlook", [])],
-        intervals=_read_intervals(figures.get("intervals", {})),
-        ordinal=figures.get("ordinal", False),
-        outcome=outcome_of(figures),
-        content=_read_content(figures.get("content")),
-    )
+def read_agreement(figures: Stored) -> Agreement:
+    """What :meth:`Agreement.as_json` wrote, also from before there were outcomes."""
+    return read(Agreement, {**figures, "outcome": outcome_of(figures)})
 
 
-def outcome_of(figures: AgreementFigures) -> Outcome:
+def outcome_of(figures: Stored) -> Outcome:
     """Of figures from before there were states, too."""
-    return figures.get("outcome") or ("passed" if figures["passed"] else "failed")
-
-
-def _read_content(stored: ContentFigures | None) -> ContentAgreement | None:
-    if stored is None:
-        return None
-    reason = stored["reason"]
-    values: dict[str, Any] = {**stored, "reason": reason and Fact.from_json(reason)}
-    return ContentAgreement(**values)
-
-
-def _read_pair(pair: PairFigures) -> PairAgreement:
-    undefined = pair["undefined"]
-    values: dict[str, Any] = {**pair, "undefined": undefined and Fact.from_json(undefined)}
-    values["intervals"] = _read_intervals(pair.get("intervals", {}))
-    return PairAgreement(**values)
-
-
-def _read_intervals(stored: Mapping[str, Sequence[float]]) -> dict[str, Interval]:
-    return {name: (low, high) for name, (low, high) in stored.items()}
+    outcome: Outcome | None = figures.get("outcome")
+    return outcome or ("passed" if figures["passed"] else "failed")
 
 
 def agreement(

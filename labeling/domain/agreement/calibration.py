@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple
 
-from labeling.domain.agreement.agreement import PairFigures
+from labeling.domain.stored import Stored
 
 
 class Enough(NamedTuple):
@@ -98,7 +98,7 @@ class Standing:
         return "over" if self.over > self.under else "under"
 
 
-def standings(pairs: Sequence[PairFigures]) -> list[Standing]:
+def standings(pairs: Sequence[Stored]) -> list[Standing]:
     """Each annotator against the group, from the pairs of an agreement of 0/1 labels.
 
     A pair's raw agreement, prevalence and bias determine its table of two by two, so the
@@ -135,11 +135,11 @@ class _View:
     other: float
 
 
-def _in(person: str, pair: PairFigures) -> bool:
+def _in(person: str, pair: Stored) -> bool:
     return person in (pair["a"], pair["b"])
 
 
-def _seen_from(person: str, pair: PairFigures) -> _View:
+def _seen_from(person: str, pair: Stored) -> _View:
     n, raw, prevalence, bias = pair["n"], pair["raw"], pair["prevalence"], pair["bias"]
     if not n or raw is None or prevalence is None or bias is None:
         return _View(pair["kappa"], 0, 0, 0, 0.0, 0.0)

@@ -1,9 +1,9 @@
 """What the annotators of a round marked differently, and letters in place of their names."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NotRequired, Self, TypedDict, cast
+from typing import Any, Self
 
 from labeling.domain.agreement.ratings import Ratings
 from labeling.domain.agreement.units import Base, Units, concerned, slots_of, units_of_label
@@ -13,31 +13,10 @@ from labeling.domain.matching.matching import Match
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.stored import Stored, as_json, read
 
 Payloads = Mapping[str, Mapping[str, Any]]
 """What each annotator of a conversation submitted."""
-
-
-class StoredCandidate(TypedDict):
-    """A :class:`SplitCandidate` as plain JSON."""
-
-    a: str
-    b: str
-    a_uid: str
-    b_uid: str
-    differs: list[str]
-
-
-class StoredSplit(TypedDict):
-    """A split as plain JSON."""
-
-    conversation: str
-    unit: int
-    given: dict[str, Hashable]
-    name: str
-    message: int | None
-    uids: dict[str, list[str]]
-    candidates: NotRequired[list[StoredCandidate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +61,13 @@ class Split:
     def unmarked(self) -> tuple[str, ...]:
         return tuple(person for person, label in self.labels.items() if not label)
 
-    def as_json(self) -> StoredSplit:
-        return {
-            "conversation": self.conversation,
-            "unit": self.unit,
-            "given": self.labels,
-            "name": self.name,
-            "message": self.message,
-            "uids": self.uids,
-            "candidates": [cast(StoredCandidate, asdict(pair)) for pair in self.candidates],
-        }
+    def as_json(self) -> Stored:
+        stored = as_json(self)
+        return {"given": stored.pop("labels"), **stored}
 
     @classmethod
-    def from_json(cls, stored: StoredSplit) -> Self:
-        return cls(
-            conversation=stored["conversation"],
-            unit=stored["unit"],
-            labels=stored["given"],
-            name=stored["name"],
-            message=stored["message"],
-            uids=stored["uids"],
-            candidates=[SplitCandidate(**pair) for pair in stored.get("candidates", [])],
-        )
+    def from_json(cls, stored: Stored) -> Self:
+        return read(cls, {"labels": stored["given"], **stored})
 
     def divides(self, a: str, b: str) -> bool:
         """Whether the two say different things of it."""

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,8 +216,8 @@ def mean_of(figures: Sequence[Coefficient]) -> Coefficient | None:
 class Outlook:
     """What would pass the gate: ``passes`` of the rounds of this size, were ``true`` the figure."""
 
-    true: float
-    passes: float
+    true: Annotated[float, "If this were the true figure of every pair"]
+    passes: Annotated[float, "Share of rounds of this size that would pass"]
 
 
 TRUE_FIGURES = (0.70, 0.75, 0.80)

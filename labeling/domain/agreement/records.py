@@ -1,16 +1,16 @@
 """How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeling.domain.agreement.intervals import Coefficient, pooled_f1
-from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
@@ -22,30 +22,10 @@ from labeling.domain.matching.matching import (
     source_overlap,
 )
 from labeling.domain.matching.similarity import Ruler
+from labeling.domain.stored import Stored, as_json
 
 Labels = Mapping[str, Sequence[Record]]
 """One annotator's requirements by conversation; a conversation without any is an empty list."""
-
-
-class RecordFigures(TypedDict):
-    """A :class:`RecordAgreement` as plain JSON."""
-
-    a: str
-    b: str
-    record_f1: float | None
-    micro_f1: float | None
-    matches: int
-    a_records: int
-    b_records: int
-    conversations: int
-    text_matches: int
-    type_agreement: float | None
-    actor_agreement: float | None
-    priority_agreement: float | None
-    source_overlap: float | None
-    undefined: dict[str, StoredFact]
-    ci_low: NotRequired[float | None]
-    ci_high: NotRequired[float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +57,11 @@ class RecordAgreement:
     ci_high: float | None
     spread: Coefficient | None
 
-    def as_json(self) -> RecordFigures:
-        figures = {field.name: getattr(self, field.name) for field in fields(self)}
-        undefined = {name: why.as_json() for name, why in self.undefined.items()}
+    def as_json(self) -> Stored:
+        """Without ``spread``, which is of no use outside."""
+        figures = as_json(replace(self, spread=None))
         del figures["spread"]
-        return cast(RecordFigures, figures | {"undefined": undefined})
+        return figures
 
 
 def record_agreement(

@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NotRequired, TypedDict
 
-from labeling.domain.agreement.agreement import AgreementSummary
 from labeling.domain.audit import StatedEvents
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import StoredFact
@@ -58,12 +57,15 @@ class MeasuredRound(TypedDict):
     guideline_version: int
 
 
-class FrozenAgreement(MeasuredRound, AgreementSummary, total=False):
-    """Agreement in a round when the release was frozen.
+class FrozenAgreement(MeasuredRound, total=False):
+    """Agreement in a round when the release was frozen, with the figures of an ``Agreement``.
 
     Without figures where nobody has labelled the layer in that round, and with ``layer`` and
     ``layers`` only for a release of the whole.
     """
+
+    value: float | None
+    passed: bool
 
 
 class AgreementAtFreeze(TypedDict):

@@ -14,11 +14,11 @@ from labeling.domain.agreement import label_tables
 from labeling.domain.agreement.agreement import Agreement, ContentAgreement, read_agreement
 from labeling.domain.agreement.kappa import LEVELS, Level
 from labeling.domain.agreement.label_tables import LabelTable
-from labeling.domain.agreement.records import RecordFigures
 from labeling.domain.csv_cells import csv_line
 from labeling.domain.errors import FileFault
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
+from labeling.domain.stored import Stored
 from labeling.management.arguments import project_named
 from labeling.models import Round
 from labeling.services import processing
@@ -49,9 +49,9 @@ RECORD_COLUMNS = (
 class Records(NamedTuple):
     """The labels of each pair, matched one to one."""
 
-    pairs: list[RecordFigures]
+    pairs: list[Stored]
 
-    def as_json(self) -> Mapping[str, list[RecordFigures]]:
+    def as_json(self) -> Mapping[str, list[Stored]]:
         return {"pairs": self.pairs}
 
 

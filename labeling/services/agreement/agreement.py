@@ -15,10 +15,7 @@ from django.db.models import Q
 
 from labeling.domain.agreement.agreement import (
     Agreement,
-    AgreementFigures,
-    AgreementSummary,
     Excluded,
-    OriginFigures,
     Outcome,
     Statistic,
     outcome_of,
@@ -30,13 +27,13 @@ from labeling.domain.agreement.event_agreement import summed_events
 from labeling.domain.agreement.records import (
     PairCounts,
     RecordAgreement,
-    RecordFigures,
     summed_records,
 )
 from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.layers import Judged, SameRecord
+from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, conversations
 from labeling.services.agreement.answers import EVERYTHING, Selection
@@ -44,6 +41,10 @@ from labeling.services.agreement.conversations import Added
 
 ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
+
+OF_ORIGIN = (
+    "statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha", "reasons",
+)  # fmt: skip
 
 
 Labels = dict[str, dict[str, list[StoredLabel]]]  # by annotator and conversation
@@ -53,7 +54,7 @@ class LayerAgreement(NamedTuple):
     """The figures of one layer of a round; ``records`` None where labels are not matched."""
 
     figures: Agreement
-    records: list[RecordFigures] | None
+    records: list[Stored] | None
 
 
 def measure(measured: Round, layer: str, *, selection: Selection = EVERYTHING) -> LayerAgreement:
@@ -108,22 +109,14 @@ def _is_used(added: Sequence[Added]) -> bool:
     return not several or any(each.is_used for each in added)
 
 
-def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, OriginFigures]:
+def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, Stored]:
     """The figures of typed and of assisted labels; the gate looks at neither."""
-    figures_of: dict[str, OriginFigures] = {}
+    figures_of: dict[str, Stored] = {}
     for origin in ORIGINS:
         part = replace(selection, origin=origin)
         added = conversations.each(measured, layer, part)
         figures = _figures(measured, layer, added, part).as_json()
-        figures_of[origin] = {
-            "statistic": figures["statistic"],
-            "value": figures["value"],
-            "measure": figures["measure"],
-            "pairs": figures["pairs"],
-            "fleiss_kappa": figures["fleiss_kappa"],
-            "krippendorff_alpha": figures["krippendorff_alpha"],
-            "reasons": figures["reasons"],
-        }
+        figures_of[origin] = {name: figures[name] for name in OF_ORIGIN}
     return figures_of
 
 
@@ -205,7 +198,7 @@ def bar(measured: Round) -> Bar:
     return {"threshold": project.kappa_threshold, "statistic": statistic}
 
 
-def summary(layers: Mapping[str, AgreementFigures]) -> AgreementSummary:
+def summary(layers: Mapping[str, Stored]) -> Stored:
     """The figures of several layers, and the figure of the gate: the lowest of them.
 
     The gate holds only if each layer that somebody used passes; one without a figure is the lowest.

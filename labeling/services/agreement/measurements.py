@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable
 
 from django.utils import timezone
 
-from labeling.domain.agreement.agreement import AgreementFigures
 from labeling.domain.agreement.units import Units
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.stored import Stored
 from labeling.models import Measurement, Round
 from labeling.services import pending, transactions
 from labeling.services.agreement import agreement, conversations
@@ -149,7 +149,7 @@ def read(measured: Round, layer: str = "", selection: Selection = EVERYTHING) ->
 
 def figures_of(
     measured: Round, layer: str = "", selection: Selection = EVERYTHING
-) -> AgreementFigures | None:
+) -> Stored | None:
     """The stored agreement on a layer; of a closed calibration round what it closed with."""
     layer = layer or agreement.first_layer(measured.project)
     closed_with = closing_figures(measured, layer)
@@ -159,10 +159,10 @@ def figures_of(
     return row.figures if row else None
 
 
-def closing_figures(measured: Round, layer: str) -> AgreementFigures | None:
+def closing_figures(measured: Round, layer: str) -> Stored | None:
     if measured.kind != Round.Kind.CALIBRATION or not measured.agreement:
         return None
-    layers: dict[str, AgreementFigures] = measured.agreement.get("layers", {})
+    layers: dict[str, Stored] = measured.agreement.get("layers", {})
     return layers.get(layer)
 
 

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from labeling.domain.agreement.agreement import AgreementFigures, AgreementSummary
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.meaning import Level, Meaning
@@ -30,6 +29,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
+from labeling.domain.stored import Stored
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
 from labeling.models import GoldRelease, Project, Round
 from labeling.services import acting, audit, events, processing, projects, pseudonyms
@@ -459,7 +459,7 @@ def _round_agreement(measured: Round, layer: str) -> FrozenAgreement:
     return cast(FrozenAgreement, {**named, **(_agreement_on(measured, layer) or {})})
 
 
-def _agreement_on(measured: Round, layer: str) -> AgreementFigures | AgreementSummary | None:
+def _agreement_on(measured: Round, layer: str) -> Stored | None:
     """The figures of one layer; of the whole, those of each of its stages."""
     if layer != END_TO_END:
         return measurements.figures_of(measured, layer)

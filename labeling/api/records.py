@@ -1,0 +1,95 @@
+"""What a record of the domain looks like in the API: its own fields, never declared again.
+
+A record is a dataclass, a named tuple or a typed dictionary.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from datetime import datetime
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from rest_framework import serializers
+
+from labeling.domain.facts import Fact
+
+PLAIN: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    datetime: serializers.DateTimeField,
+    Fact: serializers.CharField,  # a sentence, once it is worded
+}
+
+
+@cache
+def serializer_of(record: type) -> type[serializers.Serializer[Any]]:
+    """A text beside a type (``Annotated``) says what the field means.
+
+    Examples
+    --------
+    >>> from labeling.domain.agreement.agreement import ContentAgreement
+    >>> serializer_of(ContentAgreement)().fields["low"].allow_null
+    True
+    """
+    hints = get_type_hints(record, include_extras=True)
+    fields = {name: _field(hint) for name, hint in hints.items() if not name.startswith("_")}
+    members = {**fields, "__doc__": record.__doc__, "__module__": __name__}
+    return type(f"{record.__name__}Out", (serializers.Serializer,), members)
+
+
+def serializer_with(
+    name: str, record: type, **more: serializers.Field[Any, Any, Any, Any]
+) -> type[serializers.Serializer[Any]]:
+    """The same with what the API says beside the record, under a name for the description."""
+    members = {**more, "__doc__": record.__doc__, "__module__": __name__}
+    return type(name, (serializer_of(record),), members)
+
+
+def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _field(inner[0], **said, help_text=next(t for t in inner[1:] if isinstance(t, str)))
+    if origin is NotRequired:
+        return _field(inner[0], **said, required=False)
+    if origin in (Union, types.UnionType):
+        (one,) = (each for each in inner if each is not type(None))
+        return _field(one, **said, allow_null=True)
+    if origin is Literal:
+        return serializers.CharField(**said)
+    if origin is list:
+        return _several(inner[0], said)
+    if origin in (dict, Mapping):
+        child = _field(inner[1]) if inner and inner[1] is not Any else None
+        return serializers.DictField(**said, **({"child": child} if child else {}))
+    if origin is tuple:
+        return serializers.ListField(child=_field(inner[0]), **said)
+    if hint in PLAIN:
+        return PLAIN[hint](**said)
+    if _is_record(hint):
+        return serializer_of(hint)(**said)
+    return serializers.JSONField(**said)
+
+
+def _several(kind: Any, said: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
+    if _is_record(kind):
+        return serializer_of(kind)(many=True, **said)
+    return serializers.ListField(child=_field(kind), **said)
+
+
+def _is_record(kind: Any) -> bool:
+    return is_dataclass(kind) or is_typeddict(kind) or hasattr(kind, "_fields")
