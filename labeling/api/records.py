@@ -74,8 +74,9 @@ def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
     if origin is list:
         return _several(inner[0], said)
     if origin in (dict, Mapping):
-        child = _field(inner[1]) if inner and inner[1] is not Any else None
-        return serializers.DictField(**said, **({"child": child} if child else {}))
+        if inner and inner[1] is not Any:
+            said["child"] = _field(inner[1])
+        return serializers.DictField(**said)
     if origin is tuple:
         return serializers.ListField(child=_field(inner[0]), **said)
     if hint in PLAIN:

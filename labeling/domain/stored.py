@@ -29,9 +29,10 @@ def read(kind: type[Record], stored: object) -> Record:
     pydantic.ValidationError
         If it is not the JSON of one.
     """
-    return _reader(kind).validate_python(stored)
+    record: Record = _reader(kind).validate_python(stored)
+    return record
 
 
 @cache
-def _reader(kind: type[Record]) -> TypeAdapter[Record]:
+def _reader(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)

@@ -33,7 +33,7 @@ def unused_in(closed: Round) -> list[str]:
 
 
 def _is_unused(figures: dict[str, object]) -> bool:
-    return outcome_of(figures) == "not_measured"  # type: ignore[arg-type]
+    return outcome_of(figures) == "not_measured"
 
 
 @transaction.atomic
