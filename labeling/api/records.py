@@ -71,14 +71,8 @@ def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
         return _field(one, **said, allow_null=True)
     if origin is Literal:
         return serializers.CharField(**said)
-    if origin is list:
-        return _several(inner[0], said)
-    if origin in (dict, Mapping):
-        if inner and inner[1] is not Any:
-            said["child"] = _field(inner[1])
-        return serializers.DictField(**said)
-    if origin is tuple:
-        return serializers.ListField(child=_field(inner[0]), **said)
+    if origin in (list, tuple, dict, Mapping):
+        return _several(origin, inner, said)
     if hint in PLAIN:
         return PLAIN[hint](**said)
     if _is_record(hint):
@@ -86,10 +80,14 @@ def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
     return serializers.JSONField(**said)
 
 
-def _several(kind: Any, said: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
-    if _is_record(kind):
-        return serializer_of(kind)(many=True, **said)
-    return serializers.ListField(child=_field(kind), **said)
+def _several(origin: Any, inner: Any, said: dict[str, Any]) -> Any:
+    if origin in (dict, Mapping):
+        if inner and inner[1] is not Any:
+            said["child"] = _field(inner[1])
+        return serializers.DictField(**said)
+    if _is_record(inner[0]):
+        return serializer_of(inner[0])(many=True, **said)
+    return serializers.ListField(child=_field(inner[0]), **said)
 
 
 def _is_record(kind: Any) -> bool:
