@@ -15,38 +15,48 @@ from labeling.views.markdown import Document, render_document
 
 FOLDER = settings.BASE_DIR / "templates" / "docs"
 
-PAGES = {
-    "index": "What Assay is",
-    "data-flow": "How data flows",
-    "annotating": "Annotating",
-    "guidelines": "Guidelines",
-    "agreement": "Agreement",
-    "quality": "Checks against gold",
-    "suggestions": "Suggestions",
-    "adjudication": "Adjudication and review",
-    "gold": "Gold",
-    "formats": "Formats",
-    "departures": "Departures",
-    "pipelines": "Pipelines",
-    "trials": "Pipelines without gold",
-    "models": "Language models",
-    "layers": "Memory layers",
-    "retrieval": "Retrieval",
-    "runs": "Runs",
-    "reports": "Reports",
-    "answers": "Answers",
-    "metrics": "Metrics",
-    "plug-ins": "Plug-ins",
-    "installing": "Installing",
-    "commands": "Commands",
-    "api": "API",
-    "notebook": "A notebook",
-    "webhooks": "Webhooks",
-    "settings": "Settings",
-    "deploying": "Deploying",
-    "operating": "Operating",
-    "performance": "Beside other tools",
+GROUPS = {
+    "Start": {
+        "index": "What Assay is",
+        "tutorial": "Ten minutes",
+        "annotating": "Annotating",
+        "guidelines": "Guidelines",
+    },
+    "Concepts": {
+        "data-flow": "How data flows",
+        "agreement": "Agreement",
+        "quality": "Checks against gold",
+        "suggestions": "Suggestions",
+        "adjudication": "Adjudication and review",
+        "gold": "Gold",
+        "runs": "Runs",
+        "trials": "Pipelines without gold",
+        "answers": "Answers",
+        "retrieval": "Retrieval",
+        "layers": "Memory layers",
+    },
+    "Reference": {
+        "metrics": "Metrics",
+        "pipelines": "Pipelines",
+        "models": "Language models",
+        "formats": "Formats",
+        "reports": "Reports",
+        "commands": "Commands",
+        "api": "API",
+        "notebook": "A notebook",
+        "webhooks": "Webhooks",
+        "plug-ins": "Plug-ins",
+        "departures": "Departures",
+    },
+    "Running a server": {
+        "installing": "Installing",
+        "settings": "Settings",
+        "deploying": "Deploying",
+        "operating": "Operating",
+        "performance": "Beside other tools",
+    },
 }
+PAGES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
 """The pages in reading order. Only these can be asked for."""
 
 
@@ -62,7 +72,10 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
         "title": PAGES[page],
         "document": document,
         "contents": [heading for heading in document.headings if heading.level == 2],
-        "pages": [(name, address(name), title) for name, title in PAGES.items()],
+        "groups": [
+            (group, [(name, address(name), title) for name, title in pages.items()])
+            for group, pages in GROUPS.items()
+        ],
         "previous": _neighbour(names[place - 1] if place else None),
         "next": _neighbour(names[place + 1] if place + 1 < len(names) else None),
     }
