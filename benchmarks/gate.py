@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/gate.py [TEAMS]
 
-Each person takes over a common judgement with the same probability, or else guesses at its rate, so
+Each person takes over a common judgment with the same probability, or else guesses at its rate, so
 that the true κ of every pair is known. A team stops when full labeling opens. Agreement and gate
 are the product's own. Printed is the share of teams that have a round with κ above the threshold
 (before 28 November 2026 that opened it, of whatever size), and the share that opens it.

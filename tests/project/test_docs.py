@@ -121,12 +121,12 @@ def our_commands() -> list[str]:
 
 
 def help_of(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What ``--help`` prints, without the options that every command has."""
-    monkeypatch.setenv("COLUMNS", "80")
+    """What ``--help`` prints, without the options that the page explains once for all."""
+    monkeypatch.setenv("COLUMNS", "100")
     command = load_command_class(get_commands()[name], name)
     parser = command.create_parser("assay", name)
     for action in parser._actions:
-        if set(action.option_strings) & DjangoHelpFormatter.show_last:
+        if set(action.option_strings) & (DjangoHelpFormatter.show_last | {"--help", "--as"}):
             action.help = SUPPRESS
     return parser.format_help().strip()
 
