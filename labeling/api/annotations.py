@@ -208,14 +208,14 @@ class AnnotationViewSet(ApiViewSet):
     @extend_schema(request=SaveIn, responses={**CONFLICT, 200: SavedOut})
     def update(self, request: Request, pk: int) -> Response:
         """Save a draft. Repeated and late saves of one page are ignored with 200."""
-        assignment = self._opened(request, pk)  # access first, then input
+        assignment = annotations.opened(user_of(request), pk)  # access first, then input
         stored = annotations.save_draft(assignment, _save(request), as_opened=True)
         return Response(annotation_out(stored) | {"hints": hints_out(assignment, stored.payload)})
 
     @extend_schema(request=SaveIn, responses=CONFLICT)
     def submit(self, request: Request, pk: int) -> Response:
         """Submit the final, complete answer."""
-        assignment = self._opened(request, pk)
+        assignment = annotations.opened(user_of(request), pk)
         stored = annotations.submit(assignment, _save(request), as_opened=True)
         return Response(annotation_out(stored))
 
@@ -257,10 +257,6 @@ class AnnotationViewSet(ApiViewSet):
         )
         revision = get_object_or_404(annotation.revisions.select_related("author"), version=version)
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
-
-    def _opened(self, request: Request, pk: int) -> Assignment:
-        user = user_of(request)
-        return annotations.opened(user, pk) or ownership.refuse(user, pk)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
         return ownership.own(user_of(request), pk, "round__project", "conversation", "annotator")

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Exists, OuterRef, Q, Value, When
+from django.db.models import Case, Q, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -29,10 +29,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
         Nobody else, not even a lead, opens it for writing.
         """
-        annotates = Membership.objects.filter(
-            user=user, role=Membership.Role.ANNOTATOR, project=OuterRef("round__project")
+        return self.given_to(user).filter(
+            round__project__memberships__user=user,
+            round__project__memberships__role=Membership.Role.ANNOTATOR,
         )
-        return self.given_to(user).filter(Exists(annotates))
 
     def given_to(self, user: Any) -> AssignmentQuerySet:
         """What the user was ever given, also in projects they have left since."""

@@ -180,6 +180,22 @@ def test_a_place_that_is_given_back_goes_to_others_and_the_draft_is_kept(
     assert Annotation.objects.get().payload["requirements"]
 
 
+def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(
+    project: Project, ana: User, ben: User
+) -> None:
+    pool = factories.open_full(project, 4, pool=True, overlap=1)
+    assignments.take(ana)
+    returned = assignments.take(ben)
+    assignments.take(ana)
+    assignments.give_back(returned)
+
+    rest = [assignments.take(ana), assignments.take(ana)]
+
+    assert rest[-1].conversation == returned.conversation
+    assert list(places(pool).values()) == [1, 1, 1, 1]
+    assert assignments.take(ana) is assignments.take(ben) is None
+
+
 def test_an_answer_and_planned_work_cannot_be_given_back(project: Project, ana: User) -> None:
     factories.open_full(project, 1, pool=True, overlap=1)
     answered = assignments.take(ana)

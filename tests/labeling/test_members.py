@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from labeling.models import Annotation, Event, Membership
 from labeling.services import members, projects, tokens
-from labeling.services.work import annotations, assignments
+from labeling.services.work import annotations, assignments, ownership
 from tests import factories
 from tests.labeling.places import of, places
 from tests.pages import page, queries
@@ -155,7 +155,8 @@ def test_a_save_let_in_before_a_removal_is_a_draft_without_a_place(project, rita
     stored = annotations.save_draft(let_in, save, as_opened=True)
 
     assert (stored.status, of(ana, round_)[0].slot) == ("draft", None)
-    assert annotations.opened(ana, mine.pk) is None
+    with pytest.raises(ownership.NotAnAnnotator):
+        annotations.opened(ana, mine.pk)
 
 
 def requests(pk):

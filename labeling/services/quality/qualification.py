@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -18,14 +18,13 @@ from labeling.models import (
     CheckPlan,
     GoldCheck,
     Membership,
-    Pause,
     Project,
     Qualification,
     Round,
 )
 from labeling.services import events, projects
 from labeling.services.work import check_turns
-from labeling.services.work.admission import ADMITTED, leads_by_project, leads_of
+from labeling.services.work.admission import ADMITTED, annotated_by, leads_by_project, leads_of
 from labeling.services.work.annotations import try_again
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
@@ -71,15 +70,10 @@ class QualificationStatus(NamedTuple):
 
 def statuses(user: User) -> list[QualificationStatus]:
     """Projects with a test, and those that have paused the user."""
-    mine = Project.objects.filter(
-        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    mine = annotated_by(user).annotate(paused=F("pause__pk")).select_related("check_plan")
+    projects = list(
+        mine.filter(Q(check_plan__test=True) | Q(paused__isnull=False)).order_by("name")
     )
-    pauses = Pause.objects.filter(user=user, lifted_at__isnull=True).order_by()
-    paused = set(pauses.values_list("project", flat=True))
-    with_test = mine.filter(Q(check_plan__test=True) | Q(pk__in=paused)).select_related(
-        "check_plan"
-    )
-    projects = list(with_test.order_by("name"))
     if not projects:
         return []
     tried = Qualification.objects.filter(user=user, project__in=projects, kind=TEST)
@@ -90,7 +84,7 @@ def statuses(user: User) -> list[QualificationStatus]:
             project,
             known.get(project.pk),
             parts.get(project.pk, (0, 0)),
-            is_paused=project.pk in paused,
+            is_paused=bool(project.paused),
             leads=leads[project.pk],
         )
         for project in projects

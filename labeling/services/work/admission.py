@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import FilteredRelation, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -57,45 +57,48 @@ class Shut(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.whole or self.full)
 
-    def of_pools(self) -> list[int]:
+    @property
+    def all(self) -> list[int]:
         return [*self.whole, *self.full]
 
 
-def shut_to(user: User) -> Shut:
+def annotated_by(user: User) -> QuerySet[Project]:
+    """The projects, with the ``pause`` of the user that runs there; None: none does."""
+    running = Q(pauses__user=user, pauses__lifted_at=None)
+    mine = Project.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    )
+    return mine.annotate(pause=FilteredRelation("pauses", condition=running))
+
+
+def shut_to(user: User, **only: Any) -> Shut:
     """The projects that give the user nothing but their test or calibration."""
-    return _sorted(user, _shut(user))
+    mine = annotated_by(user).filter(**only).order_by("pk")
+    rows = list(mine.values_list("pk", "layers", "check_plan__test", "pause"))
+    passed = _passed_test(user) if any(test for _, _, test, _ in rows) else set()
+    whole = [pk for pk, _, test, pause in rows if pause or (test and pk not in passed)]
+    layers = {pk: layers for pk, layers, _, _ in rows if pk not in whole}
+    return Shut(whole, _not_calibrated(user, layers))
 
 
 def is_shut(user: User, round_: Round) -> bool:
     """Whether the user begins nothing in the round now."""
-    shut = _sorted(user, _shut(user).filter(pk=round_.project_id))
+    shut = shut_to(user, pk=round_.project_id)
     return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
 
 
-def _sorted(user: User, projects: QuerySet[Any]) -> Shut:
+def _passed_test(user: User) -> set[int]:
+    tests = Qualification.objects.filter(user=user, kind=Kind.TEST, state__in=ADMITTED)
+    return set(tests.values_list("project", flat=True))
+
+
+def _not_calibrated(user: User, layers: Mapping[int, Sequence[str]]) -> list[int]:
     """A layer that the project no longer labels is nothing to calibrate on."""
-    rows = list(projects.values_list("pk", "whole"))
-    full = [pk for pk, whole in rows if not whole]
-    if full:
-        projects = Project.objects.filter(pk__in=full)
-        full = [project.pk for project in projects if not_calibrated_on(project, user)]
-    return Shut([pk for pk, whole in rows if whole], full)
-
-
-def _shut(user: User) -> QuerySet[Any]:
-    here = {"project": OuterRef("pk"), "user": user}
-    paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
-    tests = Qualification.objects.filter(**here, kind=Qualification.Kind.TEST, state__in=ADMITTED)
-    whole = paused | (Q(check_plan__test=True) & ~Exists(tests))
-    theirs = Admission.objects.filter(
-        project=OuterRef("project"), user=user, layer=OuterRef("layer")
-    )
-    calibrated = Admission.objects.filter(project=OuterRef("pk"), how=Admission.How.ROUND)
-    mine = Project.objects.filter(
-        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
-    )
-    shut = mine.filter(whole | Exists(calibrated.filter(~Exists(theirs))))
-    return shut.annotate(whole=Case(When(whole, then=Value(1)), default=Value(0))).order_by("pk")
+    admissions = Admission.objects.filter(project__in=layers).order_by()
+    rows = list(admissions.values_list("project", "layer", "how", "user"))
+    passed = {(project, layer) for project, layer, how, _ in rows if how == Admission.How.ROUND}
+    passed -= {(project, layer) for project, layer, _, person in rows if person == user.pk}
+    return [pk for pk, names in layers.items() if any((pk, layer) in passed for layer in names)]
 
 
 # --- calibration, layer by layer ------------------------------------------------------------------

@@ -18,7 +18,6 @@ from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, Problem
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.models.projects import is_within_limit
 from labeling.services import events, pending, transactions
 from labeling.services.work import (
     admission,
@@ -26,6 +25,7 @@ from labeling.services.work import (
     check_requests,
     hints,
     locking,
+    ownership,
     rounds,
     suggestions,
 )
@@ -84,14 +84,9 @@ class _Changed(Exception):
     """Somebody else stored something since the answer was read."""
 
 
-def opened(user: User, pk: int) -> Assignment | None:
+def opened(user: User, pk: int) -> Assignment:
     """The user's own assignment with all that a save looks at, in one statement."""
-    mine = Assignment.with_checks.owned_by(user).filter(pk=pk)
-    related = mine.select_related("round__project", "conversation", "annotation")
-    # of many people the agreement is long
-    assignment = related.defer("round__agreement").order_by().first()
-    if assignment is None or not is_within_limit(user, assignment.round.project_id):
-        return None
+    assignment = ownership.own(user, pk, "round__project", "conversation", "annotation")
     assignment.annotator = user
     return assignment
 

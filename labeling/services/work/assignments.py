@@ -22,6 +22,7 @@ from django.db.models import (
     Subquery,
 )
 from django.db.models.functions import Now
+from django.db.models.lookups import LessThan
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -41,6 +42,7 @@ from labeling.services.work import admission, check_turns
 _TRIES = 10  # another annotator may take the same place in between
 NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
 UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
+FINISHED = Q(annotation__status__in=[Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED])
 
 
 class _Filled(Exception):
@@ -71,39 +73,34 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     project: None says that nothing is left there.
     """
     shut = admission.shut_to(user)
-    rounds = _rounds_with_work(user)
-    project = after.round.project_id if after else None
-    if project is not None:
-        rounds = [round_ for round_ in rounds if round_.project_id == project]
-    work = {round_.pk: _open_work(user, round_, shut, after) for round_ in rounds}
+    rounds = _open_rounds(user)
+    here: list[Round] = []
     if after is not None:
-        here = work.get(after.round_id)
-        first = None if here is None else _first(here.filter(position__lt=PUT_ASIDE))
-        if assignment := first or take(user, only=after.round_id, shut=shut):
+        rounds = [round_ for round_ in rounds if round_.project_id == after.round.project_id]
+        here = [round_ for round_ in rounds if round_.pk == after.round_id]
+    work = {round_: _open_work(user, round_, shut, after) for round_ in rounds if round_.has_work}
+    for part in (here, rounds):
+        for round_ in part:
+            if round_ in work and (assignment := _first(round_, work[round_])):
+                return assignment
+        if assignment := _take(user, part, shut):
             return assignment
-    for in_order in work.values():
-        if assignment := _first(in_order.filter(position__lt=PUT_ASIDE)):
-            return assignment
-    if assignment := take(user, shut=shut, project=project):
-        return assignment
     for put_aside in work.values():
         if assignment := put_aside.first():
             return assignment
-    closed = [pk for pk in (*shut.whole, *shut.full) if project in (None, pk)]
+    closed = [pk for pk in shut.all if after is None or pk == after.round.project_id]
     if closed := [pk for pk in closed if is_within_limit(user, pk)]:
         raise admission.why_shut(user, closed)
     return None
 
 
-def _rounds_with_work(user: User) -> list[Round]:
-    """Open rounds in which the user has something left to do: the test first."""
+def _open_rounds(user: User) -> list[Any]:
+    """Those the user annotates in, the test first; ``has_work``: they have something left there."""
     work = Assignment.with_checks.filter(
         UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
     )
-    rounds = Round.with_checks.filter(
-        Exists(work), state=Round.State.OPEN, project__in=_annotated_by(user)
-    )
-    in_order = rounds.defer("agreement").order_by("kind", "pk")
+    rounds = Round.with_checks.filter(state=Round.State.OPEN, **_annotated_by(user))
+    in_order = rounds.annotate(has_work=Exists(work)).order_by("kind", "pk")
     within = [round_ for round_ in in_order if is_within_limit(user, round_.project_id)]
     return sorted(within, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
 
@@ -118,59 +115,48 @@ def _open_work(
         work = work.exclude(admission.not_begun_in(shut))
     if after is not None:
         work = work.exclude(pk=after.pk)
-    return work.select_related("round").defer("round__agreement").order_by("position", "pk")
+    return work.order_by("position", "pk")
 
 
-def _first(work: QuerySet[Assignment]) -> Assignment | None:
-    """The first of the queue, or of its round what the round's order names; begun work first."""
+def _first(round_: Round, work: QuerySet[Assignment]) -> Assignment | None:
+    """What was not put aside, in the round's order; begun work first."""
+    work = work.filter(position__lt=PUT_ASIDE)
     first = work.first()
-    if first is None or first.round.order == Round.Order.SEED or hasattr(first, "annotation"):
+    if first is None or round_.order == Round.Order.SEED or hasattr(first, "annotation"):
         return first
     begun = F("annotation__pk").asc(nulls_last=True)
-    same_round = work.filter(round=first.round)
-    if first.round.order == Round.Order.PRIORITY:
-        return same_round.order_by(begun, "-conversation__priority", "position").first()
-    answers = _places(first.round).filter(annotation__status=Annotation.Status.SUBMITTED)
-    labelled = same_round.annotate(labelled=_per_conversation(answers))
+    if round_.order == Round.Order.PRIORITY:
+        return work.order_by(begun, "-conversation__priority", "position").first()
+    answers = _places(round_).filter(annotation__status=Annotation.Status.SUBMITTED)
+    labelled = work.annotate(labelled=_per_conversation(answers))
     return labelled.order_by(begun, "labelled", "position").first()
 
 
 def pools_for(user: User) -> QuerySet[Round]:
     """Where the user may take something new."""
-    return _pools_of(user).exclude(project__in=admission.shut_to(user).of_pools())
+    return _pools_of(user).exclude(project__in=admission.shut_to(user).all)
 
 
 def _pools_of(user: User) -> QuerySet[Round]:
-    open_pools = Round.objects.filter(pool=True, state=Round.State.OPEN)
-    return open_pools.filter(project__in=_annotated_by(user))
+    return Round.objects.filter(pool=True, state=Round.State.OPEN, **_annotated_by(user))
 
 
-def _annotated_by(user: User) -> QuerySet[Any]:
-    """The ids of the projects in which the user annotates."""
-    role = Membership.Role.ANNOTATOR
-    return Membership.objects.filter(user=user, role=role).order_by().values("project")
+def _annotated_by(user: User) -> dict[str, Any]:
+    """The conditions of rounds in whose projects the user annotates."""
+    return {
+        "project__memberships__user": user,
+        "project__memberships__role": Membership.Role.ANNOTATOR,
+    }
 
 
-def take(
-    user: User,
-    *,
-    only: int | None = None,
-    project: int | None = None,
-    shut: admission.Shut | None = None,
-) -> Assignment | None:
-    """Reserve the next free place in one of the user's pools; None when there is none.
+def take(user: User) -> Assignment | None:
+    """Reserve the next free place in one of the user's pools; None when there is none."""
+    return _take(user, _open_rounds(user), admission.shut_to(user))
 
-    ``only`` is the key of a round, ``project`` that of a project to stay in.
-    ``shut``: the projects that give the user no work, where that is known already.
-    """
-    closed = (admission.shut_to(user) if shut is None else shut).of_pools()
-    pools = _pools_of(user).select_related("project").defer("agreement").order_by("pk")
-    for pool in pools:
-        if pool.project_id in closed or project not in (None, pool.project_id):
-            continue
-        if not is_within_limit(user, pool.project_id):
-            continue
-        if only not in (None, pool.pk):
+
+def _take(user: User, rounds: Iterable[Round], shut: admission.Shut) -> Assignment | None:
+    for pool in rounds:
+        if not pool.pool or pool.project_id in shut.all:
             continue
         for _ in range(_TRIES):
             try:
@@ -192,9 +178,11 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     hidden = check_turns.take_turn(pool, user)
     if hidden is not None:
         return _new(pool, user, hidden, place.position, slot=0, purpose=Assignment.Purpose.HONEYPOT)
-    slot = _free_slot(pool, place.conversation_id)
-    mine = pool.assignments.filter(conversation=place.conversation_id, annotator=user)
-    again = mine.order_by().first()
+    given = list(pool.assignments.filter(conversation=place.conversation_id).order_by())
+    slot = _free_slot(pool, [assignment.slot for assignment in given])
+    if slot is None:
+        raise _Filled
+    again = next((assignment for assignment in given if assignment.annotator_id == user.pk), None)
     if again is None:
         return _new(pool, user, place.conversation_id, place.position, slot=slot)
     values = {"slot": slot, "position": place.position, "lease_expires_at": lease_end()}
@@ -220,8 +208,7 @@ def lock(round_: Round) -> Round:
 
     Who takes the next place from a pool does not wait for it: that locks the place alone.
     """
-    rounds = Round.with_checks.defer("agreement")
-    return rounds.select_for_update(no_key=True).get(pk=round_.pk)
+    return Round.with_checks.select_for_update(no_key=True).get(pk=round_.pk)
 
 
 def lock_place(assignment: Assignment) -> Round:
@@ -272,37 +259,45 @@ def lock_conversation(round_: int, conversation: int) -> None:
 def _free_place(pool: Round, user: User) -> RoundConversation | None:
     """A conversation with a free place that the user has not answered, skipped or holds.
 
-    On PostgreSQL what others are just taking is passed over; only where nothing else is left, it
-    is waited for: they may leave another place of the same conversation.
+    In the order of the seed they go on from where they are, past all that is full by then, and
+    look at the rest only when nothing is left there. On PostgreSQL what others are just taking is
+    passed over; only where nothing else is left, it is waited for: they may leave another place of
+    the same conversation.
     """
     free = _free_places(pool, user)
-    if connection.vendor == "sqlite":
-        return free.first()
-    passing = free.select_for_update(of=("self",), no_key=True, skip_locked=True)
-    return passing.first() or free.select_for_update(of=("self",), no_key=True).first()
+    ways = [free]
+    if pool.order == Round.Order.SEED:
+        ways.insert(0, free.filter(position__gte=_reached(pool, user)))
+    if connection.features.has_select_for_update:
+        passing = [
+            way.select_for_update(of=("self",), no_key=True, skip_locked=True) for way in ways
+        ]
+        ways = [*passing, free.select_for_update(of=("self",), no_key=True)]
+    return next(filter(None, (way.first() for way in ways)), None)
+
+
+def _reached(pool: Round, user: User) -> int:
+    """The position in the pool of what the user got last."""
+    mine = pool.assignments.filter(annotator=user, position__lt=PUT_ASIDE).order_by("-position")
+    return mine.values_list("position", flat=True).first() or 0
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
     mine = Assignment.with_checks.filter(
-        ~UNFINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELLING),
+        FINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELLING),
         round=pool,
         conversation=OuterRef("conversation"),
         annotator=user,
     )
-    free = pool.places.alias(taken=_per_conversation(_places(pool)))
-    return (
-        free.filter(taken__lt=pool.overlap)
-        .filter(~Exists(mine))
-        .order_by(*_BY[Round.Order(pool.order)])
-    )
-
-
-_BY = {
-    Round.Order.SEED: ["position"],
-    Round.Order.LEAST: ["taken", "position"],
-    Round.Order.PRIORITY: ["-conversation__priority", "position"],
-}
+    taken = _per_conversation(_places(pool))
+    order = {
+        Round.Order.SEED: ["position"],
+        Round.Order.LEAST: [taken, "position"],
+        Round.Order.PRIORITY: ["-conversation__priority", "position"],
+    }
+    free = pool.places.filter(LessThan(taken, pool.overlap), ~Exists(mine))
+    return free.order_by(*order[Round.Order(pool.order)])
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
@@ -313,15 +308,11 @@ def _per_conversation(counted: QuerySet[Assignment]) -> Subquery:
     """How many of them each row's conversation has: a look into the index of the slots."""
     mine = counted.filter(conversation=OuterRef("conversation"))
     number = Func("slot", function="COUNT", output_field=IntegerField())  # without GROUP BY
-    return Subquery(mine.annotate(n=number).values("n"))
+    return Subquery(mine.values(n=number))
 
 
-def _free_slot(pool: Round, conversation_id: int) -> int:
-    taken = _places(pool).filter(conversation=conversation_id).values_list("slot", flat=True)
-    unused = set(range(pool.overlap)) - set(taken)
-    if not unused:
-        raise _Filled
-    return min(unused)
+def _free_slot(pool: Round, taken: Iterable[int | None]) -> int | None:
+    return min(set(range(pool.overlap)).difference(taken), default=None)
 
 
 def give_back_expired(pool: Round) -> int:
@@ -392,10 +383,9 @@ def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bo
     mine = Assignment.with_checks.filter(pk=assignment.pk)
     mine.select_for_update(no_key=True).values_list("pk").get()
     lock_conversation(assignment.round_id, assignment.conversation_id)
-    if _is_full(assignment):
-        return False
-    slot = _free_slot(assignment.round, assignment.conversation_id)
-    return bool(mine.update(slot=slot, lease_expires_at=lease))
+    taken = _places(assignment.round).filter(conversation=assignment.conversation_id)
+    slot = _free_slot(assignment.round, taken.values_list("slot", flat=True))
+    return slot is not None and bool(mine.update(slot=slot, lease_expires_at=lease))
 
 
 @transactions.atomic

@@ -35,6 +35,11 @@ def plan_of(project: Project) -> CheckPlan:
     return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
 
 
+def _every(round_: Round) -> int:
+    plan = CheckPlan.objects.filter(project=round_.project_id)
+    return plan.values_list("every", flat=True).first() or 0
+
+
 def with_gold(project: Project) -> QuerySet[Conversation]:
     """The conversations that people can be checked by."""
     items = GoldItem.objects.filter(
@@ -48,7 +53,7 @@ def take_turn(pool: Round, user: User) -> int | None:
 
     One in every n conversations taken, at a place that nobody can foresee.
     """
-    every = plan_of(pool.project).every
+    every = _every(pool)
     if not every:
         return None
     taken = pool.assignments(manager="with_checks").filter(annotator=user).count()
@@ -134,7 +139,7 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
 
     They are stored together in the order of the queues, so that no number gives a check away.
     """
-    every = plan_of(round_.project).every
+    every = _every(round_)
     if not every or round_.kind != Round.Kind.FULL:
         return list(planned)
     queues: dict[int, list[Assignment]] = defaultdict(list)

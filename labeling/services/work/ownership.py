@@ -21,9 +21,12 @@ class NotAnAnnotator(RuleError):
 
 def own(user: User, pk: int, *related: str) -> Assignment:
     """The user's assignment with its ``related`` rows; 404 where it never was theirs."""
-    mine = Assignment.with_checks.owned_by(user).filter(pk=pk)
-    assignment = mine.select_related(*related).order_by().first()
-    if assignment is None or not is_within_limit(user, assignment.round.project_id):
+    mine = Assignment.with_checks.owned_by(user)
+    try:
+        assignment = mine.select_related(*related).get(pk=pk)
+    except Assignment.DoesNotExist:
+        refuse(user, pk)
+    if not is_within_limit(user, assignment.round.project_id):
         refuse(user, pk)
     return assignment
 

@@ -21,7 +21,6 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.models.assignments import ANSWERED
 from labeling.services import events, pending, projects, transactions
 from labeling.services.work import admission, assignments, check_turns, locking, round_counts
 
@@ -272,9 +271,14 @@ def is_last_answer(assignment: Assignment) -> bool:
     if assignment.round.kind == Round.Kind.CALIBRATION:
         return is_complete(assignment.round)
     here = Assignment.objects.filter(
-        ANSWERED, round=assignment.round_id, conversation=assignment.conversation_id
-    )
-    return here.order_by().count() >= assignment.round.overlap
+        round=assignment.round_id, conversation=assignment.conversation_id
+    ).order_by()
+    submitted, skipped = Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED
+    answers = [
+        status == submitted or (status == skipped and slot is not None)  # ANSWERED, of an open one
+        for status, slot in here.values_list("annotation__status", "slot")
+    ]
+    return sum(answers) >= assignment.round.overlap
 
 
 def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:
