@@ -88,6 +88,26 @@ def test_links_between_documents_resolve(page):
             assert anchor in {heading.anchor for heading in read(target).headings}, link
 
 
+TO_A_DOCUMENT = re.compile(
+    r"{% url '([\w-]+)'(?: '([\w-]+)')?[^%]*?(?: as (\w+))? %}(?:#([\w-]+))?|{{ (\w+) }}#([\w-]+)"
+)
+
+
+def test_what_templates_say_of_a_document_is_there():
+    found = 0
+    for path in (ROOT / "templates").rglob("*.html"):
+        bound: dict[str, str] = {}
+        for route, page, name, anchor, used, part in TO_A_DOCUMENT.findall(path.read_text("utf-8")):
+            target = bound.get(used, "") if used else page * (route == "docs-page")
+            if name:
+                bound[name] = target
+            wanted = part or anchor
+            if target and wanted:
+                found += 1
+                assert wanted in {each.anchor for each in read(target).headings}, (path, wanted)
+    assert found > 20
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_can_be_read(page, client, django_user_model, db):
     client.force_login(django_user_model.objects.create_user("ana"))
