@@ -1,4 +1,5 @@
-"""Chats in JSON: of OpenAI, ShareGPT, Claude, Gemini, Discord, Slack, Telegram; ChatGPT's export.
+"""Chats in JSON: of OpenAI, ShareGPT, Claude, Gemini, Discord, Slack, Telegram, Instagram,
+Messenger; ChatGPT's export.
 
 A file is JSON Lines, one JSON list, or objects one after another. What only a machine reads
 (system prompts, thoughts, calls of tools and their results) is left out and listed, unless roles
@@ -8,7 +9,8 @@ ask for it.
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 from labeling.domain.errors import FileFault
@@ -32,7 +34,7 @@ IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
 OF_CONVERSATION = (*IDS[1:2], *IDS[3:], "message_tree_id")
 """Of them those that say of a message on a line of its own in which conversation it stands."""
 TITLES = ("title", "name")
-TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts")
+TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts", "timestamp_ms")
 MESSAGES = (
     "messages", "conversations", "conversation", "chat_messages", "contents", "chunks", "data",
     "input", "utterances", "segments",
@@ -42,7 +44,9 @@ SHOWN = ("text", "multimodal_text")
 EVERYBODY = "all"
 ID_CHARACTERS = 8
 """Of the id of a chat next to its title, which several may have."""
-WHO = ("role", "from", "author", "sender", "speaker", "user", "username")
+WHO = (
+    "role", "from", "author", "sender", "speaker", "user", "username", "sender_name", "senderName",
+)  # fmt: skip
 WHAT = ("content", "value", "text", "parts", "message")
 PERSON = ("role", "nickname", "name", "global_name", "username", "display_name", "real_name")
 PARTS: Mapping[str, str] = {
@@ -81,7 +85,7 @@ _PLACED = {
     *IDS, *TIMES, "model", "object", "type", "subtype", "metadata", "user_profile", "split",
     "from_id", "timestampEdited", "status", "recipient", "channel", "finish_reason", "mentions",
 }  # fmt: skip
-_OF_TALK = {*_PLACED, *TITLES, "domain", "difficulty"}
+_OF_TALK = {*_PLACED, *TITLES, "domain", "difficulty", "participants", "thread_path"}
 _OF_MESSAGE = {*_PLACED, *WHO, *TITLES, "text_entities", "blocks", "reactions"}
 
 
@@ -129,9 +133,26 @@ def _inside(document: Any) -> Iterable[Any]:
     match document:
         case {"chats": {"list": list() as listed}}:
             return listed
+        case {"participants": list(), "messages": [{"sender_name": str()}, *_]}:
+            return [_in_utf8(document)]
         case {"chunkedPrompt": dict() as prompt}:
             return [{**prompt, **{key: document[key] for key in IDS if key in document}}]
     return [document]
+
+
+def _in_utf8(value: Any) -> Any:
+    """Instagram and Messenger write each byte of a text as a letter of its own."""
+    match value:
+        case str():
+            try:
+                return value.encode("latin-1").decode()
+            except UnicodeError:
+                return value
+        case list():
+            return [_in_utf8(each) for each in value]
+        case dict():
+            return {key: _in_utf8(each) for key, each in value.items()}
+    return value
 
 
 def documents(stream: BinaryIO) -> Iterable[tuple[int, Any] | LineFault]:
@@ -283,8 +304,8 @@ def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[
     if key is None:
         raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
     listed = document[key]["data"] if isinstance(document[key], dict) else document[key]
-    if _is_thread(listed) and listed[0]["created_at"] > listed[-1]["created_at"]:
-        listed = listed[::-1]  # the server lists the newest first
+    if _is_newest_first(listed):
+        listed = listed[::-1]
     for index, message in enumerate(_answered_once(listed, reading)):
         yield f"{key}[{index}]", message
 
@@ -315,13 +336,20 @@ def _key_of_messages(document: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _is_thread(messages: list[Any]) -> bool:
-    return bool(messages) and all(
-        isinstance(message, dict)
-        and message.get("object") == "thread.message"
-        and isinstance(message.get("created_at"), int | float)
-        for message in messages
-    )
+def _is_newest_first(messages: Sequence[Any]) -> bool:
+    """By the times of all messages, as numbers."""
+    times = [_seconds(message) for message in messages if isinstance(message, dict)]
+    known = [time for time in times if time is not None]
+    if len(known) < max(2, len(messages)):
+        return False
+    return known[0] > known[-1] and all(one >= two for one, two in pairwise(known))
+
+
+def _seconds(message: Mapping[str, Any]) -> float | None:
+    time = next((message[key] for key in TIMES if message.get(key) not in (None, "")), None)
+    if isinstance(time, str) and not time.replace(".", "", 1).isdecimal():
+        return None
+    return None if time is None or isinstance(time, bool | list | dict) else float(time)
 
 
 def is_tree(document: Any) -> bool:

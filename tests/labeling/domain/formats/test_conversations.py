@@ -76,6 +76,37 @@ def test_each_example_of_the_docs_is_the_same_conversation(format):
     assert {turn.speaker for turn in record.turns} == {""}
 
 
+def test_a_chat_of_instagram_is_read_from_its_first_message_in_its_own_letters():
+    messages = [
+        {
+            "sender_name": "Zo\u00c3\u00ab",
+            "timestamp_ms": 1700000003000,
+            "content": "Gr\u00c3\u00bc\u00c3\u009fe!",
+        },
+        {"sender_name": "Max", "timestamp_ms": 1700000002000, "photos": [{"uri": "a.jpg"}]},
+        {
+            "sender_name": "Max",
+            "timestamp_ms": 1700000001000,
+            "content": "Hi Zo\u00c3\u00ab \u00f0\u009f\u0098\u0080",
+        },
+    ]
+    people = [{"name": "Max"}, {"name": "Zo\u00c3\u00ab K"}]
+
+    [record] = records(json.dumps({"participants": people, "messages": messages}), "openai")
+
+    said = [(turn.speaker, turn.content) for turn in record.turns]
+    assert said == [("Max", "Hi Zo\u00eb \U0001f600"), ("Zo\u00eb", "Gr\u00fc\u00dfe!")]
+    assert [left.text for left in record.left_out] == ["a.jpg"]
+
+
+@pytest.mark.parametrize("times", [(1, 2), (2, 2), (2, None)])
+def test_a_chat_is_turned_round_only_if_all_its_times_fall(times):
+    written = [time and 1_700_000_000 + time for time in times]
+    messages = [{"role": "user", "content": f"m{at}", "ts": ts} for at, ts in enumerate(written)]
+    [record] = records(json.dumps(messages), "openai")
+    assert [turn.content for turn in record.turns] == ["m0", "m1"]
+
+
 WHATSAPP = {
     "iPhone": "[12.03.24, 09:15:22] {}: {}",
     "iPhone, 12 hours": "[3/12/24, 9:15:22\u202fAM] {}: {}",
