@@ -73,7 +73,6 @@ def _of_tables() -> Iterator[str]:
         keys.DISPUTE_KEYS,
         keys.CASE_KEYS,
         keys.RATING_KEYS,
-        keys.ANSWER_RATING_KEYS,
         keys.ADJUDICATION_KEYS,
         keys.REVIEW_KEYS,
     ):

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
-from evaluation.models import CaseRun, Rating, Run, TrialConversation
+from evaluation.models import CaseRun, Rating, RatingKind, RatingSample, Run, TrialConversation
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
@@ -100,10 +100,13 @@ def _judged(case: CaseRun, layer: GoldLayer, ratings: Ratings) -> list[list[int]
 
 
 def ratings_of(run: Run) -> Ratings | None:
-    """Every rating of the run: by case, judge and place; ``None`` if nobody has rated it."""
-    rows = Rating.objects.filter(case__run=run).order_by("case", "judge", "position")
+    """Those of a closed sample: by case, rater and position; ``None`` if there is none."""
+    if RatingSample.objects.filter(panel__run=run, given_up=True).exists():
+        return None
+    closed = Rating.objects.filter(case__run=run, kind=RatingKind.NEED, frozen=True)
+    rows = closed.order_by("case", "rater", "position")
     ratings: Ratings = {}
-    for case, judge, position, score in rows.values_list("case", "judge", "position", "score"):
+    for case, judge, position, score in rows.values_list("case", "rater", "position", "score"):
         ratings.setdefault(case, {}).setdefault(judge, {})[position] = score
     return ratings or None
 

@@ -31,9 +31,9 @@ from labeling.words import words
 
 TABLES = {
     msgid("Runs"): "CaseRun",
-    msgid("Results"): "Aggregate Score Rating RatingPanel GateResult GateThresholds PrimaryMetric"
-    " ChosenBaseline",
-    msgid("Judges"): "Answer Judging Judgement AnswerRating AnswerPanel JudgeCertificate",
+    msgid("Results"): "Aggregate Score Rating RatingSample RatingPanel GateResult GateThresholds"
+    " PrimaryMetric ChosenBaseline",
+    msgid("Judges"): "Answer Judging Judgement JudgeCertificate",
 }
 BY_ROLE = (
     "CaseRun Aggregate Score GateResult GateThresholds PrimaryMetric ChosenBaseline Answer Judging"

@@ -14,7 +14,7 @@ from django.db import connections
 from evaluation.services import memory_builds
 from evaluation.services.language_models import replies
 from evaluation.services.launch import suggestions
-from evaluation.services.run import ratings, scoring, yardsticks
+from evaluation.services.run import scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.trials import trials
 from evaluation.services.work import leases
@@ -49,12 +49,6 @@ def try_pipeline(trial_id: int) -> None:
 @takes_long
 def build_layers(build_id: int) -> None:
     runner.run(memory_builds.work, build_id, uuid4())
-
-
-@shared_task(ignore_result=True)
-@takes_long
-def recount_ratings(panel_id: int) -> None:
-    ratings.recount(panel_id)
 
 
 @shared_task(ignore_result=True)
@@ -108,7 +102,6 @@ def sweep() -> None:
     suggestions.wake_unattended()
     trials.wake_unattended()
     trials.forget()
-    ratings.wake_unattended()
     yardsticks.wake_unattended()
     pending.wake_unattended()
     near_duplicates.wake_unattended()

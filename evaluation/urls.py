@@ -1,7 +1,6 @@
 from django.urls import path
 
 from evaluation.report.pages import run_report
-from evaluation.views.answer_ratings import answer_rating, answer_rating_store
 from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
@@ -22,15 +21,10 @@ from evaluation.views.memory_builds import (
     conversation_layers_build,
     conversation_layers_progress,
 )
-from evaluation.views.panel import (
-    run_answer_ratings,
-    run_answer_ratings_change,
-    run_ratings,
-    run_ratings_change,
-)
+from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.planning import release_planning
 from evaluation.views.plots import run_plot
-from evaluation.views.ratings import rating, rating_label, rating_list
+from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,
     run_cases_csv,
@@ -115,20 +109,8 @@ urlpatterns = [
     path("runs/<int:pk>/ratings/change/", run_ratings_change, name="run-ratings-change"),
     path("ratings/", rating_list, name="ratings"),
     path("ratings/<uuid:code>/", rating, name="rating"),
-    path("ratings/<uuid:code>/<int:number>/", rating_label, name="rating-label"),
+    path("ratings/<uuid:code>/<int:number>/", rating_store, name="rating-store"),
     path("runs/<int:pk>/judge/", run_judge, name="run-judge"),
-    path("runs/<int:pk>/answers/ratings/", run_answer_ratings, name="run-answer-ratings"),
-    path(
-        "runs/<int:pk>/answers/ratings/change/",
-        run_answer_ratings_change,
-        name="run-answer-ratings-change",
-    ),
-    path("ratings/answers/<uuid:code>/", answer_rating, name="answer-rating"),
-    path(
-        "ratings/answers/<uuid:code>/<int:number>/",
-        answer_rating_store,
-        name="answer-rating-store",
-    ),
     path("judges/", judge_list, name="judges"),
     path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/", judge_page, name="judge"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),

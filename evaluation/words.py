@@ -657,34 +657,27 @@ REFUSALS: dict[str, Text] = {
     "plan.run_unfinished": _(
         "What this gold can show is not known yet: it will be as soon as a run on it is scored."
     ),
-    "rating.other_layer": _(
-        "People rate inferred requirements only, and only in runs on gold of the layer "
-        "“Inferred requirements”: launch the pipeline on such gold."
+    "rating.nothing_of_run": _(
+        "People rate answers, and inferred requirements in runs on gold of the layer "
+        "“Inferred requirements”: launch a run on such gold, or one that is to evaluate answers."
     ),
-    "rating.run_unfinished": _("Wait until the run is finished: then its labels can be rated."),
+    "rating.run_unfinished": _("Wait until the run is finished: then it can be rated."),
     "rating.nothing_inferred": _("The run has inferred nothing, so there is nothing to rate."),
-    "rating.closed": _("This rating is closed: its ratings stay as they are."),
     "rating.unknown_action": _("There is no such action."),
-    "rating.out_of_range": _("A rating is 0, 1 or 2."),
-    "rating.nothing_rated": _("Nobody has rated anything yet, so there is nothing to close."),
-    "rating.no_answers": _("This run has no answers: launch one that is to evaluate answers."),
-    "rating.answers_unfinished": _(
-        "Wait until the run is finished: then its answers can be rated."
-    ),
+    "rating.out_of_range": _("A rating is a whole number from 0 to {highest}."),
     "rating.no_answer_written": _("No answer could be written, so there is nothing to rate."),
-    "rating.answer_out_of_range": _("A rating of an answer is a whole number from 0 to 10."),
     "sample.too_small": _("A sample has at least one answer."),
     "sample.one_is_open": _(
         "A sample for {kind} is open already, of run {run:d}: close it when all of it is rated, "
         "or give it up."
     ),
     "sample.nothing_left": _(
-        "No answer of this run is left to draw: all are in a sample, or somebody has rated them. "
+        "Nothing of this run is left to draw: all is in a sample, or somebody has rated it. "
         "Launch another run."
     ),
     "sample.not_complete": _(
-        "People have rated {rated} of the {size} answers of this sample: it can be closed when "
-        "all of them are rated."
+        "People have rated {rated} of the {size} places of this sample: one of answers can be "
+        "closed when all of them are rated, one of inferred requirements when some are."
     ),
     "sample.few_rated_twice": _(
         "Two people have rated {twice} answers of this sample, and {needed} are needed to know "

@@ -10,14 +10,12 @@ from django.utils import timezone
 
 from evaluation.models import (
     Answer,
-    AnswerPanel,
-    AnswerSample,
     CaseRun,
     Judging,
-    RatedLabel,
+    RatedPlace,
     RatingPanel,
+    RatingSample,
     Run,
-    SampledAnswer,
     Trial,
     TrialCase,
 )
@@ -113,10 +111,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "run-case-document": [run.pk, case.pk],
         "run-case-document-file": [run.pk, case.pk, "md"],
         "experiment-file": ["csv"],
-        "answer-rating": [written.code],
-        "answer-rating-store": [written.code, 1],
         "rating": [panel.code],
-        "rating-label": [panel.code, 1],
+        "rating-store": [panel.code, 1],
     }
     for names, arguments in [
         (
@@ -173,7 +169,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("trial trial-control trial-suggest trial-predictions trial-labels", [trial.pk]),
-        ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
         ("judge", [*of_project, "faithfulness", "1" * 64]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
@@ -228,22 +223,23 @@ def _panel(run: Run) -> RatingPanel:
     case = CaseRun.objects.filter(run=run)[1]
     case.state, case.output = CaseRun.State.DONE, {"requirements": [factories.requirement()]}
     case.save()
-    panel = RatingPanel.objects.create(run=run, n_labels=1)
-    RatedLabel.objects.create(panel=panel, number=1, case=case, position=0)
+    panel = RatingPanel.objects.create(run=run)
+    sample = RatingSample.objects.create(panel=panel, kind="need", seed=1, drawn_from=1)
+    RatedPlace.objects.create(sample=sample, case=case, number=1)
     return panel
 
 
-def _answers(project: Project, people: dict[str, User]) -> AnswerPanel:
+def _answers(project: Project, people: dict[str, User]) -> RatingPanel:
     """A rating of one answer, as if a run had written it."""
     release = asked.questions(project)
     run = launching.launch(release, pipeline="nothing", requested_by=people["noor"])
     case = CaseRun.objects.filter(run=run)[0]
     case.state, case.output = CaseRun.State.DONE, {"evidence": [1], "ranked": [1], "model": None}
     case.save()
-    answer = Answer.objects.create(case=case, state="done", text="In Rome.", message_ids=[1])
-    panel = AnswerPanel.objects.create(run=run)
-    sample = AnswerSample.objects.create(panel=panel, kind="faithfulness", seed=1, drawn_from=1)
-    SampledAnswer.objects.create(sample=sample, answer=answer, number=1)
+    Answer.objects.create(case=case, state="done", text="In Rome.", message_ids=[1])
+    panel = RatingPanel.objects.create(run=run)
+    sample = RatingSample.objects.create(panel=panel, kind="faithfulness", seed=1, drawn_from=1)
+    RatedPlace.objects.create(sample=sample, case=case, number=1)
     return panel
 
 

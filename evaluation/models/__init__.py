@@ -1,16 +1,10 @@
 from evaluation.models.answers import (
     Answer,
-    AnswerRating,
     Judgement,
     Judging,
     Kind,
 )
-from evaluation.models.certificates import (
-    AnswerPanel,
-    AnswerSample,
-    JudgeCertificate,
-    SampledAnswer,
-)
+from evaluation.models.certificates import JudgeCertificate
 from evaluation.models.gates import (
     ChosenBaseline,
     GateResult,
@@ -19,7 +13,13 @@ from evaluation.models.gates import (
 )
 from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.notes import RunNote, RunTag
-from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
+from evaluation.models.ratings import (
+    RatedPlace,
+    Rating,
+    RatingKind,
+    RatingPanel,
+    RatingSample,
+)
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import EVERY, OPEN, CaseRun, Run, of_split, selected
@@ -37,9 +37,6 @@ __all__ = [
     "OPEN",
     "Aggregate",
     "Answer",
-    "AnswerPanel",
-    "AnswerRating",
-    "AnswerSample",
     "BuiltLayer",
     "CachedReply",
     "CaseRun",
@@ -52,15 +49,16 @@ __all__ = [
     "Kind",
     "LayerBuild",
     "PrimaryMetric",
-    "RatedLabel",
+    "RatedPlace",
     "Rating",
+    "RatingKind",
     "RatingPanel",
+    "RatingSample",
     "Run",
     "RunNote",
     "RunSpec",
     "RunSpending",
     "RunTag",
-    "SampledAnswer",
     "SavedView",
     "Score",
     "Slot",

@@ -148,38 +148,3 @@ class Judgement(Work):
 
     def __str__(self) -> str:
         return f"{self.kind} of answer {self.answer_id}"
-
-
-class AnswerRating(models.Model):
-    """What one person says of an answer, on the judge's scale; the last word counts.
-
-    Until the sample that the answer belongs to is closed: then it is frozen (triggers).
-    """
-
-    answer = models.ForeignKey(Answer, models.CASCADE, related_name="ratings")
-    kind = models.CharField(max_length=12, choices=Kind)
-    rater = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    score = models.PositiveSmallIntegerField()
-    note = models.TextField(blank=True)
-    rated_at = models.DateTimeField(auto_now=True)
-    frozen = models.BooleanField(default=False, help_text="Its sample is closed")
-
-    class Meta:
-        verbose_name, verbose_name_plural = _("rating of an answer"), _("ratings of answers")
-        ordering = ["answer", "kind", "rater"]
-        constraints = [
-            models.UniqueConstraint(
-                name="answer_rating_once_per_rater", fields=["answer", "kind", "rater"]
-            ),
-            models.CheckConstraint(
-                name="answer_rating_kind_known", condition=Q(kind__in=Kind.values)
-            ),
-            models.CheckConstraint(
-                name="answer_rating_in_range",
-                condition=Q(score__gte=0, score__lte=10),
-                violation_error_message="A rating of an answer is a whole number from 0 to 10.",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.score} for {self.kind} of answer {self.answer_id}"

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from labeling.models.guards import Guard, never
 
-CLOSED = "The rating of this run is closed: its ratings stay as they are."
-
-SAMPLE_CLOSED = "The sample is closed: its ratings stay as they are."
+CLOSED = "The sample is closed: its ratings stay as they are."
 
 GUARDS: list[Guard] = [
     *never("evaluation_gateresult", "What a gate said is never taken back: ask it again."),
     *never("evaluation_primarymetric", "A primary metric stays on record: declare another one."),
     *never("evaluation_chosenbaseline", "A baseline stays on record: choose another one."),
     *never("evaluation_judgecertificate", "A certificate never changes: draw another sample."),
-    *never("evaluation_sampledanswer", "What a sample holds never changes: draw another one."),
+    *never("evaluation_ratedplace", "What a sample holds never changes: draw another one."),
     Guard(
-        "evaluation_answersample",
+        "evaluation_ratingsample",
         "UPDATE",
         "OLD.closed_at IS NOT NULL OR NEW.seed <> OLD.seed OR NEW.panel_id <> OLD.panel_id"
         " OR NEW.kind <> OLD.kind OR NEW.drawn_from <> OLD.drawn_from",
         "A sample is drawn once, and closed once: draw another one.",
     ),
-    Guard("evaluation_answersample", "DELETE", "", "A sample is never taken back."),
-    Guard("evaluation_answerrating", "UPDATE", "OLD.frozen", SAMPLE_CLOSED),
-    Guard("evaluation_answerrating", "DELETE", "OLD.frozen", SAMPLE_CLOSED),
+    Guard("evaluation_ratingsample", "DELETE", "", "A sample is never taken back."),
     Guard("evaluation_rating", "UPDATE", "OLD.frozen", CLOSED),
     Guard("evaluation_rating", "DELETE", "OLD.frozen", CLOSED),
 ]

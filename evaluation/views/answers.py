@@ -18,11 +18,11 @@ from evaluation.metrics.registry import METRICS, metrics_for
 from evaluation.models import (
     Aggregate,
     Answer,
-    AnswerPanel,
     CaseRun,
     Judgement,
     Judging,
     Kind,
+    RatingPanel,
     Run,
 )
 from evaluation.services import looks
@@ -71,7 +71,7 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
                 if "judge" in details[kind]
             ],
             "claims": _claims(details),
-            "panel": AnswerPanel.objects.filter(run=run).first(),
+            "panel": RatingPanel.objects.filter(run=run).first(),
             "own_model": counting is not None and counting.model == run.spec.model_id,
             "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
         }

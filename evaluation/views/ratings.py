@@ -1,27 +1,29 @@
-"""Where judges rate inferred requirements, blind to the pipeline that inferred them."""
+"""Where people rate what a run inferred or answered, blind to the pipeline and to its judge."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.models import AnswerPanel, AnswerRating, CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.models import CaseRun, RatedPlace, Rating, RatingKind, RatingPanel
 from evaluation.services import looks
-from evaluation.services.judging import answer_ratings
-from evaluation.services.run import ratings as service
+from evaluation.services.judging import ratings as service
+from evaluation.services.judging.answers import shown
+from evaluation.services.judging.samples import NEED
 from labeling.domain.errors import RuleError
-from labeling.domain.gold.content import GoldMessage
 from labeling.domain.keys import RATING_KEYS
 from labeling.domain.numbers import whole_number
-from labeling.domain.schema.labels import StoredLabel
-from labeling.models import Conversation
+from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys
@@ -29,199 +31,143 @@ from labeling.views.access import refused
 from labeling.views.paging import page_of
 
 PAGE = 25
+NO_SCORE = -1
 CHOICES = ((2, _("definitely needed")), (1, _("recommended")), (0, _("not needed")))
-SHOWN = ("actor", "action", "condition", "acceptance_criteria", "triggered_by")
+SHOWN = ("actor", "action", "condition", "acceptance_criteria")
 """Of a predicted label. Not what the pipeline itself thinks that it is worth."""
+SCALES = {
+    "faithfulness": _(
+        "How far do the messages bear the answer out? 0: it contradicts or invents; 5: partly; "
+        "10: every claim is in the messages."
+    ),
+    "relevance": _(
+        "Is the answer about the question? 0: about something else; 5: vague; 10: it says what "
+        "was asked for. It does not matter whether it is right."
+    ),
+    "completeness": _(
+        "How much of the question does it answer? 0: nothing; 5: a part; 10: all of it."
+    ),
+    "correctness": _(
+        "Does it say the same as the reference answer? 0: it contradicts it or says nothing; "
+        "5: a part; 10: all of it and nothing wrong."
+    ),
+}
 
 
 class Entry(NamedTuple):
-    """One label with what its judge says of it, and the case that it belongs to."""
+    """One thing to rate with what the reader says of it.
+
+    ``answer`` and ``case`` are shown above the first entry about them on a page.
+    """
 
     number: int
     address: str
-    label: dict[str, Any]
-    triggers: list[str]
+    kind: str
+    title: str
+    scale: str
+    choices: Sequence[tuple[int, str]]
     rating: Rating | None
-    case: _Case
-    heads: bool
-    """Whether it is the first of its case on the page."""
-
-
-class _Case(NamedTuple):
-    name: str
-    messages: list[GoldMessage]
-    requirements: list[StoredLabel]
+    closed: bool
+    label: dict[str, Any] | None
+    answer: dict[str, Any] | None
+    case: dict[str, Any] | None
 
 
 @require_GET
 def rating_list(request: HttpRequest) -> HttpResponse:
     panels = RatingPanel.objects.to_rate_by(request.user)
-    page = page_of(light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
-    rated = service.rated_in(page.rows, request.user)
-    rows = [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in page.rows]
-    context = {"rows": rows, "page": page, "of_answers": _of_answers(request.user)}
-    return render(request, "evaluation/ratings.html", context)
+    page = page_of(_light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
+    places = RatedPlace.objects.filter(sample__panel__in=[panel.pk for panel in page.rows])
+    open_ones = Count("pk", filter=Exists(_open_sample()))
+    counted = places.order_by().values("sample__panel").annotate(n=Count("pk"), left=open_ones)
+    by_panel = {row["sample__panel"]: row for row in counted}
+    mine = places.rated_by(request.user).order_by().values_list("sample__panel")
+    rated = dict(mine.annotate(n=Count("pk")))
+    rows = [
+        {
+            "panel": panel,
+            "rated": rated.get(panel.pk, 0),
+            "n": by_panel.get(panel.pk, {}).get("n", 0),
+            "is_open": bool(by_panel.get(panel.pk, {}).get("left")),
+        }
+        for panel in page.rows
+    ]
+    return render(request, "evaluation/ratings.html", {"rows": rows, "page": page})
 
 
-def _of_answers(user: Any) -> list[dict[str, Any]]:
-    """The newest ratings of answers, which are never closed, and how much the user has rated."""
-    panels = list(light(AnswerPanel.objects.to_rate_by(user))[:PAGE])
-    rated = answer_ratings.rated_in(panels, user)
-    return [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in panels]
+def _open_sample() -> QuerySet[RatedPlace]:
+    return RatedPlace.objects.filter(pk=OuterRef("pk"), sample__closed_at=None)
 
 
 @require_GET
 def rating(request: HttpRequest, code: UUID) -> HttpResponse:
-    panel = get_panel(request, RatingPanel, code)
-    after = _after(panel, request)
-    labels = list(_labels(panel).filter(number__gt=after)[:PAGE])
+    panel = _panel(request, code)
+    n = service.places(panel).count()
+    after = _after(panel, request, n)
+    rows = list(service.places(panel).filter(number__gt=after).select_related("sample")[:PAGE])
+    closed = panel.samples.filter(kind=NEED, closed_at__isnull=False).first()
     context = {
         **_progress(panel, request.user),
-        **around(after, PAGE, panel.n_labels),
-        "title": _("Rating {pk}").format(pk=panel.pk),
-        "entries": _entries(panel, labels, request.user),
-        "choices": CHOICES,
+        "size": PAGE,
+        "before": max(after - PAGE, 0) if after else None,
+        "after": after + PAGE if after + PAGE < n else None,
+        "entries": _entries(panel, rows, request.user),
         "keys": translated_keys(RATING_KEYS),
+        "of_answers": not gold_layer(panel.run.release.layer).rated,
+        "pairs": service.agreement(closed) if closed else [],
     }
-    if context["sees_others"]:
-        context |= {"judges": service.judges(panel), "pairs": service.agreement(panel)}
     return render(request, "evaluation/rating.html", context)
 
 
 @require_POST
-def rating_label(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
+def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
-    panel = get_panel(request, RatingPanel, code)
-    label = get_object_or_404(_labels(panel), number=number)
-    before = _own([label], request.user).get((label.case_id, label.position))
+    panel = _panel(request, code)
+    place = get_object_or_404(service.places(panel).select_related("sample"), number=number)
+    before = _own([place], request.user).get(_key(place))
     try:
-        service.rate(panel, number, judge=request.user, **posted(request))
+        service.rate(place, rater=request.user, **_posted(request))
     except RuleError as error:
         return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{panel.get_absolute_url()}?after={number - 1}")
-    (entry,) = _entries(panel, [label], request.user)
+        return redirect(f"{panel.get_absolute_url()}?after={(number - 1) // PAGE * PAGE}")
+    (entry,) = _entries(panel, [place], request.user)
     context = {
         **_progress(panel, request.user),
-        **swapped(request, before),
         "entry": entry,
-        "choices": CHOICES,
+        "swapped": True,
+        "undo": request.POST.get("undo") != "1",
+        "before_score": before.score if before else "",
+        "before_note": before.note if before else "",
     }
     return render(request, "evaluation/_rated.html", context)
 
 
-def _labels(panel: RatingPanel) -> QuerySet[RatedLabel]:
-    return RatedLabel.objects.filter(panel=panel).order_by("number")
-
-
-def _after(panel: RatingPanel, request: HttpRequest) -> int:
-    """Where the page starts: as asked for, else with the first label that is not rated yet."""
-    asked = asked_after(request, panel.n_labels)
-    if asked is not None:
-        return asked
-    own = Rating.objects.filter(
-        case=OuterRef("case"), position=OuterRef("position"), judge=request.user.pk
-    )
-    first = _labels(panel).filter(~Exists(own)).values_list("number", flat=True).first()
-    return (first - 1) // PAGE * PAGE if first else 0
-
-
-def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:
-    mine = service.rated_by(panel, user)
-    return {
-        "panel": panel,
-        "mine": mine,
-        "left": panel.n_labels - mine,
-        "sees_others": service.may_see_others(panel, mine),
-    }
-
-
-def _entries(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> list[Entry]:
-    layer = gold_layer(panel.run.release.layer)
-    rows = CaseRun.objects.filter(pk__in={label.case_id for label in labels})
-    cases = {row.pk: row for row in rows.select_related("item")}
-    shown = {pk: _case(layer, row) for pk, row in cases.items()}
-    own = _own(labels, user)
-    entries: list[Entry] = []
-    for label in labels:
-        case = shown[label.case_id]
-        predicted = layer.predicted(cases[label.case_id].output)[label.position]
-        entries.append(
-            Entry(
-                number=label.number,
-                address=reverse("rating-label", args=[panel.code, label.number]),
-                label={name: predicted.get(name) for name in ("title", *SHOWN)},
-                triggers=_triggers(predicted, case),
-                rating=own.get((label.case_id, label.position)),
-                case=case,
-                heads=not entries or entries[-1].case is not case,
-            )
-        )
-    return entries
-
-
-def _case(layer: Any, row: CaseRun) -> _Case:
-    content = row.item.content
-    return _Case(row.item.item_id, content["conversation"], layer.requirements(content) or [])
-
-
-def _triggers(predicted: dict[str, Any], case: _Case) -> list[str]:
-    """What it follows from, by title; a reference to nothing is left out."""
-    titles = {
-        str(requirement["uid"]): str(requirement.get("title") or requirement["uid"])
-        for requirement in case.requirements
-    }
-    titles |= {
-        str(requirement["id"]): titles[str(requirement["uid"])]
-        for requirement in case.requirements
-        if "id" in requirement
-    }
-    return [titles[uid] for uid in predicted.get("triggered_by") or [] if uid in titles]
-
-
-def _own(labels: list[RatedLabel], user: Any) -> dict[tuple[int, int], Rating]:
-    cases = {label.case_id for label in labels}
-    mine = Rating.objects.filter(case__in=cases, judge=user)
-    return {(rating.case_id, rating.position): rating for rating in mine}
-
-
-# --- shared by both ratings -----------------------------------------------------------------------
-
-
-NO_SCORE = -1
-
-P = TypeVar("P", RatingPanel, AnswerPanel)
-
-
-def light(panels: QuerySet[Any]) -> QuerySet[Any]:
+def _light(panels: QuerySet[Any]) -> QuerySet[Any]:
     loaded = panels.select_related("run__release__project")
     return loaded.defer("run__spec", "run__config", "run__release__header")
 
 
-def get_panel(request: HttpRequest, model: type[P], code: UUID) -> P:
-    panel: P = get_object_or_404(light(model.objects.to_rate_by(request.user)), code=code)
-    shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
-    blindness.refuse(request.user, shown)  # the page shows what was stated, too
+def _panel(request: HttpRequest, code: UUID) -> RatingPanel:
+    panels = _light(RatingPanel.objects.to_rate_by(request.user))
+    panel: RatingPanel = get_object_or_404(panels, code=code)
+    about = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
+    blindness.refuse(request.user, about)  # the page shows what was stated, too
     looks.require_of_readers(request.user, panel.run)
     return panel
 
 
-def asked_after(request: HttpRequest, most: int) -> int | None:
-    """Where the page starts if the address says so."""
+def _after(panel: RatingPanel, request: HttpRequest, n: int) -> int:
+    """Where the page starts: as asked for, else with the first that is not rated yet."""
     asked = request.GET.get("after")
-    return None if asked is None else min(whole_number(asked) or 0, most)
+    if asked is not None:
+        return min(whole_number(asked) or 0, n)
+    left = service.places(panel).filter(sample__closed_at=None).not_rated_by(request.user)
+    first = left.values_list("number", flat=True).first()
+    return (first - 1) // PAGE * PAGE if first else 0
 
 
-def around(after: int, size: int, most: int) -> dict[str, int | None]:
-    """Where the neighbouring pages start."""
-    return {
-        "size": size,
-        "before": max(after - size, 0) if after else None,
-        "after": after + size if after + size < most else None,
-    }
-
-
-def posted(request: HttpRequest) -> dict[str, Any]:
+def _posted(request: HttpRequest) -> dict[str, Any]:
     """The score, ``None`` to take it back, and the note; anything but a number is refused."""
     score = request.POST.get("score", "")
     number = whole_number(score)
@@ -229,11 +175,97 @@ def posted(request: HttpRequest) -> dict[str, Any]:
     return {"score": value if score else None, "note": request.POST.get("note", "")}
 
 
-def swapped(request: HttpRequest, before: Rating | AnswerRating | None) -> dict[str, Any]:
-    """For the one entry that replaces the old one: how to take back what was just done."""
+def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:
+    places = service.places(panel)
     return {
-        "swapped": True,
-        "undo": request.POST.get("undo") != "1",
-        "before_score": before.score if before else "",
-        "before_note": before.note if before else "",
+        "panel": panel,
+        "mine": places.rated_by(user).count(),
+        "all": places.count(),
+        "still_open": panel.samples.filter(closed_at=None).exists(),
+    }
+
+
+def _key(place: RatedPlace) -> tuple[int, str, int]:
+    return place.case_id, place.sample.kind, place.position
+
+
+def _own(places: Sequence[RatedPlace], user: Any) -> dict[tuple[int, str, int], Rating]:
+    mine = Rating.objects.filter(case__in={place.case_id for place in places}, rater=user)
+    return {(rating.case_id, rating.kind, rating.position): rating for rating in mine}
+
+
+def _entries(panel: RatingPanel, places: Sequence[RatedPlace], user: Any) -> list[Entry]:
+    rows = CaseRun.objects.filter(pk__in={place.case_id for place in places})
+    documents = [f"run__release__{name}" for name in GoldRelease.DOCUMENTS]
+    related = rows.select_related("item", "answer", "run__release")
+    cases = {row.pk: row for row in related.defer("item__canonical", *documents)}
+    own, seen = _own(places, user), set[int]()
+    entries = []
+    for place in places:
+        case, kind = cases[place.case_id], place.sample.kind
+        label = _label(case, place.position) if kind == NEED else None
+        entries.append(
+            Entry(
+                number=place.number,
+                address=reverse("rating-store", args=[panel.code, place.number]),
+                kind=kind,
+                title=_title(label, kind),
+                scale=SCALES.get(kind, ""),
+                choices=CHOICES if label else [(at, "") for at in range(11)],
+                rating=own.get(_key(place)),
+                closed=place.sample.closed_at is not None,
+                label=label,
+                answer=None if label or case.pk in seen else _answer(case),
+                case=_case(case) if label else None,
+            )
+        )
+        seen.add(case.pk)
+    return entries
+
+
+def _title(label: dict[str, Any] | None, kind: str) -> str:
+    if label is None:
+        return str(RatingKind(kind).label)
+    return str(label["title"] or gettext("Untitled"))
+
+
+def _label(case: CaseRun, position: int) -> dict[str, Any]:
+    predicted = gold_layer(case.run.release.layer).predicted(case.output)[position]
+    shown_fields = {name: predicted.get(name) for name in ("title", *SHOWN)}
+    return {**shown_fields, "triggers": _triggers(predicted, _stated(case))}
+
+
+def _stated(case: CaseRun) -> list[Any]:
+    content = adapters.content_of(case)
+    return list(gold_layer(case.run.release.layer).requirements(content) or [])
+
+
+def _case(case: CaseRun) -> dict[str, Any]:
+    content = adapters.content_of(case)
+    return {
+        "name": case.item.item_id,
+        "messages": content["conversation"],
+        "requirements": _stated(case),
+    }
+
+
+def _triggers(predicted: dict[str, Any], stated: Sequence[Any]) -> list[str]:
+    """What it follows from, by title; a reference to nothing is left out."""
+    titles = {
+        str(requirement[name]): str(requirement.get("title") or requirement["uid"])
+        for name in ("id", "uid")
+        for requirement in stated
+        if name in requirement
+    }
+    return [titles[uid] for uid in predicted.get("triggered_by") or [] if uid in titles]
+
+
+def _answer(case: CaseRun) -> dict[str, Any]:
+    layer = gold_layer(case.run.release.layer)
+    example = adapters.to_example(case, layer)
+    return {
+        "text": case.answer.text,
+        "question": layer.question(example.gold),
+        "reference": example.gold[0].get("answer"),
+        "messages": shown(case.answer.message_ids, example.messages),
     }

@@ -94,26 +94,16 @@ DISCUSSION_KEYS = (
 """The keys of the page where a closed round is discussed."""
 
 RATING_KEYS = (
-    Key("j", "next", "Next inferred requirement", "Rate"),
-    Key("k", "previous", "Previous inferred requirement", "Rate"),
-    Key("0-2", "rate", "Rate it: 2 definitely needed, 1 recommended, 0 not needed", "Rate"),
+    Key("j", "next", "Next thing to rate", "Rate"),
+    Key("k", "previous", "Previous thing to rate", "Rate"),
+    Key("0-9", "rate", "Rate it: an inferred requirement 0 to 2, an answer 0 to 9", "Rate"),
+    Key("x", "ten", "Rate an answer with 10 points", "Rate"),
     Key("u", "undo", "Take the last rating back", "Rate"),
     Key("t", "write", "Write a note", "Rate"),
     Key("c", "talk", "Show or hide the conversation", "Rate"),
     Key("Escape", "leave", "Leave the note", "Rate", typing=True),
 )
-"""The keys of the page where judges rate what a run inferred."""
-
-ANSWER_RATING_KEYS = (
-    Key("j", "next", "Next thing to rate", "Rate"),
-    Key("k", "previous", "Previous thing to rate", "Rate"),
-    Key("0-9", "rate", "Rate it with 0 to 9 points", "Rate"),
-    Key("x", "ten", "Rate it with 10 points", "Rate"),
-    Key("u", "undo", "Take the last rating back", "Rate"),
-    Key("t", "write", "Write a note", "Rate"),
-    Key("Escape", "leave", "Leave the note", "Rate", typing=True),
-)
-"""The keys of the page where people rate answers on the scale of the judge."""
+"""The keys of the page where people rate what a run inferred or answered."""
 
 COMPARISON_KEYS = (
     Key("j", "next", "Next case", "Compare"),

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.models import CaseRun, Rating, RatingPanel, Run
+from evaluation.services.judging import samples
 from evaluation.views.ratings import PAGE
 from tests.evaluation import launching
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -26,11 +28,9 @@ def make_panel(judge: User) -> RatingPanel:
     case = CaseRun.objects.get(run=run)
     case.state, case.output = CaseRun.State.DONE, {"inferred_requirements": labels}
     case.save()
-    panel = RatingPanel.objects.create(run=run, n_labels=SIZE)
-    RatedLabel.objects.bulk_create(
-        RatedLabel(panel=panel, number=at + 1, case=case, position=at) for at in range(SIZE)
-    )
-    return panel
+    Run.objects.filter(pk=run.pk).update(scored_at=timezone.now())
+    (sample,) = samples.draw(Run.objects.get(pk=run.pk), by=judge)
+    return sample.panel
 
 
 def test_at_the_end_of_a_page_a_digit_changes_no_rating(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.models import AnswerRating, AnswerSample, JudgeCertificate, Run
+from evaluation.models import JudgeCertificate, Rating, RatingSample, Run
 from evaluation.services.judging import certificates, judgings, samples
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import data_of, kind_of, verdict
@@ -42,16 +42,15 @@ def agree(
 
 
 def rate_and_close(
-    sample: AnswerSample, raters: list[Any], *, off: int = 0
+    sample: RatingSample, raters: list[Any], *, off: int = 0
 ) -> list[JudgeCertificate]:
     judging = judgings.counting(sample.panel.run)
     assert judging is not None
-    drawn = sample.answers.values("answer")
-    for judged in judging.judgements.filter(kind=sample.kind, answer__in=drawn):
+    drawn = judging.judgements.filter(answer__case__in=sample.places.values("case"))
+    for judged in drawn.filter(kind=sample.kind).select_related("answer"):
         for rater in raters:
             score = min(round(judged.score or 0) + off, 10)
-            AnswerRating.objects.create(
-                answer=judged.answer, kind=sample.kind, rater=rater, score=score
-            )
+            case, kind = judged.answer.case_id, sample.kind
+            Rating.objects.create(case_id=case, kind=kind, rater=rater, score=score)
     samples.close(sample, by=None, reason="There is nobody else.")
     return certificates.attempt_all(sample, by=None)

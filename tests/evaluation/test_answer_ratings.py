@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import (
-    AnswerPanel,
-    AnswerRating,
-    AnswerSample,
+    Rating,
+    RatingPanel,
+    RatingSample,
     Run,
 )
-from evaluation.services.judging import answer_ratings, judgings, panels, samples
+from evaluation.services.judging import judgings, ratings, samples
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
 from labeling.models import Project
@@ -44,12 +44,12 @@ def run(server: LanguageServer, project: Project, people: dict[str, User], scrip
 
 
 @pytest.fixture
-def panel(run: Run, people: dict[str, User]) -> AnswerPanel:
+def panel(run: Run, people: dict[str, User]) -> RatingPanel:
     return samples.draw(run, by=people["rita"])[0].panel
 
 
 def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
-    panel: AnswerPanel, signed_in: Any
+    panel: RatingPanel, signed_in: Any
 ) -> None:
     text = markup(signed_in("noor"), panel.get_absolute_url())
     assert "It was Rome, and it rained." in text
@@ -60,15 +60,13 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
 
 
 def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
-    panel: AnswerPanel,
+    panel: RatingPanel,
 ) -> None:
-    places = answer_ratings.places(panel)
-    assert places == answer_ratings.places(AnswerPanel.objects.get())
-    assert len(places) == PLACES
+    places = list(ratings.places(panel).select_related("sample"))
     assert [place.number for place in places] == list(range(1, PLACES + 1))
-    assert sum(place.kind == "correctness" for place in places) == 2
+    assert sum(place.sample.kind == "correctness" for place in places) == 2
     # all that is asked of one answer at once
-    assert len(list(groupby(places, key=lambda one: one.answer))) == 3
+    assert len(list(groupby(places, key=lambda one: one.case_id))) == 3
 
 
 def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
@@ -76,36 +74,30 @@ def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
 ) -> None:
     drawn = samples.draw(run, size=2, kinds=["relevance", "faithfulness"], by=people["rita"])
     panel = drawn[0].panel
-    places = answer_ratings.places(panel)
-    assert [place.kind for place in places] == ["faithfulness", "relevance"] * 2
+    kinds = ratings.places(panel).values_list("sample__kind", flat=True)
+    assert list(kinds) == ["faithfulness", "relevance"] * 2
     noor = signed_in("noor")
     assert "You have rated 0 of 4" in markup(noor, panel.get_absolute_url())
 
     samples.give_up(drawn[0], by=people["rita"], reason="Enough.")
-    assert [one[:3] for one in answer_ratings.places(panel)] == [one[:3] for one in places]
-    closed, still_open = (
-        reverse("answer-rating-store", args=[panel.code, place.number])
-        for place in answer_ratings.places(panel)[:2]
-    )
-    if not answer_ratings.places(panel)[0].closed:
-        closed, still_open = still_open, closed
+    closed, still_open = (reverse("rating-store", args=[panel.code, number]) for number in (1, 2))
     htmx = {"HX-Request": "true"}
     assert noor.post(closed, {"score": "5"}, headers=htmx).status_code == 400
     assert noor.post(still_open, {"score": "5"}, headers=htmx).status_code == 200
-    assert AnswerRating.objects.count() == 1
+    assert Rating.objects.count() == 1
 
 
 def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
-    panel: AnswerPanel, people: dict[str, User], signed_in: Any
+    panel: RatingPanel, people: dict[str, User], signed_in: Any
 ) -> None:
     noor, htmx = signed_in("noor"), {"HX-Request": "true"}
-    address = reverse("answer-rating-store", args=[panel.code, 2])
-    own = AnswerRating.objects.filter(rater=people["noor"])
-    place = answer_ratings.places(panel)[1]
+    address = reverse("rating-store", args=[panel.code, 2])
+    own = Rating.objects.filter(rater=people["noor"])
+    place = ratings.places(panel)[1]
 
     noor.post(address, {"score": "10", "note": "because"})
-    assert list(own.values_list("answer", "kind", "score", "note")) == [
-        (place.answer, place.kind, 10, "because")
+    assert list(own.values_list("case", "kind", "score", "note")) == [
+        (place.case_id, place.sample.kind, 10, "because")
     ]
     swapped = noor.post(address, {"score": "0"}, headers=htmx).content.decode()
     assert 'name="score" value="10"' in swapped  # undo leads back to it
@@ -115,27 +107,27 @@ def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
     assert own.get().score == 0
     noor.post(address, {"score": ""})
     assert not own.exists()
-    beyond = reverse("answer-rating-store", args=[panel.code, PLACES + 1])
+    beyond = reverse("rating-store", args=[panel.code, PLACES + 1])
     assert noor.post(beyond, {"score": "1"}).status_code == 404
 
 
 def test_annotators_rate_when_they_are_invited(
     run: Run, people: dict[str, User], signed_in: Any
 ) -> None:
-    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
-    beside = reverse("run-answer-ratings", args=[run.pk])
+    rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
+    beside = reverse("run-ratings", args=[run.pk])
     assert "Draw a sample" in markup(rita, beside)
-    rita.post(change, {"action": "draw", "size": "3", "kind": list(panels.KINDS)})
-    panel = AnswerPanel.objects.get()
+    rita.post(change, {"action": "draw", "size": "3", "kind": list(samples.KINDS)})
+    panel = RatingPanel.objects.get()
     ana, address = signed_in("ana"), panel.get_absolute_url()
     assert ana.get(address).status_code == 404
     assert signed_in("noor").post(change, {"action": "invite"}).status_code == 403
 
     rita.post(change, {"action": "invite", "judge": ["ana", "olga"]})
     assert "It was Rome" in markup(ana, address)
-    assert f"Rating of answers {panel.pk}" in markup(ana, reverse("ratings"))
+    assert f"Rating {panel.pk}" in markup(ana, reverse("ratings"))
     assert signed_in("olga").get(address).status_code == 404
-    ana.post(reverse("answer-rating-store", args=[panel.code, 1]), {"score": "3"})
+    ana.post(reverse("rating-store", args=[panel.code, 1]), {"score": "3"})
     assert '<td class="num">1</td>' in markup(rita, beside)
 
 
@@ -177,20 +169,18 @@ def test_the_page_of_a_judge_says_what_comes_next(
 def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(
     run: Run, people: dict[str, User], signed_in: Any
 ) -> None:
-    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
-    beside = reverse("run-answer-ratings", args=[run.pk])
+    rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
+    beside = reverse("run-ratings", args=[run.pk])
     rita.post(change, {"action": "draw", "size": "2", "kind": ["relevance"]})
-    (sample,) = AnswerSample.objects.all()
+    (sample,) = RatingSample.objects.all()
     end = {"sample": str(sample.pk), "reason": "Only noor rates."}
     assert "0/2" in markup(rita, beside)
     assert "People have rated 0 of the 2" in markup(
         rita, rita.post(change, {"action": "close", **end}).url
     )
     noor = signed_in("noor")
-    for place in answer_ratings.places(sample.panel):
-        noor.post(
-            reverse("answer-rating-store", args=[sample.panel.code, place.number]), {"score": "7"}
-        )
+    for place in ratings.places(sample.panel):
+        noor.post(reverse("rating-store", args=[sample.panel.code, place.number]), {"score": "7"})
     assert signed_in("noor").post(change, {"action": "close", **end}).status_code == 403
     rita.post(change, {"action": "close", **end})
     sample.refresh_from_db()

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation import judge
-from evaluation.models import Answer, AnswerRating, AnswerSample, JudgeCertificate, Run
-from evaluation.services.judging import certificates, judgings, panels, samples
+from evaluation.models import CaseRun, JudgeCertificate, Rating, RatingSample, Run
+from evaluation.services.judging import certificates, judgings, samples
 from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
@@ -82,8 +82,8 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     (found,) = rate_and_close(sample, [people["noor"], people["rita"]])
     assert (found.passed, found.n, found.kappa, found.mae) == (True, 3 * CHATS, 1.0, 0.0)
     assert (found.bias, found.attempt, found.comparison["people"]["n"]) == (0.0, 1, 3 * CHATS)
-    assert sample.answers.count() == 3 * CHATS
-    assert AnswerSample.objects.get().reason == ""  # none is needed
+    assert sample.places.count() == 3 * CHATS
+    assert RatingSample.objects.get().reason == ""  # none is needed
     assert found.served_model == "small-1-2026-01-31"
     assert gate(run) == (True, "")
     beside = results.results_document(run)["metrics"]
@@ -211,31 +211,27 @@ def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(
     run: Run, project: Project, start: Any, people: dict[str, User]
 ) -> None:
     again = start()
-    rated = Answer.objects.filter(case__run=again).order_by("pk")[:2]
-    for answer in rated:
-        AnswerRating.objects.create(answer=answer, kind=KIND, rater=people["noor"], score=3)
+    rated = CaseRun.objects.filter(run=again).order_by("pk")[:2]
+    for case in rated:
+        Rating.objects.create(case=case, kind=KIND, rater=people["noor"], score=3)
     assert samples.available(again)[KIND] == 3 * CHATS - 2
     (sample,) = samples.draw(again, kinds=[KIND], size=4, by=people["rita"])
 
-    drawn = list(sample.answers.values_list("answer", flat=True))
-    left = [pk for pk in again_answers(again) if pk not in [answer.pk for answer in rated]]
+    drawn = list(sample.places.values_list("case", "position"))
+    left = [(case.pk, 0) for case in again.cases.all() if case not in rated]
     assert drawn == samples.drawn_by_seed(left, sample.seed)[:4]
     assert (sample.drawn_by, sample.drawn_from) == (people["rita"], len(left))
-    with pytest.raises(panels.RatingRefused) as refusal:
+    with pytest.raises(samples.RatingRefused) as refusal:
         samples.draw(again, kinds=[KIND], by=None)
     assert refusal.value.fact == Fact("sample.one_is_open", kind=KIND, run=again.pk)
     for change in (
-        lambda: sample.answers.all().delete(),
-        lambda: sample.answers.update(number=9),
-        lambda: AnswerSample.objects.filter(pk=sample.pk).update(seed=1),
-        lambda: AnswerSample.objects.filter(pk=sample.pk).delete(),
+        lambda: sample.places.all().delete(),
+        lambda: sample.places.update(number=9),
+        lambda: RatingSample.objects.filter(pk=sample.pk).update(seed=1),
+        lambda: RatingSample.objects.filter(pk=sample.pk).delete(),
     ):
         with pytest.raises(DatabaseError), transaction.atomic():
             change()
-
-
-def again_answers(run: Run) -> list[int]:
-    return list(Answer.objects.filter(case__run=run).values_list("pk", flat=True))
 
 
 def test_ratings_outside_of_the_sample_count_for_nothing(
@@ -245,9 +241,8 @@ def test_ratings_outside_of_the_sample_count_for_nothing(
     server.default = decent
     run = start()
     (sample,) = samples.draw(run, kinds=[KIND], size=6, by=None)
-    inside = sample.answers.values("answer")
-    for answer in Answer.objects.filter(case__run=run).exclude(pk__in=inside):
-        AnswerRating.objects.create(answer=answer, kind=KIND, rater=people["ana"], score=0)
+    for case in run.cases.exclude(pk__in=sample.places.values("case")):
+        Rating.objects.create(case=case, kind=KIND, rater=people["ana"], score=0)
     (found,) = rate_and_close(sample, [people["noor"]])
     assert (found.n, found.bias, found.comparison["raters"]) == (6, 0.0, 1)
 
@@ -259,29 +254,27 @@ def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
     server.default = decent
     run = start()
     (sample,) = samples.draw(run, kinds=[KIND], size=4, by=people["rita"])
-    answers = list(sample.answers.values_list("answer", flat=True))
+    cases = list(sample.places.values_list("case", flat=True))
 
     def refused(**options: Any) -> str:
-        with pytest.raises(panels.RatingRefused) as refusal:
+        with pytest.raises(samples.RatingRefused) as refusal:
             samples.close(sample, by=people["rita"], **options)
         return refusal.value.fact.code
 
-    for answer in answers[:3]:
-        AnswerRating.objects.create(answer_id=answer, kind=KIND, rater=people["noor"], score=5)
+    for case in cases[:3]:
+        Rating.objects.create(case_id=case, kind=KIND, rater=people["noor"], score=5)
     # in another respect: no rating of this sample
-    AnswerRating.objects.create(
-        answer_id=answers[3], kind="relevance", rater=people["noor"], score=5
-    )
+    Rating.objects.create(case_id=cases[3], kind="relevance", rater=people["noor"], score=5)
     assert refused(reason="I am alone.") == "sample.not_complete"
-    AnswerRating.objects.create(answer_id=answers[3], kind=KIND, rater=people["noor"], score=5)
+    Rating.objects.create(case_id=cases[3], kind=KIND, rater=people["noor"], score=5)
     assert refused() == "sample.few_rated_twice"
     samples.close(sample, by=people["rita"], reason="I am alone.")
     assert refused(reason="Again.") == "sample.closed"
     sample.refresh_from_db()
     assert (sample.closed_by, sample.reason) == (people["rita"], "I am alone.")
     with pytest.raises(DatabaseError, match="closed"), transaction.atomic():
-        AnswerRating.objects.filter(kind=KIND).update(score=9)
-    AnswerRating.objects.filter(kind="relevance").update(score=9)
+        Rating.objects.filter(kind=KIND).update(score=9)
+    Rating.objects.filter(kind="relevance").update(score=9)
 
 
 def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_attempt(
@@ -291,7 +284,7 @@ def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_att
     server.default = decent
     run, again = start(), start()
     (first,) = samples.draw(run, kinds=[KIND], by=people["rita"])
-    with pytest.raises(panels.RatingRefused):
+    with pytest.raises(samples.RatingRefused):
         samples.give_up(first, by=people["rita"], reason=" ")
     samples.give_up(first, by=people["rita"], reason="The raters left.")
     assert certificates.missing(judge_of(run)) == certificates.NO_SAMPLE
@@ -361,7 +354,7 @@ def test_a_judge_that_comes_after_the_raters_is_compared_once_its_scores_are_the
 def test_a_certificate_decides_only_for_the_pipelines_whose_answers_people_rated(
     run: Run, start: Any, project: Project
 ) -> None:
-    certificates.attempt_all(AnswerSample.objects.get(), by=None)
+    certificates.attempt_all(RatingSample.objects.get(), by=None)
     other = start("random")
 
     assert certificates.standing_of(run, KIND).why is None

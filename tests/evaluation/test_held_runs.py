@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import digests
-from evaluation.services.run import scoring
+from evaluation.services.work import endings
 from labeling.services.gold import held
 from tests.evaluation.conftest import perfect
 
@@ -46,6 +46,6 @@ def test_what_is_changed_of_a_finished_run_is_named(run: Run, name: str) -> None
 
 
 def test_figures_that_are_computed_again_are_on_record(run: Run) -> None:
-    scoring.rescore_rated(run.pk, finish=lambda: True)
+    endings.rescored(run)
 
     assert list(digests.changed(run.release.project)) == []

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.models import AnswerSample, JudgeCertificate, Run
-from evaluation.services.judging import answer_ratings, samples
+from evaluation.models import JudgeCertificate, RatingSample, Run
+from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution, gates, results
 from labeling.models import Project
 from labeling.words import words_of
@@ -64,31 +64,26 @@ def answered(server: LanguageServer, project: Project, people: Any, script: Any)
     return launch
 
 
-def have_rated(sample: AnswerSample, first: User, second: User) -> None:
+def have_rated(sample: RatingSample, first: User, second: User) -> None:
     """All of it by one person and 20 answers by a second one, who gives a point more at times."""
     layer = gold_layer(sample.panel.run.release.layer)
-    drawn = sample.answers.select_related("answer__case__item", "answer__case__run__release")
-    scores = {
-        row.answer_id: worth(layer.question(adapters.to_example(row.answer.case, layer).gold))
-        for row in drawn
-    }
-    places = [place for place in answer_ratings.places(sample.panel) if place.sample == sample.pk]
-    for at, place in enumerate(places):
-        answer_ratings.rate(place, rater=first, score=scores[place.answer])
+    for at, place in enumerate(sample.places.select_related("case__item", "case__run__release")):
+        score = worth(layer.question(adapters.to_example(place.case, layer).gold))
+        ratings.rate(place, rater=first, score=score)
         if at < 20:
-            answer_ratings.rate(place, rater=second, score=scores[place.answer] + at // 10)
+            ratings.rate(place, rater=second, score=score + at // 10)
 
 
 def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
     server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
 ) -> None:
     run = answered(judge_off_by(1.0), chats=12)
-    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
+    rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
     rita.post(change, {"action": "draw", "size": "4", "kind": [KIND]})
-    first = AnswerSample.objects.get()
+    first = RatingSample.objects.get()
     rita.post(change, {"action": "give_up", "sample": first.pk, "reason": "Too small."})
     rita.post(change, {"action": "draw", "size": "32", "kind": [KIND]})
-    second = AnswerSample.objects.get(closed_at=None)
+    second = RatingSample.objects.get(closed_at=None)
     have_rated(second, people["noor"], people["rita"])
     assert not JudgeCertificate.objects.exists()
     rita.post(change, {"action": "close", "sample": second.pk})
@@ -119,7 +114,7 @@ def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_the
     (sample,) = samples.draw(run, size=50, kinds=[KIND], by=people["rita"])
     have_rated(sample, people["noor"], people["rita"])
     rita = signed_in("rita")
-    change = reverse("run-answer-ratings-change", args=[run.pk])
+    change = reverse("run-ratings-change", args=[run.pk])
     rita.post(change, {"action": "close", "sample": sample.pk})
     certificate = JudgeCertificate.objects.get()
     assert (certificate.passed, certificate.reasons) == (True, [])
@@ -152,10 +147,9 @@ def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
 
     def a_sample() -> None:
         (drawn,) = samples.draw(run, size=1, kinds=[KIND], by=people["rita"])
-        for place in answer_ratings.places(drawn.panel):
-            if not place.closed:
-                answer_ratings.rate(place, rater=people["noor"], score=5)
-        change = reverse("run-answer-ratings-change", args=[run.pk])
+        for place in drawn.places.all():
+            ratings.rate(place, rater=people["noor"], score=5)
+        change = reverse("run-ratings-change", args=[run.pk])
         rita.post(change, {"action": "close", "sample": drawn.pk, "reason": "I am alone."})
 
     a_sample()

@@ -1,4 +1,4 @@
-"""Judges rate what a run inferred: blind, at any size, counted anew, closed for good."""
+"""People rate what a run inferred: blind, at any size, counted once it is closed for good."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation import tasks
+from evaluation import adapters
 from evaluation.management import summary
-from evaluation.models import Rating, RatingPanel, Run
-from evaluation.services.run import execution, ratings, results
-from evaluation.services.work import steering
+from evaluation.models import Rating, RatingPanel, RatingSample, Run
+from evaluation.services.judging import ratings, samples
+from evaluation.services.run import execution, results
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -43,100 +43,64 @@ def _run(project: Project, script: Any, finished: Any, titles: dict[str, list[st
 
 
 @pytest.fixture
-def panel(run: Run, people: dict[str, User]) -> RatingPanel:
-    return ratings.open_panel(run, by=people["rita"])
+def sample(run: Run, people: dict[str, User]) -> RatingSample:
+    (drawn,) = samples.draw(run, by=people["rita"])
+    return drawn
 
 
-def rate(panel: RatingPanel, judge: User, *scores: int | None) -> None:
-    for number, score in enumerate(scores, start=1):
-        if score is not None:
-            ratings.rate(panel, number, judge=judge, score=score)
-    ratings.recount(panel.pk)
+@pytest.fixture
+def panel(sample: RatingSample) -> RatingPanel:
+    return sample.panel
 
 
-def figure(panel: RatingPanel, metric: str) -> tuple[float | None, str]:
-    row = next(row for row in results.aggregates_of(panel.run) if row.metric == metric)
+def rate(panel: RatingPanel, rater: User, *scores: int) -> None:
+    for place, score in zip(ratings.places(panel), scores, strict=False):
+        ratings.rate(place, rater=rater, score=score)
+
+
+def figure(run: Run, metric: str) -> tuple[float | None, str]:
+    row = next(row for row in results.aggregates_of(run) if row.metric == metric)
     return row.mean, row.detail.get("basis", "")
 
 
-def test_figures_follow_the_ratings_of_whole_cases_while_the_run_stays_finished(
-    panel: RatingPanel, people: dict[str, User]
+def test_ratings_of_whole_cases_count_once_the_sample_is_closed(
+    run: Run, sample: RatingSample, people: dict[str, User]
 ) -> None:
-    assert figure(panel, "inference_relevance") == ((0.5 + 0.0) / 2, "gold")
+    with refused(samples.RatingRefused, match="rated 0 of the 3"):
+        samples.close(sample, by=people["rita"])
+    rate(sample.panel, people["noor"], 2, 1, 0)
+    rate(sample.panel, people["ana"], 0)  # half of the first case: counts for nothing
+    assert figure(run, "inference_relevance") == ((0.5 + 0.0) / 2, "gold")
 
-    rate(panel, people["noor"], 2)  # half of the first case: gold still judges
-    assert figure(panel, "inference_relevance") == (0.25, "gold")
+    samples.close(sample, by=people["rita"])
+    execution.work(run.pk, uuid4())
 
-    rate(panel, people["noor"], 2, 1, 0)
-    assert figure(panel, "inference_relevance") == ((3 / 4 + 0.0) / 2, "human")
-    assert figure(panel, "false_inference_rate")[0] == (0.0 + 1.0) / 2
-
-    ratings.rate(panel, 3, judge=people["noor"], score=2)
-    assert RatingPanel.objects.get().is_stale
-    tasks.recount_ratings(panel.pk)
-    assert figure(panel, "inference_relevance") == ((3 / 4 + 1.0) / 2, "human")
-    assert not RatingPanel.objects.get().is_stale
-    assert Run.objects.get().scored_at == panel.run.scored_at
-
-
-def test_a_run_of_older_metrics_waits_to_be_scored_again_and_says_so(
-    panel: RatingPanel, people: dict[str, User], signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    woken: list[int] = []
-    monkeypatch.setattr(ratings, "_wake", woken.append)
-    rate(panel, people["noor"], 2, 1, 0)
-    ratings.rate(panel, 1, judge=people["noor"], score=0)
-    older = panel.run.spec.metrics | {"inference_relevance": 0}
-    Run.objects.update(spec=panel.run.spec.with_values(metrics=older))
-
-    ratings.wake_unattended()
-
-    text = signed_in("rita").get(reverse("run-ratings", args=[panel.run_id])).content.decode()
-    assert "Choose “Score again”" in text
-    assert woken == []
-    steering.rescore(panel.run, by=people["rita"])
-    execution.work(panel.run_id, uuid4())
-    ratings.wake_unattended()
-    assert woken == [panel.pk]
-
-
-def test_older_figures_never_replace_newer_ones(
-    panel: RatingPanel, people: dict[str, User]
-) -> None:
-    """A slow worker that began before the last rating stores nothing over a quick one."""
-    rate(panel, people["noor"], 2, 2, 2)
-    ratings.rate(panel, 1, judge=people["noor"], score=0)
-    now = RatingPanel.objects.get()
-
-    assert ratings._take(now.pk, now.changes)
-    assert not ratings._take(now.pk, now.changes)
-    assert not ratings._take(now.pk, now.changes - 1)
-
-
-def test_closing_freezes_every_rating_in_the_database_too(
-    panel: RatingPanel, people: dict[str, User]
-) -> None:
-    with refused(ratings.RatingRefused, match="Nobody has rated"):
-        ratings.close(panel, by=people["rita"])
-    rate(panel, people["noor"], 2, 1, 0)
-    ratings.close(panel, by=people["rita"])
-
-    for judge, score in (("noor", 0), ("noor", None), ("rita", 1)):
-        with refused(ratings.RatingRefused, match="closed"):
-            ratings.rate(panel, 1, judge=people[judge], score=score)
+    assert figure(run, "inference_relevance") == ((3 / 4 + 0.0) / 2, "human")
+    assert figure(run, "false_inference_rate")[0] == (0.0 + 1.0) / 2
+    for rater, score in (("noor", 0), ("noor", None), ("rita", 1)):
+        with refused(samples.RatingRefused, match="closed"):
+            ratings.rate(ratings.places(sample.panel)[0], rater=people[rater], score=score)
     for change in (lambda: Rating.objects.update(score=0), lambda: Rating.objects.all().delete()):
         with pytest.raises(DatabaseError, match="closed"), transaction.atomic():
             change()
 
 
+def test_what_is_given_up_counts_for_nothing(
+    run: Run, sample: RatingSample, people: dict[str, User]
+) -> None:
+    rate(sample.panel, people["noor"], 2, 1, 0)
+    samples.give_up(sample, by=people["rita"], reason="The wrong people.")
+    assert adapters.ratings_of(run) is None
+
+
 def test_runs_without_anything_to_rate_are_refused(
     project: Project, script: Any, finished: Any, people: dict[str, User], release: Any
 ) -> None:
-    with refused(ratings.RatingRefused, match="inferred nothing"):
-        ratings.open_panel(_run(project, script, finished, {"case-1": []}), by=people["rita"])
+    with refused(samples.RatingRefused, match="inferred nothing"):
+        samples.draw(_run(project, script, finished, {"case-1": []}), by=people["rita"])
     script(lambda case: {"requirements": []})
-    with refused(ratings.RatingRefused, match="launch the pipeline on such gold"):
-        ratings.open_panel(finished(release=release), by=people["rita"])
+    with refused(samples.RatingRefused, match="launch a run on such gold"):
+        samples.draw(finished(release=release), by=people["rita"])
 
 
 def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
@@ -160,7 +124,7 @@ def test_a_rating_of_nothing_is_not_offered(
     for name in ("run", "run-ratings"):
         shown = page(rita, reverse(name, args=[run.pk]))
         assert "inferred nothing, so there is nothing to rate" in shown
-        assert "Open the rating" not in shown
+        assert "Draw the sample" not in shown
 
 
 # --- the page ---
@@ -179,22 +143,19 @@ def test_the_page_tells_neither_the_pipeline_nor_what_it_thinks_nor_gold(
     assert "everything" not in markup(signed_in("noor"), reverse("ratings"))
 
 
-def test_others_ratings_stay_hidden_until_a_judge_is_done(
-    panel: RatingPanel, people: dict[str, User], signed_in: Any
+def test_how_others_rate_stays_hidden_until_the_sample_is_closed(
+    sample: RatingSample, people: dict[str, User], signed_in: Any
 ) -> None:
+    panel, noor = sample.panel, signed_in("noor")
+    pages = (panel.get_absolute_url(), reverse("run-ratings", args=[panel.run_id]))
     rate(panel, people["rita"], 2, 1, 0)
-    rate(panel, people["ana"], 2, 1, 0)
-    noor, beside = signed_in("noor"), reverse("run-ratings", args=[panel.run_id])
-    assert "κ" not in markup(noor, panel.get_absolute_url())
-    assert "κ" in markup(noor, beside)  # who only runs it
-    ratings.rate(panel, 1, judge=people["noor"], score=1, note="mine")
-
-    assert "κ" not in markup(noor, panel.get_absolute_url())
-    assert "κ" not in markup(noor, beside)
-
     rate(panel, people["noor"], 2, 1, 1)
-    assert "κ" in markup(noor, panel.get_absolute_url())
-    pair = next(one for one in ratings.agreement(panel) if (one.a, one.b) == ("noor", "rita"))
+    assert not any("κ" in markup(noor, address) for address in pages)
+
+    close = {"action": "close", "sample": sample.pk}
+    signed_in("rita").post(reverse("run-ratings-change", args=[panel.run_id]), close)
+    assert all("κ" in markup(noor, address) for address in pages)
+    (pair,) = ratings.agreement(sample)
     # Σd² = 1; 5 + 6 − 2·3·4/3 = 3
     assert (pair.n, pair.kappa) == (3, pytest.approx(1 - 1 / 3))
 
@@ -220,8 +181,8 @@ def test_a_rating_is_stored_changed_and_taken_back(
     panel: RatingPanel, people: dict[str, User], signed_in: Any
 ) -> None:
     noor = signed_in("noor")
-    address = reverse("rating-label", args=[panel.code, 2])
-    own = Rating.objects.filter(judge=people["noor"])
+    address = reverse("rating-store", args=[panel.code, 2])
+    own = Rating.objects.filter(rater=people["noor"])
 
     noor.post(address, {"score": "2", "note": "because"})
     assert list(own.values_list("position", "score", "note")) == [(1, 2, "because")]
@@ -239,15 +200,14 @@ def test_thousands_of_labels_are_paged_with_as_many_queries_as_ten(
     project: Project, script: Any, finished: Any, people: dict[str, User], signed_in: Any
 ) -> None:
     few = _run(project, script, finished, {"case-1": [f"Few {n}" for n in range(10)]})
-    panel_few = ratings.open_panel(few, by=people["rita"])
     case = few.cases.get()
     case.output = {"inferred_requirements": [inferred(f"Many {n}") for n in range(5000)]}
-    RatingPanel.objects.filter(pk=panel_few.pk).delete()
     case.save()
-    with CaptureQueriesContext(connection) as opening:
-        panel = ratings.open_panel(few, by=people["rita"])
-    assert panel.n_labels == 5000
-    assert len(opening) < 40  # SQLite takes few rows at once
+    with CaptureQueriesContext(connection) as drawing:
+        (sample,) = samples.draw(few, by=people["rita"])
+    assert sample.places.count() == 5000
+    assert len(drawing) < 40  # SQLite takes few rows at once
+    panel = sample.panel
     noor = signed_in("noor")
 
     def queries(after: int) -> int:

@@ -111,7 +111,9 @@ def rate(run: Run, judge: User, **scores: list[int]) -> None:
     for case_id, given in scores.items():
         case = next(case for case in run.cases.all() if case.case_id == case_id.replace("_", "-"))
         for position, score in enumerate(given):
-            Rating.objects.create(case=case, position=position, judge=judge, score=score)
+            Rating.objects.create(
+                case=case, kind="need", position=position, rater=judge, score=score, frozen=True
+            )
 
 
 def rescored(run: Run) -> Run:

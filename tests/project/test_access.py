@@ -197,13 +197,9 @@ EXPECTED = {
     "run-ratings-change": Row(302, 404, 404, 403, 302, post=True),
     "ratings": EVERYBODY,
     "rating": READERS,  # annotators: when they are invited
-    "run-answer-ratings": READERS,
-    "run-answer-ratings-change": Row(302, 404, 404, 403, 302, post=True),
-    "answer-rating": READERS,  # annotators: when they are invited
-    "answer-rating-store": Row(302, 404, 404, 302, 302, post=True),
     "judges": READERS,
     "judge": READERS,
-    "rating-label": Row(302, 404, 404, 302, 302, post=True),
+    "rating-store": Row(302, 404, 404, 302, 302, post=True),
     "trials": READERS,
     "trial-new": READERS,
     "trial-cost": Row(302, 404, 404, 200, 200, post=True),

@@ -26,13 +26,13 @@ from evaluation.metrics.judges import (
 )
 from evaluation.models import (
     Aggregate,
-    AnswerRating,
-    AnswerSample,
     JudgeCertificate,
     Judgement,
     Judging,
+    RatedPlace,
+    Rating,
+    RatingSample,
     Run,
-    SampledAnswer,
 )
 from evaluation.services.judging import judgings, samples
 from labeling.domain.facts import Fact
@@ -176,7 +176,7 @@ def _certificate(
     )
 
 
-def attempt_all(sample: AnswerSample, *, by: Any) -> list[JudgeCertificate]:
+def attempt_all(sample: RatingSample, *, by: Any) -> list[JudgeCertificate]:
     """Of every judge that has judged the sample; after it was closed."""
     project, field = sample.panel.run.release.project_id, _sha256_of(sample.kind)
     of_run = Judging.objects.filter(run=sample.panel.run_id, cancelled=False).order_by()
@@ -214,14 +214,14 @@ def _judgements_by(kind: str, sha256: str) -> Any:
     return Judgement.objects.filter(kind=kind, **{f"judging__{_sha256_of(kind)}": sha256})
 
 
-def _served_on(sample: AnswerSample, judge: Judge) -> str:
+def _served_on(sample: RatingSample, judge: Judge) -> str:
     """What the server called the model that has judged this sample last."""
-    drawn = sample.answers.order_by().values("answer")
-    rows = _judgements_by(*judge[1:]).filter(answer__in=drawn, score__isnull=False)
+    drawn = sample.places.order_by().values("case")
+    rows = _judgements_by(*judge[1:]).filter(answer__case__in=drawn, score__isnull=False)
     return str(rows.order_by("-pk").values_list("model", flat=True).first() or "")
 
 
-def _judged_samples(judge: Judge) -> list[AnswerSample]:
+def _judged_samples(judge: Judge) -> list[RatingSample]:
     """The complete samples that this judge has judged to the end, the oldest first."""
     closed = list(samples.complete(judge.project, judge.kind).select_related("panel"))
     if not closed:
@@ -230,20 +230,20 @@ def _judged_samples(judge: Judge) -> list[AnswerSample]:
         state__in=[Judgement.State.DONE, Judgement.State.FAILED]
     )
     missing = set(
-        SampledAnswer.objects.filter(sample__in=closed)
-        .exclude(answer__in=ended.values("answer"))
+        RatedPlace.objects.filter(sample__in=closed)
+        .exclude(case__in=ended.values("answer__case"))
         .order_by()
         .values_list("sample", flat=True)
     )
     return [sample for sample in closed if sample.pk not in missing]
 
 
-def _open_sample(judge: Judge) -> AnswerSample | None:
+def _open_sample(judge: Judge) -> RatingSample | None:
     opened = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
     return opened.select_related("panel").first()
 
 
-def _rated_so_far(sample: AnswerSample) -> Fact:
+def _rated_so_far(sample: RatingSample) -> Fact:
     (done,) = samples.progress([sample])
     return Fact(
         "certificate.sample_open", rated=done.rated, size=done.size, run=sample.panel.run_id
@@ -257,31 +257,29 @@ def _attempt_number(judge: Judge) -> int:
 
 
 def compare(
-    judged: Sequence[AnswerSample], sha256: str, served_model: str, *, level: float = LEVEL
+    judged: Sequence[RatingSample], sha256: str, served_model: str, *, level: float = LEVEL
 ) -> Compared:
     """The mean of an answer's raters beside the first score of this judge."""
     kind = judged[0].kind
-    drawn = SampledAnswer.objects.filter(sample__in=judged)
-    rows = AnswerRating.objects.filter(kind=kind, answer__in=drawn.order_by().values("answer"))
+    drawn = RatedPlace.objects.filter(sample__in=judged).order_by().values("case")
+    rows = Rating.objects.filter(kind=kind, case__in=drawn)
     people: dict[str, dict[int, list[float]]] = {}
     raters = set()
-    for answer, conversation, rater, score in rows.values_list(
-        "answer", "answer__case__item__conversation", "rater", "score"
-    ).order_by("answer", "rater"):
-        people.setdefault(str(conversation), {}).setdefault(answer, []).append(score)
+    for case, conversation, rater, score in rows.values_list(
+        "case", "case__item__conversation", "rater", "score"
+    ).order_by("case", "rater"):
+        people.setdefault(str(conversation), {}).setdefault(case, []).append(score)
         raters.add(rater)
     scores, failed = _scores(drawn, kind, sha256, served_model)
     pairs = {
         name: [
-            (scores[answer], sum(said) / len(said))
-            for answer, said in answers.items()
-            if answer in scores
+            (scores[case], sum(said) / len(said)) for case, said in cases.items() if case in scores
         ]
-        for name, answers in people.items()
+        for name, cases in people.items()
     }
     return Compared(
         judge_agreement(pairs, level=level),
-        people_agreement({name: list(answers.values()) for name, answers in people.items()}),
+        people_agreement({name: list(cases.values()) for name, cases in people.items()}),
         len(raters),
         failed,
         [sample.pk for sample in judged],
@@ -291,12 +289,11 @@ def compare(
 def _scores(
     drawn: Any, kind: str, judge_sha256: str, served_model: str
 ) -> tuple[dict[int, float], int]:
-    """By answer; and on how many answers the judge gave no score that counts."""
-    answers = list(drawn.order_by().values_list("answer", flat=True).distinct())
-    rows = _judgements_by(kind, judge_sha256).filter(answer__in=drawn.order_by().values("answer"))
+    """By case; and on how many answers the judge gave no score that counts."""
+    rows = _judgements_by(kind, judge_sha256).filter(answer__case__in=drawn)
     scored = rows.filter(score__isnull=False, model=served_model).order_by("-pk")
-    scores = dict(scored.values_list("answer", "score"))  # the oldest is read last
-    return scores, len(answers) - len(scores)
+    scores = dict(scored.values_list("answer__case", "score"))  # the oldest is read last
+    return scores, drawn.distinct().count() - len(scores)
 
 
 # --- asking ---
@@ -408,7 +405,7 @@ def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
     """Those whose answers people rated, by certificate; in one query."""
     resting = {row.pk: row.comparison.get("samples") or [row.sample_id] for row in rows}
     wanted = {sample for numbers in resting.values() for sample in numbers}
-    drawn = AnswerSample.objects.filter(pk__in=wanted).values_list(
+    drawn = RatingSample.objects.filter(pk__in=wanted).values_list(
         "pk", "panel__run__pipeline", "panel__run__release__layer"
     )
     systems = {pk: (pipeline, layer) for pk, pipeline, layer in drawn}
@@ -451,11 +448,11 @@ def distances(run: Run, kind: str, values: Mapping[int, float]) -> dict[str, lis
     ``values`` are the judge's scores by case.
     """
     closed = samples.complete(run.release.project_id, kind).filter(panel__run=run)
-    drawn = SampledAnswer.objects.filter(sample__in=closed).order_by().values("answer")
-    rows = AnswerRating.objects.filter(kind=kind, answer__in=drawn)
+    drawn = RatedPlace.objects.filter(sample__in=closed).order_by().values("case")
+    rows = Rating.objects.filter(kind=kind, case__in=drawn)
     said: dict[tuple[str, int], list[int]] = {}
-    for conversation, case, score in rows.order_by("answer", "rater").values_list(
-        "answer__case__item__conversation", "answer__case", "score"
+    for conversation, case, score in rows.order_by("case", "rater").values_list(
+        "case__item__conversation", "case", "score"
     ):
         if case in values:
             said.setdefault((str(conversation), case), []).append(score)

@@ -9,7 +9,7 @@ from django.db.models.fields.json import KT
 
 from evaluation.models import JudgeCertificate, Judging
 from evaluation.services.judging import certificates
-from evaluation.services.judging.panels import KINDS
+from evaluation.services.judging.samples import KINDS
 from evaluation.services.language_models import endpoints
 from labeling.models import Project
 

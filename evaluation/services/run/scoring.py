@@ -7,7 +7,7 @@ without the texts, so that neither memory nor the lock on the database grows wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID
@@ -93,25 +93,6 @@ def score(run_id: int, owner: UUID) -> None:
             endings.finished(run)
             if run.spec.has_answers:
                 certificates.attempt_judges_of(run)
-
-
-def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
-    """Figures of a finished run after people have rated more of it; it stays finished.
-
-    ``finish`` says in the same transaction whether these figures are still wanted. Everything is
-    replaced at once, so nobody reads the old figure of the run next to new ones of its cases.
-    """
-    run = Run.objects.select_related("release").get(pk=run_id)
-    if not is_current(run):
-        return
-    scorer = _Scorer(run)
-    parts = list(scorer.parts(0))
-    with transaction.atomic():
-        if finish():
-            for part in parts:
-                _store(part)
-            _store_aggregates(scorer.aggregates())
-            endings.rescored(run)
 
 
 def add_floors(release_id: int) -> None:
