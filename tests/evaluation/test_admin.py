@@ -88,7 +88,7 @@ def test_results_can_be_read_and_not_changed(
         ("score", ['"evaluation_score"."detail"', '"evaluation_caserun"."output"']),
         ("aggregate", ['"evaluation_aggregate"."detail"', '"evaluation_run"."spec"']),
         ("judgement", ['"evaluation_judging"."spec"', '"evaluation_answer"."message_ids"']),
-        ("answerrating", ['"evaluation_answer"."text"', '"evaluation_answer"."message_ids"']),
+        ("rating", ['"evaluation_caserun"."output"', '"evaluation_run"."spec"']),
         ("gateresult", ['"evaluation_gateresult"."checks"', '"spec"']),
     ],
 )
