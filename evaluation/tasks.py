@@ -21,13 +21,12 @@ from evaluation.services.work import leases
 from labeling.jobs import runner
 from labeling.services import (
     health,
-    near_duplicates,
     outbox,
     pending,
     signing_in,
 )
 from labeling.services.alone import alone
-from labeling.services.exchange import drafts, uploads
+from labeling.services.exchange import uploads
 from labeling.services.gold import gold_requests, lint_requests
 from labeling.services.turns import takes_long, turns
 from labeling.services.work import assignments, check_requests
@@ -104,10 +103,8 @@ def sweep() -> None:
     trials.forget()
     yardsticks.wake_unattended()
     pending.wake_unattended()
-    near_duplicates.wake_unattended()
     gold_requests.wake_unattended()
     lint_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()
-    drafts.sweep()
     uploads.sweep()

@@ -11,7 +11,7 @@ from celery import shared_task
 
 from labeling.jobs import runner
 from labeling.models import GoldRelease, Project
-from labeling.services import near_duplicates, pending, processing
+from labeling.services import pending, processing
 from labeling.services.agreement import with_gold
 from labeling.services.alone import alone
 from labeling.services.gold import gold_requests, lint_requests, verification
@@ -67,8 +67,3 @@ def score_check(assignment_id: int) -> None:
     from labeling.services.vectors import ruler
 
     check_scores.score(assignment_id, ruler=ruler())
-
-
-@shared_task  # repeating it is harmless: only what is missing is computed
-def fingerprint_conversations(_: int = 0) -> None:
-    near_duplicates.catch_up()

@@ -725,20 +725,6 @@ WORDS: dict[str, Text] = {
         "is the same conversation as {copies:,}: whether it may be trained on is undecided"
     ),
     "import.split_is_frozen": _("is in {release} without a split, so it cannot get one now"),
-    "import.given_up": _(
-        "The import stood still for too long and was given up. Nothing was stored: import again."
-    ),
-    "import.overtaken": _(
-        "Others kept importing while this import was checked. Nothing was stored: import again."
-    ),
-    "import.under_way": _(
-        "Another import into {slug} is under way or was just cut off: try again in three minutes."
-    ),
-    "import.not_fingerprinted": _(
-        "Copies of stored conversations can’t be recognised yet: a worker is computing the "
-        "fingerprints of those stored before this version, or another import is storing its own. "
-        "Import again in some minutes."
-    ),
     "import.other_split": _('names split "{split}", and "{wanted}" was asked for'),
     "labels.active_seconds_too_large": _("active_seconds is too large"),
     "labels.bad_user_name": _("“{name}” cannot be a user name"),

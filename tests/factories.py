@@ -110,6 +110,7 @@ def make_talk(
         project=project, external_id=external_id, n_messages=len(turns), **fields
     )
     Transcript.objects.create(conversation=talk, messages=transcripts.written(turns))
+    near_duplicates.store([(talk.pk, fingerprint(turn.content for turn in turns))])
     return talk
 
 

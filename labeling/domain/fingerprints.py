@@ -15,7 +15,7 @@ import base64
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,7 +38,6 @@ KEY_VALUES = 8
 KEY_BITS = 27
 ASKED_VALUES = 32
 KEPT_WORDS = 1 << 16
-AT_ONCE = 1 << 15  # words
 HASH_BYTES = 8
 
 Words32 = NDArray[np.uint32]
@@ -130,29 +129,20 @@ def fingerprint(texts: Iterable[str]) -> Fingerprint:
     >>> bool(fingerprint(["Hello", "Hello, how may I help you?"]))
     False
     """
-    (computed,) = fingerprints([texts])
-    return computed
-
-
-def fingerprints(conversations: Iterable[Iterable[str]]) -> list[Fingerprint]:
-    """Those of many conversations in one go, which is four times faster for short ones."""
-    computed: list[Fingerprint] = []
-    waiting: list[bytes] = []
-    characters = 0
-    for texts in conversations:
-        waiting.append(_hashes(_words("\n".join(texts))))
-        characters += len(waiting[-1])
-        if characters >= AT_ONCE * HASH_BYTES:
-            computed += map(_sampled, _runs(waiting))
-            waiting, characters = [], 0
-    return computed + list(map(_sampled, _runs(waiting)))
-
-
-def _sampled(runs: Words32) -> Fingerprint:
-    number = len(runs)
-    if number < LEAST_SHARED_RUNS:
+    hashed = b"".join(map(_HASHES.__getitem__, _words("\n".join(texts))))
+    words = np.frombuffer(hashed, ">u8").astype(np.uint64)
+    total = max(len(words) - WORDS + 1, 0)
+    mixed = np.zeros(total, np.uint64)
+    for start in range(WORDS):
+        mixed = (mixed ^ words[start : start + total]) * _FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    ordered = np.sort((mixed >> np.uint64(32)).astype(np.uint32))
+    is_first = np.ones(total, bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    runs = ordered[is_first]
+    if len(runs) < LEAST_SHARED_RUNS:
         return Fingerprint(0, runs[:0])
-    density = 0
+    density, number = 0, len(runs)
     while density < LEAST_DENSITY and number > ALL_UP_TO:
         density += 1
         number = _number_below(runs, density)
@@ -191,34 +181,6 @@ def is_same(one: Fingerprint, other: Fingerprint) -> bool:
 
 def _below(sketch: Fingerprint, density: int) -> Words32:
     return sketch.values[: _number_below(sketch.values, density)]
-
-
-def _hashes(words: list[bytes]) -> bytes:
-    return b"".join(map(_HASHES.__getitem__, words))
-
-
-def _runs(conversations: Sequence[bytes]) -> list[Words32]:
-    """Of each, a sorted hash of 32 bits for each different run of words."""
-    words = np.frombuffer(b"".join(conversations), ">u8").astype(np.uint64)
-    total = max(len(words) - WORDS + 1, 0)
-    mixed = np.zeros(total, np.uint64)
-    for start in range(WORDS):
-        mixed = (mixed ^ words[start : start + total]) * _FACTOR
-        mixed ^= mixed >> np.uint64(29)
-    values = (mixed >> np.uint64(32)).astype(np.uint32)
-    runs, end = [], 0
-    for of_one in conversations:
-        start, end = end, end + len(of_one) // HASH_BYTES
-        runs.append(_different(values[start : max(end - WORDS + 1, start)]))
-    return runs
-
-
-def _different(values: Words32) -> Words32:
-    """Sorted, each once."""
-    ordered = np.sort(values)
-    if len(ordered) < 2:
-        return ordered
-    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
 
 
 def _words(text: str) -> list[bytes]:

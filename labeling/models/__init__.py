@@ -5,7 +5,6 @@ from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
 from labeling.models.conversations import (
     Conversation,
-    ConversationDraft,
     Transcript,
 )
 from labeling.models.discussions import (
@@ -35,7 +34,6 @@ from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
 from labeling.models.signing_in import SignIn, Tries, WorkerPulse
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
-from labeling.models.uploads import Upload, UploadPart
 from labeling.models.vectors import TextVector
 from labeling.models.webhooks import Webhook, WebhookDelivery
 
@@ -52,7 +50,6 @@ __all__ = [
     "Comment",
     "Conversation",
     "ConversationAgreement",
-    "ConversationDraft",
     "ConversationFingerprint",
     "Disagreement",
     "Dispute",
@@ -94,8 +91,6 @@ __all__ = [
     "TextVector",
     "Transcript",
     "Tries",
-    "Upload",
-    "UploadPart",
     "Webhook",
     "WebhookDelivery",
     "WorkerPulse",

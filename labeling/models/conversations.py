@@ -1,53 +1,15 @@
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models
-from django.db.models import Func, Q
-from django.db.models.functions import Now
+from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain import transcripts
 from labeling.domain.transcripts import Message
 from labeling.models.projects import Membership, Project, limit_of
-
-
-class ConversationDraft(models.Model):
-    """Conversations on their way in: inserted a few at a time, so that nobody waits for it.
-
-    They have the keys from ``first`` to ``last``, and nothing shows them while the draft is there:
-    who deletes it publishes all of them at once. If the process ends on the way, they are swept.
-    """
-
-    INSERTING, GIVEN_UP = "inserting", "given_up"
-
-    first = models.BigIntegerField(primary_key=True)
-    last = models.BigIntegerField()
-    slug = models.SlugField(
-        unique=True, help_text="Of the project: imports into one project take turns"
-    )
-    # which may be yet to be created, and is then published together with the conversations
-    project = models.ForeignKey(
-        Project, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    state = models.CharField(max_length=9, default=INSERTING)
-    alive_at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return f"{self.slug}: {self.state}"
-
-
-class IsPublished(Func):
-    """Whether a key is in no draft. Mostly there is no draft, so that one comparison says it."""
-
-    template = (
-        "(%(expressions)s < COALESCE((SELECT MIN(first) FROM labeling_conversationdraft),"
-        " 9223372036854775807) OR NOT EXISTS (SELECT 1 FROM labeling_conversationdraft AS draft"
-        " WHERE %(expressions)s BETWEEN draft.first AND draft.last))"
-    )
-    arity = 1
-    output_field = models.BooleanField()
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -62,14 +24,6 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             Q(project__in=reading)
             | Q(pk__in=user.assignments(manager="with_checks").values("conversation"))
         )
-
-
-class ConversationManager(models.Manager.from_queryset(ConversationQuerySet)):  # type: ignore[misc]
-    """Of all that reaches conversations from elsewhere than from rows about them."""
-
-    def get_queryset(self) -> ConversationQuerySet:
-        rows: ConversationQuerySet = super().get_queryset()
-        return rows.filter(IsPublished("pk"))
 
 
 class Conversation(models.Model):
@@ -99,10 +53,7 @@ class Conversation(models.Model):
         COLLECTED = "collected", _("Collected")
         SYNTHETIC = "synthetic", _("Synthetic")
 
-    # without a constraint: an import publishes the project that it creates with its conversations
-    project = models.ForeignKey(
-        Project, models.PROTECT, related_name="conversations", db_constraint=False
-    )
+    project = models.ForeignKey(Project, models.PROTECT, related_name="conversations")
     external_id = models.CharField(max_length=200)
     domain = models.CharField(max_length=100, blank=True)
     difficulty = models.CharField(max_length=6, choices=Difficulty, blank=True)
@@ -117,8 +68,7 @@ class Conversation(models.Model):
     content_sha256 = models.CharField(max_length=64)
     imported_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ConversationManager()
-    with_drafts: ClassVar[models.Manager[Conversation]] = ConversationQuerySet.as_manager()
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         ordering = ["external_id"]

@@ -8,7 +8,7 @@ from labeling.models.conversations import Conversation
 class ConversationFingerprint(models.Model):
     """What a conversation says, as :mod:`labeling.domain.fingerprints` computes it from its words.
 
-    An import stores it with the conversation; for conversations that are older, a worker does.
+    An import stores it with the conversation.
     """
 
     conversation = models.OneToOneField(

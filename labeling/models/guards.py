@@ -34,28 +34,12 @@ def never(table: str, sentence: str) -> list[Guard]:
     return [Guard(table, operation, "", sentence) for operation in ("UPDATE", "DELETE")]
 
 
-HAS_CONVERSATIONS = (
-    "EXISTS (SELECT 1 FROM labeling_conversation AS its WHERE its.project_id = OLD.id)"
-)
-KEEPS_PROJECT = "A conversation stays in its project, and a project that has some stays."
-
 GUARDS = [
-    # instead of the constraint that Conversation.project lacks, because drafts come first
-    Guard("labeling_project", "UPDATE", f"NEW.id <> OLD.id AND {HAS_CONVERSATIONS}", KEEPS_PROJECT),
-    Guard("labeling_project", "DELETE", HAS_CONVERSATIONS, KEEPS_PROJECT),
-    Guard("labeling_conversation", "UPDATE", "NEW.project_id <> OLD.project_id", KEEPS_PROJECT),
     Guard(
-        "labeling_conversationdraft",
+        "labeling_conversation",
         "UPDATE",
-        "NEW.first <> OLD.first OR NEW.last <> OLD.last",
-        "A draft has the keys that it has reserved.",
-    ),
-    Guard(
-        "labeling_conversationdraft",
-        "DELETE",
-        "EXISTS (SELECT 1 FROM labeling_conversation WHERE id BETWEEN OLD.first AND OLD.last"
-        " AND project_id NOT IN (SELECT id FROM labeling_project))",
-        "Conversations are published with their project.",
+        "NEW.project_id <> OLD.project_id",
+        "A conversation stays in its project.",
     ),
     *never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
     *never("labeling_golditem", "A gold item is frozen: release a new version instead."),

@@ -12,7 +12,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
-from labeling.services import guidelines, near_duplicates, processing
+from labeling.services import guidelines, processing
 from labeling.services.exchange.conversations import import_files
 from labeling.services.gold import disputes, gold
 from labeling.services.settling import adjudications
@@ -153,7 +153,6 @@ def _project(folder: Path, described: DemoProject, users: dict[str, User]) -> Pr
         for person in people(folder)
         for role in person["roles"]
     )
-    near_duplicates.catch_up()
     with (folder / "conversations.jsonl").open("rb") as file:
         import_files(project_slug=project.slug, files=[("conversations.jsonl", file)])
     return project

@@ -20,7 +20,6 @@ from config import private_files, weak_secrets
 from config.env import env_file
 from config.version import VERSION
 from labeling.services import clock, demo_accounts, health, jobs, planner
-from labeling.services.exchange import uploads
 
 MISSING, NOTE = checks.ERROR, checks.INFO
 TAG = "assay"
@@ -160,17 +159,6 @@ def work() -> Found:
             MISSING,
             f"{len(stuck)} jobs are held by workers that are gone, or into the future ({names}): "
             "free them at /status/.",
-        )
-
-
-@check
-def unconfirmed() -> Found:
-    old = uploads.forgotten()
-    if old.number:
-        yield (
-            MISSING,
-            f"{old.number} files of {old.megabytes} MB wait to be confirmed for more than a day: "
-            "run a worker, or see its log for why it does not delete them.",
         )
 
 

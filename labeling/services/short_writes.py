@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 
 
 @contextmanager
@@ -20,12 +20,3 @@ def short_write() -> Iterator[None]:
         yield
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         time.sleep(time.perf_counter() - started)
-
-
-def can_tidy_up(kind: type[BaseException] | None) -> bool:
-    """Whether what was inserted may be removed after an error of this kind.
-
-    Where the database itself has failed inside the transaction of a caller, it rolls back anyway.
-    """
-    is_broken = kind is not None and issubclass(kind, DatabaseError)
-    return not (is_broken and connection.in_atomic_block)

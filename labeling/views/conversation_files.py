@@ -29,7 +29,7 @@ from labeling.forms.conversations import (
     ConversationUploadForm,
     how_chosen,
 )
-from labeling.models import Conversation, Project, Upload
+from labeling.models import Conversation, Project
 from labeling.services import access
 from labeling.services.exchange import conversations, previews, uploads
 from labeling.translation import lazy
@@ -73,7 +73,7 @@ def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
             return _page(request, project, ConversationUploadForm(), status=400)
         try:
             kept = _found(request, project, again.keys)
-            for upload in [each for each in kept if str(each.key) == request.POST.get("without")]:
+            for upload in [each for each in kept if each.key == request.POST.get("without")]:
                 kept.remove(upload)
                 uploads.forget(upload)
         except RuleError as error:
@@ -92,7 +92,7 @@ def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _preview(
     request: HttpRequest,
     project: Project,
-    kept: Sequence[Upload],
+    kept: Sequence[uploads.Upload],
     options: dict[str, Any],
     how: HowToRead,
 ) -> HttpResponse:
@@ -189,22 +189,22 @@ def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
     return {"project": project, "by": request.user, "purpose": "conversations"}
 
 
-def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[Upload]:
+def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[uploads.Upload]:
     if not keys:
         raise uploads.UploadGone("upload.gone")
     return [uploads.find(key, **_whose(request, project)) for key in keys]
 
 
-def _opened(kept: Sequence[Upload]) -> Iterator[tuple[str, BinaryIO]]:
+def _opened(kept: Sequence[uploads.Upload]) -> Iterator[tuple[str, BinaryIO]]:
     for upload in kept:
-        with uploads.opened(upload) as file:
+        with upload.open() as file:
             yield upload.name, file
 
 
 def _import(
     request: HttpRequest,
     project: Project,
-    kept: Sequence[Upload],
+    kept: Sequence[uploads.Upload],
     *,
     dry_run: bool,
     **options: Any,

@@ -108,7 +108,7 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _rows(project: Project) -> QuerySet[Conversation, Any]:
-    return with_answers(project.conversations).values_list(
+    return with_answers(project.conversations.all()).values_list(
         *SHOWN, "n_messages", "n_answers", named=True
     )
 

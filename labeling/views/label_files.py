@@ -17,7 +17,7 @@ from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
-from labeling.models import Project, Upload
+from labeling.models import Project
 from labeling.services import access, blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
 from labeling.translation import translated
@@ -101,12 +101,12 @@ def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
 def _import(
     request: HttpRequest,
     project: Project,
-    kept: Upload,
+    kept: uploads.Upload,
     options: dict[str, Any],
     *,
     dry_run: bool,
 ) -> label_imports.LabelReport:
-    with uploads.opened(kept) as file:
+    with kept.open() as file:
         return label_imports.import_labels(
             project=project,
             files=[(kept.name, file)],

@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tracemalloc
@@ -18,7 +19,6 @@ from django.test.utils import CaptureQueriesContext
 from labeling.models import Conversation, Event, Project, Transcript
 from labeling.services import acting
 from labeling.services.exchange import conversations
-from labeling.services.exchange.staging import New
 from tests import databases
 
 pytestmark = pytest.mark.django_db
@@ -369,56 +369,25 @@ def test_memory_does_not_grow_with_the_file(write, monkeypatch):
     assert peak < 10_000_000  # a batch of 1 MB, a few times over while it is stored
 
 
-def test_long_conversations_are_staged_before_there_are_many(write, monkeypatch):
-    monkeypatch.setattr(conversations, "BATCH_CHARACTERS", 1000)
-    staged: list[int] = []
-    add = conversations.Staged.add
-
-    def counted(self: Any, entries: Any, sketches: Any) -> None:
-        staged.append(len(sketches))
-        add(self, entries, sketches)
-
-    monkeypatch.setattr(conversations.Staged, "add", counted)
-    run(write(*[talk(str(i), text="x" * 600) for i in range(5)]))
-
-    assert staged == [2, 2, 1]
-
-
-def test_nothing_is_written_while_files_are_read_and_decided_and_never_by_a_dry_run(
-    write, monkeypatch
-):
-    """So nobody waits for an import but while it publishes."""
-    open_while: list[bool] = []
-    decide = conversations.Importing.decide
-
-    def watched(self: Any, project: Any, **options: Any) -> None:
-        open_while.append(len(connection.savepoint_ids) > savepoints)
-        decide(self, project, **options)
-
-    savepoints = len(connection.savepoint_ids)
-    monkeypatch.setattr(conversations.Importing, "decide", watched)
-    path = write(talk("a", split="dev"), talk("b"))
+def test_a_dry_run_writes_nothing_at_all(write):
     with CaptureQueriesContext(connection) as asked:
-        run(path, dry_run=True)
-    run(path)
+        run(write(talk("a", split="dev"), talk("b")), dry_run=True)
 
-    assert open_while == [False, False]
     assert {query["sql"].split()[0] for query in asked} == {"SELECT"}
-    assert Conversation.objects.count() == 2
 
 
 def test_what_came_in_meanwhile_is_decided_about_again(write, monkeypatch):
     """Another import stores the same id with another text between the decision and the lock."""
     path = write(talk("a", text="Of the second import"))
     other = write(talk("a", text="Of the first import"), name="other.jsonl")
-    decide = conversations.Importing.decide
+    decide = conversations.Plan.__init__
 
-    def overtaken(self: Any, project: Any, **how: Any) -> None:
-        decide(self, project, **how)
-        monkeypatch.setattr(conversations.Importing, "decide", decide)
+    def overtaken(*args: Any, **options: Any) -> None:
+        decide(*args, **options)
+        monkeypatch.setattr(conversations.Plan, "__init__", decide)
         run(other)
 
-    monkeypatch.setattr(conversations.Importing, "decide", overtaken)
+    monkeypatch.setattr(conversations.Plan, "__init__", overtaken)
     errors = StringIO()
     with pytest.raises(SystemExit):
         run(path, stderr=errors)
@@ -427,51 +396,70 @@ def test_what_came_in_meanwhile_is_decided_about_again(write, monkeypatch):
     assert Conversation.objects.get().messages[0].content == "Of the first import"
 
 
-def test_a_column_that_is_added_to_conversations_is_imported_too():
-    fields = [field.name for field in Conversation._meta.concrete_fields if field.name != "id"]
-
-    new = New("i", "domain", "easy", "dev", "", "generator", '["user"]', 7, 2, "0" * 64, "[]", b"")
-    columns = (3, *new.columns, "now")
-
-    assert dict(zip(fields, columns, strict=True)) == {
-        "project": 3,
-        "external_id": "i",
-        "domain": "domain",
-        "difficulty": "easy",
-        "split": "dev",
-        "origin": "",
-        "generator": "generator",
-        "speakers": '["user"]',
-        "priority": 7,
-        "n_messages": 2,
-        "content_sha256": "0" * 64,
-        "imported_at": "now",
-    }
-
-
-@pytest.mark.one_database
-def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, migrated_databases):
-    path = tmp_path / "talks.jsonl"
-    path.write_bytes(b"")
+@pytest.fixture
+def manage(tmp_path, migrated_databases) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python with a database of its own."""
     environment = {
         **os.environ,
         "ASSAY_DATA_DIR": str(tmp_path),
         "ASSAY_ENV_FILE": os.devnull,
         "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    manage = [sys.executable, str(DEMO.parents[2] / "manage.py")]
     databases.copy_sqlite(migrated_databases, tmp_path / "assay.sqlite3")
 
-    done = subprocess.run(
-        [*manage, "import_conversations", str(path), "--project", "shop"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            env=environment,
+            cwd=DEMO.parents[2],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return manage
+
+
+@pytest.mark.one_database
+def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, manage):
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(b"")
+
+    done = manage("manage.py", "import_conversations", str(path), "--project", "shop")
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "talks.jsonl: the file is empty; nothing was stored\n"
+
+
+KILLED = """
+import os, signal
+import django
+django.setup()
+from django.core.management import call_command
+from labeling.services import near_duplicates
+from labeling.services.exchange import conversations
+
+conversations.BATCH_CONVERSATIONS = 10
+store, calls = near_duplicates.store, []
+def killed(prints):
+    store(prints)
+    calls.append(1)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+near_duplicates.store = killed
+call_command("import_conversations", "fixtures/demo/conversations.jsonl", project="shop")
+"""
+
+
+@pytest.mark.one_database
+def test_an_import_whose_process_is_killed_leaves_nothing_and_blocks_nothing(manage):
+    assert manage("-c", KILLED).returncode == -signal.SIGKILL
+
+    done = manage("manage.py", "import_conversations", str(DEMO), "--project", "shop")
+
+    assert "Project shop was created." in done.stdout
+    assert "28 read, 28 new (215 messages), 0 unchanged" in done.stdout
 
 
 def test_a_view_can_hand_in_streams_and_the_person(django_user_model, write) -> None:

@@ -177,7 +177,6 @@ def plant(
         project.targets = {"difficulty": {"hard": 0 if clean else 4}}
         made = Planted(project, people, clean=clean)
         made.plant()
-        lint.prepare()
         linter = lint.Linter(project, "extraction", name="orders")
         for conversation, content in made.items:
             linter.look(conversation, content)

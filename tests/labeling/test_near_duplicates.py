@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from labeling import tasks
 from labeling.domain.fingerprints import fingerprint
-from labeling.models import Conversation, ConversationFingerprint, FingerprintKey
+from labeling.models import Conversation
 from labeling.services import near_duplicates
 from labeling.services.exchange.conversations import import_files
 from tests.talks import Line, copies, talk, texts
@@ -72,7 +71,7 @@ def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries: A
     load("one", {f"chat {seed}": talk(seed, messages=30) for seed in range(12)})
     prints = [fingerprint(texts(talk(seed, messages=30))) for seed in range(12)]
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         matches = near_duplicates.find(prints)
 
     assert [len(each) for each in matches] == [1] * 12
@@ -80,7 +79,6 @@ def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries: A
 
 def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near_duplicates, "COMMON", 3)
-    monkeypatch.setattr(near_duplicates, "FEW", 0)
     greeting = Line("shop", " ".join(f"welcome{n}" for n in range(20)))
     load("one", {f"chat {seed}": [greeting, *talk(seed, messages=6)] for seed in range(10)})
 
@@ -88,20 +86,3 @@ def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch: pytest.Monkey
 
     load("two", {f"copy {n}": talk(50, messages=40) for n in range(6)})
     assert len(same_as("copy 5")) == 3
-
-
-def test_a_worker_computes_what_older_conversations_lack() -> None:
-    chat = talk(1, messages=30)
-    load("one", {"chat": chat, "copy": chat, "greeting": [Line("a", "Hi"), Line("b", "Hello")]})
-    stored = dict(ConversationFingerprint.objects.values_list("pk", "sketch"))
-    keys = set(FingerprintKey.objects.values_list("value", "conversation"))
-    ConversationFingerprint.objects.all().delete()
-    FingerprintKey.objects.all().delete()
-
-    assert near_duplicates.are_missing()
-    tasks.fingerprint_conversations()
-
-    assert dict(ConversationFingerprint.objects.values_list("pk", "sketch")) == stored
-    assert set(FingerprintKey.objects.values_list("value", "conversation")) == keys
-    assert not near_duplicates.are_missing()
-    assert near_duplicates.catch_up() == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -15,17 +14,10 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling.domain.fingerprints import fingerprint
-from labeling.models import (
-    Conversation,
-    ConversationFingerprint,
-    Event,
-    FingerprintKey,
-    Project,
-)
+from labeling.models import Conversation, Event, Project
 from labeling.services import near_duplicates
-from labeling.services.exchange import conversations, drafts, splits
+from labeling.services.exchange import conversations
 from labeling.services.exchange.conversations import ImportRefused, import_files
-from labeling.services.exchange.staging import Entry, Staged
 from labeling.services.near_duplicates import COMMON, MOST
 from labeling.words import in_english
 from tests import factories
@@ -103,38 +95,52 @@ def test_copies_within_one_file_are_in_one_split() -> None:
     assert "as d (dev), so it cannot be train" in said
 
 
-@pytest.mark.one_database
+@pytest.mark.no_database
 def test_what_many_say_in_one_import_is_not_compared_with_all_of_them() -> None:
-    sketch, rest = fingerprint(texts(talk(10))), ("", "", "collected", "", 0, "[]", 680, "", "", "")
-    with Staged() as staged:
-        entries = [
-            Entry(0, line, "a.jsonl", f"c-{line}", "", *rest, bytes(sketch))
-            for line in range(1, COMMON + 51)
-        ]
-        staged.add(entries, [sketch] * len(entries))
-        (shared,) = staged.shared([sketch])
-        staged.decide([(entry.line, entry.id, "", shared) for entry in entries])
+    sketch, unstored = fingerprint(texts(talk(10))), near_duplicates.Unstored()
+    for number in range(COMMON + 51):
+        unstored.add(number, sketch)
 
-        assert len(staged.copies([shared])[0]) == MOST
-        most = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM key GROUP BY value)"
-        assert staged._db.execute(most).fetchone() == (COMMON,)
+    assert unstored.find(sketch) == [*range(MOST)]
+    assert max(map(len, unstored._holders.values())) == COMMON
 
 
-def test_only_what_others_of_an_import_have_too_is_looked_for_among_them() -> None:
-    """Each value is found that two have, the lower ones as keys; of those that one has, few."""
-    one, other, alone = (fingerprint(texts(chat)) for chat in (talk(10), talk(10)[:500], talk(11)))
-    with Staged() as staged:
-        for sketch in (one, other, alone):
-            staged.add([], [sketch])
-        found = staged.shared([one, alone, other])
+def test_what_comes_in_after_the_decision_is_recognised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Decided once while nothing is locked, and once more if another import was first."""
+    decide = conversations.Plan.__init__
+    locked: list[bool] = []
+    opened = len(connection.savepoint_ids)
 
-    both = set(one.asked.tolist()) & set(other.asked.tolist())
-    assert both <= set(found[0].asked)
-    assert both <= set(found[2].asked)
-    assert set(found[0].keys) == set(found[0].asked) & set(one.keys.tolist())
-    assert set(found[2].keys) == set(found[2].asked) & set(other.keys.tolist())
-    assert found[0].keys
-    assert not found[1].asked
+    def overtaken(self: Any, *args: Any, **options: Any) -> None:
+        locked.append(len(connection.savepoint_ids) > opened)
+        decide(self, *args, **options)
+        if len(locked) == 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(conversations.Plan, "__init__", decide)
+                load("one", ("a", CHAT, "test"))
+
+    monkeypatch.setattr(conversations.Plan, "__init__", overtaken)
+    load("two", ("b", CHAT, ""))
+    load("three", ("c", talk(9), ""))
+
+    assert locked == [False, True, False]
+    assert split_of("b") == "test"
+
+
+def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(prints: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(near_duplicates, "store", fail)
+    with pytest.raises(OperationalError):
+        load("one", ("a", CHAT, "test"))
+
+    assert not Conversation.objects.exists()
+    assert not Project.objects.exists()
 
 
 def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:
@@ -205,91 +211,6 @@ def test_no_split_is_given_against_a_copy_or_a_release(people: dict[str, User]) 
     (problem,) = refused.value.problems
     assert f"is in {release} without a split, so it cannot get one now" in in_english(problem)
     assert split_of("a") == ""
-
-
-def test_a_request_waits_for_the_fingerprints_of_older_conversations(
-    people: dict[str, User],
-) -> None:
-    load("one", ("a", CHAT, "test"))
-    ConversationFingerprint.objects.all().delete()
-    factories.make_project("mine")
-    client = Client()
-    client.force_login(people["rita"])
-    upload = native(("b", CHAT, ""))
-    upload.name = "talks.jsonl"
-
-    with pytest.raises(splits.NotFingerprinted):
-        load("mine", ("b", CHAT, ""))
-    page = client.post(
-        reverse("conversations-preview", args=["mine"]), {"file": upload, "format": "native"}
-    )
-
-    assert page.status_code == 400
-    assert "a worker is computing the fingerprints" in page.content.decode()
-
-
-def load_unfinished(project: str, *rows: tuple[str, list[Line], str]) -> Any:
-    """As it was stored before there were fingerprints."""
-    report = load(project, *rows)
-    ConversationFingerprint.objects.filter(conversation__project__slug=project).delete()
-    FingerprintKey.objects.filter(conversation__project__slug=project).delete()
-    return report
-
-
-def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*args: Any) -> None:
-        raise OperationalError("database is locked")
-
-    monkeypatch.setattr(drafts.Draft, "_insert_keys", fail)
-    with pytest.raises(OperationalError), transaction.atomic():
-        load("one", ("a", CHAT, "test"))
-
-    assert not Conversation.objects.exists()
-    assert not Project.objects.exists()
-
-
-def test_what_comes_in_while_files_are_read_is_recognised() -> None:
-    def files() -> Iterator[tuple[str, BytesIO]]:
-        load_unfinished("one", ("a", CHAT, "test"))
-        yield "talks.jsonl", native(("b", CHAT, ""))
-
-    import_files(project_slug="two", files=files())
-
-    assert split_of("b") == "test"
-
-
-def test_a_dry_run_computes_no_fingerprints_of_what_came_in() -> None:
-    def files() -> Iterator[tuple[str, BytesIO]]:
-        load_unfinished("one", ("a", CHAT, "test"))
-        yield "talks.jsonl", native(("b", CHAT, ""))
-
-    with pytest.raises(splits.NotFingerprinted):
-        import_files(project_slug="two", files=files(), dry_run=True)
-    assert near_duplicates.are_missing()
-
-
-@pytest.mark.parametrize("attempts", [1, 2])
-def test_what_comes_in_after_the_decision_is_recognised_or_refused(
-    attempts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    decide = conversations.Importing.decide
-
-    def overtaken(self: Any, project: Any, **options: Any) -> None:
-        decide(self, project, **options)
-        monkeypatch.setattr(conversations.Importing, "decide", decide)
-        load_unfinished("one", ("a", CHAT, "test"))
-
-    monkeypatch.setattr(conversations.Importing, "decide", overtaken)
-    monkeypatch.setattr(conversations, "ATTEMPTS", attempts)
-    if attempts == 1:
-        with pytest.raises(conversations.ImportOvertaken):
-            load("two", ("b", CHAT, ""))
-        assert not Conversation.objects.filter(external_id="b").exists()
-    else:
-        load("two", ("b", CHAT, ""))
-        assert split_of("b") == "test"
 
 
 def test_imports_into_different_projects_publish_one_after_the_other() -> None:

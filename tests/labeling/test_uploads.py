@@ -1,88 +1,98 @@
-"""Files between preview and confirmation: in the database, in parts, for a day."""
+"""Files between preview and confirmation: in the data folder, for a day."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db.models import F
 
-from labeling.models import Project, Upload, UploadPart
+from labeling.models import Project
 from labeling.services.exchange import uploads
-from labeling.services.short_writes import short_write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 CONTENT = os.urandom(5000) + b"\n" * 5000
 
 
-@pytest.fixture
-def kept(project: Project, rita: User, monkeypatch: pytest.MonkeyPatch) -> Upload:
-    monkeypatch.setattr(uploads, "PART_BYTES", 1000)
-    return keep(project, rita)
+@pytest.fixture(autouse=True)
+def folder(settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path / "uploads"
 
 
-def keep(project: Project, by: User) -> Upload:
+def keep(project: Project, by: User) -> uploads.Upload:
     file = SimpleUploadedFile("../talks.jsonl", CONTENT)
     return uploads.keep(file, project=project, by=by, purpose="labels")
 
 
-def test_another_web_server_reads_what_one_has_taken(
-    kept: Upload, project: Project, rita: User, settings: Any, tmp_path: Path
-) -> None:
-    settings.DATA_DIR, settings.SECRET_KEY = tmp_path, "of another machine"
-    found = uploads.find(str(kept.key), project=project, by=rita, purpose="labels")
-    with uploads.opened(found) as file:
-        assert (found.name, file.read()) == ("talks.jsonl", CONTENT)
+def make_old(folder: Path) -> None:
+    a_day_ago = time.time() - uploads.KEPT
+    os.utime(folder, (a_day_ago, a_day_ago))
 
 
-def test_it_is_written_and_deleted_a_part_at_a_time(
-    kept: Upload, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert list(kept.parts.values_list("number", flat=True)) == list(range(10))
-    monkeypatch.setattr(uploads, "DELETED_AT_ONCE", 4)
-    left = []
-
-    @contextmanager
-    def counted() -> Iterator[None]:
-        with short_write():
-            yield
-        left.append(UploadPart.objects.count())
-
-    monkeypatch.setattr(uploads, "short_write", counted)
-    uploads.forget(kept)
-    assert (left, Upload.objects.count()) == ([6, 2, 0], 0)
-
-
-def test_it_is_kept_for_a_day(kept: Upload, project: Project, rita: User) -> None:
-    uploads.sweep()
-    assert Upload.objects.exists()
-    Upload.objects.update(at=F("at") - timedelta(days=1, seconds=1))
+def test_it_is_read_again_until_somebody_forgets_it(project: Project, rita: User) -> None:
+    key = keep(project, rita).key
+    for _ in range(2):
+        found = uploads.find(key, project=project, by=rita, purpose="labels")
+        with found.open() as file:
+            assert (found.name, found.size, file.read()) == ("talks.jsonl", 10_000, CONTENT)
+    uploads.forget(found)
     with pytest.raises(uploads.UploadGone):
-        uploads.find(str(kept.key), project=project, by=rita, purpose="labels")
+        uploads.find(key, project=project, by=rita, purpose="labels")
+    with pytest.raises(uploads.UploadGone):
+        found.open()
+
+
+def test_it_is_kept_for_a_day(project: Project, rita: User, folder: Path) -> None:
+    kept = keep(project, rita)
     uploads.sweep()
-    assert not UploadPart.objects.exists()
+    assert [*folder.iterdir()] == [kept.folder]
+    make_old(kept.folder)
+    with pytest.raises(uploads.UploadGone):
+        uploads.find(kept.key, project=project, by=rita, purpose="labels")
+    uploads.sweep()
+    assert not [*folder.iterdir()]
 
 
-def test_what_was_taken_in_part_is_no_file(kept: Upload, project: Project, rita: User) -> None:
-    """A web server died while it took it, or somebody deleted it while it was read."""
-    kept.parts.filter(number__gte=5).delete()
-    with pytest.raises(uploads.UploadGone), uploads.opened(kept):
+def test_what_was_taken_in_part_is_no_file_and_goes(
+    project: Project, rita: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A web server was killed while it took the file."""
+
+    class Killed(BaseException):
         pass
-    Upload.objects.update(is_complete=False)
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", die)
+        patch.setattr(uploads, "_remove", lambda _: None)
+        with pytest.raises(Killed):
+            keep(project, rita)
+    (part,) = folder.iterdir()
+    make_old(part)
+
+    kept = keep(project, rita)
+
+    assert [*folder.iterdir()] == [kept.folder]
+
+
+@pytest.mark.parametrize("key", ["", "../talks", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"])
+def test_no_other_key_opens_anything(project: Project, rita: User, key: str) -> None:
+    keep(project, rita)
     with pytest.raises(uploads.UploadGone):
-        uploads.find(str(kept.key), project=project, by=rita, purpose="labels")
+        uploads.find(key, project=project, by=rita, purpose="labels")
 
 
 def test_it_opens_for_the_same_purpose_person_and_project_only(
-    kept: Upload, project: Project, rita: User, noor: User
+    project: Project, rita: User, noor: User
 ) -> None:
+    kept = keep(project, rita)
     other = Project.objects.create(slug="other", name="Other")
     for whose in (
         {"project": project, "by": rita, "purpose": "conversations"},
@@ -90,4 +100,4 @@ def test_it_opens_for_the_same_purpose_person_and_project_only(
         {"project": other, "by": rita, "purpose": "labels"},
     ):
         with pytest.raises(uploads.UploadGone):
-            uploads.find(str(kept.key), **whose)  # type: ignore[arg-type]
+            uploads.find(kept.key, **whose)  # type: ignore[arg-type]

@@ -32,8 +32,6 @@ FROZEN: dict[str, dict[str, Any]] = {
 
 PUBLISHED = {
     "labeling_golditem": "labeling_goldrelease",
-    "labeling_project": "labeling_conversation",
-    "labeling_conversationdraft": "labeling_conversation",  # whose project there is not
 }
 """The table whose row, of the same key, makes one frozen."""
 
@@ -41,9 +39,7 @@ CHANGED = {
     "labeling_annotation": "payload",
     "labeling_comment": "body",
     "labeling_conversation": "project_id",
-    "labeling_conversationdraft": "last",
     "labeling_firstpass": "version",
-    "labeling_project": "id",
     "evaluation_answersample": "seed",
 }
 """The column that an attack changes, where not every column is guarded."""

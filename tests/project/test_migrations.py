@@ -81,6 +81,58 @@ def test_a_database_of_an_earlier_version_ends_with_the_same_tables_as_a_new_one
     _assert_as_in_use(empty_database)
 
 
+BEFORE = """
+from django.db import connection, transaction
+from labeling.domain.exchange.importing import Turn
+from labeling.domain.transcripts import written
+
+said = [Turn("user", "Where is my parcel with the green lamp, please?"),
+        Turn("analyst", "It is in a van and comes to your house on Monday at noon.")]
+columns = ("domain, difficulty, split, origin, generator, speakers, priority, n_messages,"
+           " content_sha256, imported_at")
+values = "'', '', '', 'collected', '', '[]', 0, 2, '', '2026-01-01'"
+with transaction.atomic(), connection.cursor() as cursor:
+    cursor.execute(
+        "INSERT INTO labeling_conversationdraft (first, last, slug, project_id, state, alive_at)"
+        " VALUES (7, 9, 'killed', 5, 'inserting', '2026-01-01')"
+    )
+    for pk, project in ((3, PROJECT), (7, 5), (8, 5)):
+        cursor.execute(
+            f"INSERT INTO labeling_conversation (id, project_id, external_id, {columns})"
+            f" VALUES ({pk}, {project}, 'c-{pk}', {values})"
+        )
+        cursor.execute("INSERT INTO labeling_transcript VALUES (%s, %s)", [pk, written(said)])
+    cursor.execute("INSERT INTO labeling_conversationfingerprint VALUES (7, %s)", [b""])
+    cursor.execute("INSERT INTO labeling_fingerprintkey (value, conversation_id) VALUES (1, 7)")
+"""
+PROJECT = """
+from django.apps import apps
+from django.db.migrations.loader import MigrationLoader
+from django.db import connection
+
+state = MigrationLoader(connection).project_state(("labeling", "0054_agreement_with_gold"))
+PROJECT = state.apps.get_model("labeling", "Project").objects.create(slug="shop", name="Shop").pk
+"""
+
+
+@pytest.mark.slow
+def test_what_a_killed_import_left_goes_and_fingerprints_are_completed(
+    empty_database: str,
+) -> None:
+    _migrate_to(empty_database, NEWEST_MIGRATIONS["0.3.0"])
+    _run_on(empty_database, PROJECT + BEFORE)
+    migrate(empty_database)
+
+    conversations = _rows(empty_database, "SELECT external_id FROM labeling_conversation")
+    assert [*conversations] == [("c-3",)]
+    assert [*_rows(empty_database, "SELECT conversation_id FROM labeling_transcript")] == [(3,)]
+    keys = _rows(
+        empty_database,
+        "SELECT conversation_id, COUNT(*) FROM labeling_fingerprintkey GROUP BY conversation_id",
+    )
+    assert [*keys] == [(3, 8)]
+
+
 def test_a_database_that_is_too_old_is_refused_with_the_way_to_go(
     empty_database: str, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from config import private_files
 from config.command import CHECK
-from labeling.models import SuggestionRequest, Upload
+from labeling.models import SuggestionRequest
 from labeling.services import preflight
 from tests import factories
 
@@ -80,15 +80,6 @@ def test_work_that_is_held_into_the_future_is_named() -> None:
     ahead = timezone.now() + timedelta(hours=2)
     SuggestionRequest.objects.filter(pk=asked.pk).update(owner=uuid4(), lease_expires_at=ahead)
     assert "suggestions lexical" in found("work")[0]
-
-
-def test_a_file_that_nobody_confirmed_and_nothing_deleted_is_named() -> None:
-    people = factories.make_people()
-    project = factories.make_project("orders")
-    kept = Upload.objects.create(project=project, by=people["rita"], name="a", size=3 * 1024**2)
-    assert found("unconfirmed") == []
-    Upload.objects.filter(pk=kept.pk).update(at=timezone.now() - timedelta(days=2))
-    assert "1 files of 3 MB" in found("unconfirmed")[0]
 
 
 def test_a_cache_that_forgets_is_named(settings: Any) -> None:

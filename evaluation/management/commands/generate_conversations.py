@@ -14,7 +14,7 @@ from evaluation.synthetic.templates import domains
 from labeling.domain.errors import RuleError
 from labeling.management.acting import ActingCommand
 from labeling.models import Conversation
-from labeling.services import acting, near_duplicates
+from labeling.services import acting
 from labeling.words import in_english
 
 
@@ -52,7 +52,6 @@ class Command(ActingCommand):
         )
         try:
             generated = generating.make(synthetic, wish, options, else_="Templates")
-            near_duplicates.catch_up()
             stored = synthetic.store(
                 options["project"], generated, wish, gold=gold, actor=acting.chosen()
             )

@@ -105,14 +105,7 @@ def _stored(
     report = conversations.store_records(project=project, records=records, actor=by)
     adopted.imported = report.new
     if report.has_changes:
-        events.record(
-            "conversations.imported",
-            project,
-            project=project,
-            actor=by,
-            files=[trial.name],
-            **report.as_json(),
-        )
+        conversations.record_import(project, [trial.name], report, by)
     ids = [conversation.external_id for conversation, _ in done]
     rows = project.conversations.filter(external_id__in=ids)
     return {conversation.external_id: conversation for conversation in rows}

@@ -32,7 +32,7 @@ from evaluation.services.work.leases import KeepAlive
 from labeling.domain import transcripts
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
-from labeling.domain.fingerprints import fingerprints
+from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, Project
 from labeling.services import blindness, near_duplicates, wakeups
 from labeling.services.vectors import StoredVectors
@@ -133,7 +133,7 @@ def _refuse_copies(maker: Any, records: Sequence[Record]) -> None:
 
     Of other projects nothing is said: a refusal would tell that the text is there.
     """
-    prints = list(fingerprints([turn.content for turn in record.turns] for record in records))
+    prints = [fingerprint(turn.content for turn in record.turns) for record in records]
     own = Conversation.objects.filter(project__in=Project.objects.visible_to(maker))
     for record, matches in zip(records, near_duplicates.find(prints), strict=True):
         pks = [match.conversation for match in matches]

@@ -23,7 +23,7 @@ from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import acting, near_duplicates
+from labeling.services import acting
 from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
@@ -105,7 +105,6 @@ class Command(ActingCommand):
         if options["project"] is None:
             options["project"] = _project_of(options["format"])
         gc.freeze()  # the collector looks at what comes in only: a sixth less processor time
-        near_duplicates.catch_up()
         started = time.perf_counter()
         outcome = self._import(options)
         self._say(outcome.done, options, seconds=time.perf_counter() - started)

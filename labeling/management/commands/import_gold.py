@@ -14,7 +14,7 @@ from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import acting, near_duplicates
+from labeling.services import acting
 from labeling.services.exchange import gold_files
 from labeling.words import in_english
 
@@ -56,7 +56,6 @@ class Command(ActingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         gc.freeze()  # the collector looks at what comes in only
-        near_duplicates.catch_up()
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
         if outcome.project_created:

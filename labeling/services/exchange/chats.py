@@ -32,7 +32,7 @@ from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.schema.layers import published_as
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
-from labeling.services import acting, events
+from labeling.services import acting
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
 
@@ -73,17 +73,13 @@ def import_chats(
     the split of that one. Importing the same files again changes nothing. What is no chat is left
     out and named, unless ``leave_out`` says that nothing may be.
     """
-    splits = read_splits(settings.CHAT_SPLITS)
+    chat_files, left_out = _read(files, format, read_splits(settings.CHAT_SPLITS))
+    if left_out and (leave_out == conversations.NOTHING or not chat_files):
+        problems = [Fact("import.problem", place=e.shown, why=e.reason) for e in left_out]
+        raise conversations.ImportRefused(problems)
+    layers = [*published_as("question cases"), *published_as("arc cases")]
     with transaction.atomic():
-        project, created = conversations.open_project(
-            project_slug,
-            actor,
-            layers=[*published_as("question cases"), *published_as("arc cases")],
-        )
-        chat_files, left_out = _read(files, format, splits)
-        if left_out and (leave_out == conversations.NOTHING or not chat_files):
-            problems = [Fact("import.problem", place=e.shown, why=e.reason) for e in left_out]
-            raise conversations.ImportRefused(problems)
+        project, created = conversations.open_project(project_slug, actor, layers=layers)
         records = ((file.source.file, _record(file)) for file in chat_files)
         done = conversations.store_records(
             project=project, records=records, split=split, proposed=not split, actor=actor
@@ -92,9 +88,9 @@ def import_chats(
         done.left_out, done.n_refused = left_out, len(left_out)
         outcome = _with_gold(project, chat_files, format, done, waive or {}, actor)
         if done.has_changes:
-            _record_event(project, chat_files, done, actor)
-        if dry_run:
-            transaction.set_rollback(True)
+            names = [file.source.file for file in chat_files]
+            conversations.record_import(project, names, done, actor)
+        transaction.set_rollback(dry_run)
     return outcome
 
 
@@ -215,20 +211,6 @@ def _counts(file: ChatFile, split: str, faults: Sequence[ChatFault]) -> FileCoun
         **count_of(file.chat),
         "faults": dict(sorted(kinds.items())),
     }
-
-
-def _record_event(
-    project: Project, chat_files: Sequence[ChatFile], done: conversations.ImportReport, actor: Any
-) -> None:
-    files = [file.source.file for file in chat_files]
-    events.record(
-        "conversations.imported",
-        project,
-        project=project,
-        actor=actor,
-        files=files,
-        **done.as_json(),
-    )
 
 
 def dia_ids_of(project: Project, conversation: str) -> list[str] | None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Max, Q, QuerySet
-from django.utils import timezone
+from django.db import connection, transaction
+from django.db.models import Count, Max, Q
 
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
@@ -20,22 +17,18 @@ from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, LeftOut, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import Fingerprint as Sketch
-from labeling.domain.fingerprints import fingerprints
+from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.conversations import read
 from labeling.domain.formats.talks import HowToRead
 from labeling.domain.gold.normal import same_text
-from labeling.domain.gold.release import text_sha256
 from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, planner, projects
-from labeling.services.exchange import drafts, splits
-from labeling.services.exchange.staging import Entry, Shared, Staged
+from labeling.services.exchange import splits
 from labeling.services.planner import SQLITE_CONVERSATIONS
-from labeling.services.short_writes import short_write
+from labeling.services.spool import Spool
 
-BATCH_CONVERSATIONS = 500
-BATCH_CHARACTERS = 4_000_000
-ATTEMPTS = 5
-"""Of decisions, while others keep coming in: only what is inserted first takes long."""
+BATCH_CONVERSATIONS = 100
+"""Whose texts are in memory at once."""
 MAX_PROBLEMS = 20
 MAX_NOTES = 100
 MAX_LOSSES = 10_000
@@ -68,12 +61,6 @@ class BadProjectSlug(RuleError):
 
 class TooManyForSqlite(RuleError):
     code = "too_many_for_sqlite"
-
-
-class ImportOvertaken(RuleError):
-    """Others kept importing while this import was decided."""
-
-    code = "import_overtaken"
 
 
 class LeftOutIn(NamedTuple):
@@ -183,38 +170,28 @@ def import_files(
     unless it may be left out: so says ``leave_out``, one of :data:`LEAVE_OUT`. A missing project
     is created.
 
-    Nothing is computed while anything is locked: what was read and decided is inserted a few at a
-    time, where nothing shows it, and published at once if nothing has come in meanwhile; else it
-    is decided again. A dry run writes nothing at all.
+    Files are read and decided about while nothing is locked, and stored in one transaction: if
+    something else has come in by then, it is decided again there. A dry run writes nothing at all.
     """
-    splits.require_fingerprints()
-    planned_project(project_slug)  # refuses what no project can be called
-    with Staged() as staged:
-        importing = Importing(
-            staged, split=split, format=format, how=how, actor=actor, leave_out=leave_out
-        )
-        names = list(importing.take(files))
-        if dry_run:
-            return importing.foretell(project_slug)
-        with Storing(importing, project_slug) as storing:
-            for _ in storing.attempts():
-                with transaction.atomic():
-                    project = storing.publish()
-                    if project is None:
-                        continue
-                    report = importing.report
-                    if report.has_changes:
-                        events.record(
-                            "conversations.imported",
-                            project,
-                            project=project,
-                            actor=actor,
-                            files=names,
-                            **report.as_json(),
-                        )
-                        transaction.on_commit(planner.count, robust=True)
-                    return report
-    raise ImportOvertaken("import.overtaken")
+    planned = planned_project(project_slug)
+    reading = Reading(split=split, leave_out=leave_out)
+    names = reading.take(files, format=format, how=how)
+    before = _state()
+    plan = Plan(reading, planned, actor=actor)
+    if dry_run:
+        plan.report.project_created = planned.pk is None
+        return plan.report
+    with transaction.atomic():
+        project, created = open_project(project_slug, actor)
+        if plan.report.given or before != _state():
+            plan = Plan(reading, project, actor=actor)
+        plan.store(project)
+        report = plan.report
+        report.project_created = created
+        if report.has_changes:
+            record_import(project, names, report, actor)
+            transaction.on_commit(planner.count, robust=True)
+    return report
 
 
 def store_records(
@@ -230,23 +207,28 @@ def store_records(
     The rules are those of :func:`import_files`; the caller holds the project and a transaction.
     With ``proposed`` a copy of a stored conversation may have another split than its record says.
     """
-    splits.require_fingerprints()
-    with Staged() as staged:
-        importing = Importing(staged, split=split, actor=actor, proposed=proposed)
-        importing.keep(records)
-        importing.decide(project)
-        if importing.report.new:
-            with drafts.Draft(project, importing.report.new) as draft:
-                importing.insert(draft)
-                draft.publish()
-        importing.give_splits()
-    return importing.report
+    reading = Reading(split=split)
+    reading.keep(records)
+    plan = Plan(reading, project, actor=actor, proposed=proposed)
+    plan.store(project)
+    return plan.report
+
+
+def record_import(project: Project, files: Sequence[str], report: ImportReport, actor: Any) -> None:
+    events.record(
+        "conversations.imported",
+        project,
+        project=project,
+        actor=actor,
+        files=list(files),
+        **report.as_json(),
+    )
 
 
 def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
     """The project, locked; a missing one is created with these ``layers``.
 
-    One import at a time publishes, in all projects: copies are recognised wherever they lie.
+    One import at a time stores, in all projects: copies are recognised wherever they lie.
     """
     lock_imports()
     project = planned_project(slug, layers=layers)
@@ -260,7 +242,7 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
 
 
 def lock_imports() -> None:
-    """Until the transaction ends; nothing is computed under this lock."""
+    """Until the transaction ends."""
     if connection.vendor == "postgresql":  # SQLite has one writer anyway
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
@@ -277,469 +259,270 @@ def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
     return stored or Project(slug=slug, name=slug, **({"layers": list(layers)} if layers else {}))
 
 
-class State(NamedTuple):
-    """What decisions rest on: a conversation only comes in, goes, or gets the split it had not."""
-
-    newest: int | None
-    conversations: int
-    without_split: int
-
-
-def state() -> State:
+def _state() -> dict[str, Any]:
+    """What plans rest on: a conversation only comes in, goes, or gets the split it had not."""
     without_split = Count("pk", filter=Q(split=""))
-    figures = {"newest": Max("pk"), "conversations": Count("pk"), "without_split": without_split}
-    return State(**Conversation.objects.aggregate(**figures))
+    return Conversation.objects.aggregate(Max("pk"), Count("pk"), without_split=without_split)
 
 
-class Importing:
-    """One import on its way, a batch at a time, so that memory does not grow with the files."""
+class Reading:
+    """What files hold: conversations on disk, and everything that could not be read."""
 
-    def __init__(
-        self,
-        staged: Staged,
-        *,
-        split: str,
-        format: str = "native",
-        how: HowToRead | None = None,
-        actor: Any = None,
-        proposed: bool = False,
-        leave_out: str = NOTHING,
-    ) -> None:
-        self.report = ImportReport()
-        self._staged, self._split, self._format = staged, split, format
-        self._how, self._n_left_out, self._n_read = how, 0, 0
-        self._left_out: list[LeftOutIn] = []
-        self._may_leave_out, self._n_faults = leave_out, 0
-        self.actor, self._proposed = actor, proposed
-        self._names: list[str] = []
-        self._faults: list[_Refusal] = []  # of the files
-        self._refusals: list[_Refusal] = []  # by what is stored
-        self._n_refusals = 0
-        self._batch: list[tuple[_RecordPlace, Record]] = []
-        self._characters = 0
+    def __init__(self, *, split: str = "", leave_out: str = NOTHING) -> None:
+        self.split, self.may_leave_out = split, leave_out
+        self.records: Spool[tuple[_RecordPlace, Record]] = Spool()
+        self.faults: list[_Refusal] = []
+        self.n_faults = 0
+        self.left_out: list[LeftOutIn] = []
+        self.n_left_out = 0
 
-    # --- reading --------------------------------------------------------------------------------
-
-    def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
-        """Read all files, yielding their names; ends early when there are too many problems."""
+    def take(
+        self, files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRead | None
+    ) -> list[str]:
+        """Read all files and return their names; ends early when there are too many problems."""
+        names: list[str] = []
         for order, (name, stream) in enumerate(files):
-            yield name
-            for entry in read(stream, format=self._format, name=name, how=self._how):
+            names.append(name)
+            for entry in read(stream, format=format, name=name, how=how):
                 if isinstance(entry, Problem):
                     place = _RecordPlace(order, entry.line or 0, name)
-                    self._n_faults += 1
-                    if len(self._faults) < MAX_LOSSES:
-                        self._faults.append(_Refusal(place, entry.reason, entry.title))
+                    self.n_faults += 1
+                    if len(self.faults) < MAX_LOSSES:
+                        self.faults.append(_Refusal(place, entry.reason, entry.title))
                 else:
                     line, record = entry
                     self._add(_RecordPlace(order, line, name), record)
-                if self._n_faults >= MAX_PROBLEMS and self._may_leave_out == NOTHING:
-                    return
-        self._stage()
+                if self.n_faults >= MAX_PROBLEMS and self.may_leave_out == NOTHING:
+                    return names
+        return names
 
     def keep(self, records: Iterable[tuple[str, Record]]) -> None:
         for order, (name, record) in enumerate(records):
             self._add(_RecordPlace(order, 0, name), record)
-        self._stage()
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
-        self._n_read += 1
-        if self._n_read > SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
+        if len(self.records) >= SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
             raise TooManyForSqlite("import.too_many_for_sqlite", most=SQLITE_CONVERSATIONS)
-        self._n_left_out += len(record.left_out)
-        listed = record.left_out[: MAX_LOSSES - len(self._left_out)]
-        self._left_out += [_left_out_in(place.file, each) for each in listed]
-        self._batch.append((place, record))
-        self._characters += record.size
-        if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
-            self._stage()
+        self.n_left_out += len(record.left_out)
+        listed = record.left_out[: MAX_LOSSES - len(self.left_out)]
+        self.left_out += [_left_out_in(place.file, each) for each in listed]
+        record = replace(record, split=record.split or self.split, left_out=())
+        self.records.append((place, record))
 
-    def _stage(self) -> None:
-        prints = fingerprints([turn.content for turn in record.turns] for _, record in self._batch)
-        entries = (
-            _entry(place, record, record.split or self._split, sketch)
-            for (place, record), sketch in zip(self._batch, prints, strict=True)
-        )
-        self._staged.add(entries, prints)
-        self._batch, self._characters = [], 0
+
+class _New(NamedTuple):
+    """A conversation that is not stored yet, by its number among those that were read."""
+
+    number: int
+    place: _RecordPlace
+    record: Record
+    own: Fingerprint
+
+
+class Plan:
+    """What shall be stored of what was read, by what is stored now; refuses what is wrong.
+
+    ``project`` may be one that is yet to be created.
+    """
+
+    def __init__(
+        self, reading: Reading, project: Project, *, actor: Any = None, proposed: bool = False
+    ) -> None:
+        self._reading, self._project = reading, project
+        self._actor, self._proposed = actor, proposed
+        self.report = ImportReport(n_left_out=reading.n_left_out)
+        self._refusals: list[_Refusal] = []
+        self._n_refusals = 0
+        self._known: dict[str, Fingerprint] = {}  # of what shall be stored
+        self._new: dict[int, Sketch] = {}
+        self._copies: dict[int, splits.Copy] = {}
+        self._unstored = near_duplicates.Unstored()
+        self._given: dict[int, str] = {}
+        if not self._is_refused:
+            for batch in batches(enumerate(reading.records), BATCH_CONVERSATIONS):
+                self._decide([_New(number, *read, read[1].fingerprint) for number, read in batch])
+                if self._is_refused:
+                    break
+        self._leave_out_or_refuse()
 
     # --- deciding -------------------------------------------------------------------------------
 
-    def decide(self, project: Project, *, stay_alive: Callable[[], None] = lambda: None) -> None:
-        """What shall be stored, by what is stored now; refuses the import if something is wrong.
+    @property
+    def _refused(self) -> list[_Refusal]:
+        """What keeps everything out."""
+        may_leave_out = self._reading.may_leave_out
+        faults = self._reading.faults if may_leave_out == NOTHING else []
+        return [*faults, *(self._refusals if may_leave_out != CONFLICTS else [])]
 
-        Writes nothing, and may be repeated. ``stay_alive`` tells others who wait for the caller.
-        """
-        left_out = list(self._left_out)
-        self.report = ImportReport(n_left_out=self._n_left_out, left_out=left_out)
-        self._refusals, self._n_refusals = [], 0
-        self._staged.forget_decisions()
-        refused = self._faults if self._may_leave_out == NOTHING else []
-        if len(refused) < MAX_PROBLEMS:
-            for batch in self._staged.entries(BATCH_CONVERSATIONS):
-                self._decide_batch(project, batch)
-                stay_alive()
-                if self._may_leave_out != CONFLICTS:
-                    refused = [*refused, *self._refusals][:MAX_PROBLEMS]
-                if len(refused) == MAX_PROBLEMS:
-                    break
-        self._leave_out_or_refuse(refused)
+    @property
+    def _is_refused(self) -> bool:
+        """Beyond what is said of it."""
+        return len(self._refused) >= MAX_PROBLEMS
 
-    def _leave_out_or_refuse(self, refused: Sequence[_Refusal]) -> None:
+    def _leave_out_or_refuse(self) -> None:
         """Nothing is left to store where every conversation would have to be left out."""
-        all_of_them = sorted([*self._faults, *self._refusals])
-        if not refused and not (self.report.new or self.report.unchanged or self.report.given):
-            refused = all_of_them
+        all_of_them = sorted([*self._reading.faults, *self._refusals])
+        refused, report = self._refused, self.report
+        if not (report.new or report.unchanged or report.given):
+            refused = refused or all_of_them
         if refused:
-            raise ImportRefused(
-                [
-                    each.place.says(each.reason, each.title)
-                    for each in sorted(refused)[:MAX_PROBLEMS]
-                ]
-            )
-        self.report.n_refused = self._n_faults + self._n_refusals
-        self.report.left_out = [
+            first = sorted(refused)[:MAX_PROBLEMS]
+            raise ImportRefused([each.place.says(each.reason, each.title) for each in first])
+        report.n_refused = self._reading.n_faults + self._n_refusals
+        wholes = (
             _left_out_in(each.place.file, LeftOut(each.place.line, each.reason, each.title), True)
             for each in all_of_them
-        ] + self.report.left_out
+        )
+        report.left_out = [*wholes, *self._reading.left_out]
 
-    def foretell(self, slug: str) -> ImportReport:
-        """What would be stored; nothing is."""
-        splits.require_fingerprints()
-        project = planned_project(slug)
-        self.decide(project)
-        self.report.project_created = project.pk is None
-        return self.report
+    def _decide(self, batch: Sequence[_New]) -> None:
+        new, without_split = self._sorted(batch)
+        self._give_splits(without_split)
+        prints = [fingerprint(turn.content for turn in each.record.turns) for each in new]
+        found = near_duplicates.find(prints)
+        others = {match.conversation for matches in found for match in matches}
+        stored = splits.stored_copies(others, self._project, self._actor, self._given)
+        for each, sketch, matches in zip(new, prints, found, strict=True):
+            copies = [stored[match.conversation] for match in matches]
+            copies += [self._copies[number] for number in self._unstored.find(sketch)]
+            self._decide_split(each, sketch, copies)
 
-    def is_overtaken(self, before: State | None) -> bool:
-        """Whether something has come in since, or a split can no longer be given."""
-        given = dict(self._staged.given)
-        return before != state() or bool(splits.are_frozen(given))
+    def _decide_split(self, new: _New, sketch: Sketch, copies: Iterable[splits.Copy]) -> None:
+        record = new.record
+        is_synthetic = record.origin == Conversation.Origin.SYNTHETIC
+        decision = splits.decide(
+            record.split, copies, is_synthetic=is_synthetic, is_demanded=not self._proposed
+        )
+        if decision.is_refused and decision.why:
+            self._refuse(new, decision.why)
+            return
+        if decision.why:
+            self.report.inherited[record.id] = decision.split
+            self._note(new, decision.why)
+        self._unstored.add(new.number, sketch)
+        self._copies[new.number] = splits.Copy(decision.split, is_synthetic, record.id)
+        self._known[record.id] = new.own._replace(split=decision.split)
+        self._new[new.number] = sketch
+        self.report.new += 1
+        self.report.messages += len(record.turns)
 
-    def _decide_batch(self, project: Project, batch: Sequence[tuple[int, Entry]]) -> None:
-        new, without_split = self._sorted(project, batch)
-        self._give_splits(project, without_split)
-        prints = [Sketch.from_bytes(entry.sketch) for _, entry in new]
-        shared = self._staged.shared(prints)
-        given = zip(new, self._splits(project, new, prints, shared), shared, strict=True)
-        decided = [
-            (entry, (number, entry.id, split, each))
-            for (number, entry), split, each in given
-            if split is not None
-        ]
-        self._staged.decide([row for _, row in decided])
-        self.report.new += len(decided)
-        self.report.messages += sum(entry.messages for entry, _ in decided)
-
-    def _sorted(
-        self, project: Project, batch: Sequence[tuple[int, Entry]]
-    ) -> tuple[list[tuple[int, Entry]], dict[str, Entry]]:
+    def _sorted(self, batch: Sequence[_New]) -> tuple[list[_New], dict[str, _New]]:
         """What is not stored yet, each once, and what is stored and may get a split by its id."""
-        known = self._known(project, [entry.id for _, entry in batch])
+        known = self._known_of([each.record.id for each in batch])
         new, without_split = [], {}
-        for number, entry in batch:
+        for each in batch:
+            record = each.record
             self.report.read += 1
-            stored = known.get(entry.id)
-            if self._split and entry.split != self._split:
-                why = Fact("import.other_split", split=entry.split, wanted=self._split)
-                self._refuse(entry, why)
+            stored = known.get(record.id)
+            if self._reading.split and record.split != self._reading.split:
+                wanted = self._reading.split
+                why = Fact("import.other_split", split=record.split, wanted=wanted)
+                self._refuse(each, why)
             elif stored is None:
-                known[entry.id] = entry.fingerprint
-                new.append((number, entry))
-            elif reason := conflict(
-                stored, own := self._in_form_of(project, stored, number, entry)
-            ):
-                if not self._keeps_its_split(project, stored, own, entry.id):
-                    self._refuse(entry, reason)
-                    continue
-                self.report.unchanged += 1
-            elif entry.split and not stored.split:
-                known[entry.id] = stored._replace(split=entry.split)
-                without_split[entry.id] = entry
+                known[record.id] = each.own
+                new.append(each)
+            elif reason := conflict(stored, own := self._in_form_of(stored, each)):
+                if self._keeps_its_split(stored, own, record.id):
+                    self.report.unchanged += 1
+                else:
+                    self._refuse(each, reason)
+            elif record.split and not stored.split:
+                known[record.id] = stored._replace(split=record.split)
+                without_split[record.id] = each
             else:
                 self.report.unchanged += 1
         return new, without_split
 
-    def _known(self, project: Project, ids: Sequence[str]) -> dict[str, Fingerprint]:
-        """What is stored, and what was decided to be, by earlier batches too."""
-        known = self._staged.known(ids)
-        if project.pk is None:
+    def _known_of(self, ids: Sequence[str]) -> dict[str, Fingerprint]:
+        """What is stored, and what shall be."""
+        known = {id: self._known[id] for id in ids if id in self._known}
+        if self._project.pk is None:
             return known
-        rows = project.conversations.filter(external_id__in=ids).order_by()
+        rows = self._project.conversations.filter(external_id__in=ids).order_by()
         columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
         for name, sha256, domain, difficulty, split, origin in rows.values_list(*columns):
             split = split or self.report.given.get(name, "")
             known[name] = Fingerprint(sha256, domain, difficulty, split, origin=origin)
         return known
 
-    def _in_form_of(
-        self, project: Project, stored: Fingerprint, number: int, entry: Entry
-    ) -> Fingerprint:
+    def _in_form_of(self, stored: Fingerprint, new: _New) -> Fingerprint:
         """The fingerprint as if its accents were written as in the stored text, if that is all."""
-        own = entry.fingerprint
-        if stored.sha256 not in (own.sha256, own.written_sha256):
-            rows = Transcript.objects.filter(conversation__project=project.pk)
-            there = rows.filter(conversation__external_id=entry.id).first()
-            if there and same_text(there.messages, self._staged.text(number)):
-                return own._replace(sha256=stored.sha256)
-        return own
+        if stored.sha256 not in (new.own.sha256, new.own.written_sha256):
+            rows = Transcript.objects.filter(conversation__project=self._project.pk)
+            there = rows.filter(conversation__external_id=new.record.id).first()
+            if there and same_text(there.messages, transcripts.written(new.record.turns)):
+                return new.own._replace(sha256=stored.sha256)
+        return new.own
 
-    def _keeps_its_split(
-        self, project: Project, stored: Fingerprint, own: Fingerprint, name: str
-    ) -> bool:
+    def _keeps_its_split(self, stored: Fingerprint, own: Fingerprint, name: str) -> bool:
         """Whether only a proposed split differs from the stored one, which copies decide about."""
         if not self._proposed or conflict(stored, own._replace(split="")):
             return False
-        return splits.is_held_by_copies(project.conversations.get(external_id=name))
+        return splits.is_held_by_copies(self._project.conversations.get(external_id=name))
 
-    def _splits(
-        self,
-        project: Project,
-        entries: Sequence[tuple[int, Entry]],
-        prints: Sequence[Sketch],
-        shared: Sequence[Shared],
-    ) -> Iterator[str | None]:
-        """The split of each; None of what is refused."""
-        proposals = [
-            splits.Proposal(
-                name=entry.id,
-                sketch=sketch,
-                split=entry.split,
-                is_demanded=not self._proposed,
-                is_synthetic=entry.origin == Conversation.Origin.SYNTHETIC,
-                shared=each,
-            )
-            for (_, entry), sketch, each in zip(entries, prints, shared, strict=True)
-        ]
-        decisions = splits.decide(
-            proposals,
-            project=project,
-            actor=self.actor,
-            before=self._staged.copies(shared),
-            given=dict(self._staged.given),
-        )
-        for (_, entry), decision in zip(entries, decisions, strict=True):
-            if decision.is_refused and decision.why:
-                self._refuse(entry, decision.why)
-                yield None
-                continue
-            if decision.why:
-                self.report.inherited[entry.id] = decision.split
-                self._note(entry, decision.why)
-            yield decision.split
-
-    def _give_splits(self, project: Project, entries: Mapping[str, Entry]) -> None:
+    def _give_splits(self, wanted: Mapping[str, _New]) -> None:
         """Stored conversations get the split that they had none of."""
-        if not entries:
+        if not wanted:
             return
-        rows = project.conversations.filter(external_id__in=entries).order_by("external_id")
+        rows = self._project.conversations.filter(external_id__in=wanted).order_by("external_id")
         names = dict(rows.values_list("pk", "external_id"))
-        wishes = {pk: entries[name].split for pk, name in names.items()}
+        wishes = {pk: wanted[name].record.split for pk, name in names.items()}
         refusals = splits.refusals_to_give(
-            wishes, project=project, actor=self.actor, given=dict(self._staged.given)
+            wishes, project=self._project, actor=self._actor, given=self._given
         )
         for pk, name in names.items():
             if pk in refusals:
-                self._refuse(entries[name], refusals[pk])
+                self._refuse(wanted[name], refusals[pk])
                 continue
-            self.report.given[name] = wishes[pk]
-            self._note(entries[name], Fact("import.gets_split", split=wishes[pk]))
-        self._staged.give((pk, split) for pk, split in wishes.items() if pk not in refusals)
+            self._given[pk] = self.report.given[name] = wishes[pk]
+            self._note(wanted[name], Fact("import.gets_split", split=wishes[pk]))
 
-    def _refuse(self, entry: Entry, reason: Fact) -> None:
-        why = Fact("import.conversation", conversation=entry.id, why=reason)
+    def _refuse(self, new: _New, reason: Fact) -> None:
+        why = Fact("import.conversation", conversation=new.record.id, why=reason)
         self._n_refusals += 1
         if len(self._refusals) < MAX_LOSSES:
-            self._refusals.append(_Refusal(_place(entry), why))
+            self._refusals.append(_Refusal(new.place, why))
 
-    def _note(self, entry: Entry, reason: Fact) -> None:
+    def _note(self, new: _New, reason: Fact) -> None:
         if len(self.report.notes) < MAX_NOTES:
-            why = Fact("import.conversation", conversation=entry.id, why=reason)
-            place = _place(entry).shown
-            self.report.notes.append(Fact("import.note", place=place, why=why))
+            why = Fact("import.conversation", conversation=new.record.id, why=reason)
+            self.report.notes.append(Fact("import.note", place=new.place.shown, why=why))
 
-    # --- publishing -----------------------------------------------------------------------------
+    # --- storing --------------------------------------------------------------------------------
 
-    def insert(self, draft: drafts.Draft) -> None:
-        draft.insert(self._staged.rows(), connection.ops.adapt_datetimefield_value(timezone.now()))
-        self._staged.mark_inserted()
-
-    @property
-    def is_inserted(self) -> bool:
-        """Whether what shall be stored is what was inserted last."""
-        return self._staged.is_inserted()
-
-    @property
-    def given(self) -> dict[int, str]:
-        """The splits of stored conversations that have none yet."""
-        return dict(self._staged.given)
-
-    def give_splits(self) -> None:
-        by_split: dict[str, list[int]] = defaultdict(list)
-        for pk, split in self._staged.given:
-            by_split[split].append(pk)
-        for split, conversations in by_split.items():
-            for some in batches(conversations, BATCH_CONVERSATIONS):
+    def store(self, project: Project) -> None:
+        """In the transaction of the caller, who holds the project."""
+        for batch in batches(self._new.items(), BATCH_CONVERSATIONS):
+            records = [self._reading.records[number][1] for number, _ in batch]
+            rows = Conversation.objects.bulk_create(
+                self._row(project, record) for record in records
+            )
+            Transcript.objects.bulk_create(
+                Transcript(conversation_id=row.pk, messages=transcripts.written(record.turns))
+                for row, record in zip(rows, records, strict=True)
+            )
+            sketches = (sketch for _, sketch in batch)
+            near_duplicates.store([*zip((row.pk for row in rows), sketches, strict=True)])
+        for split in set(self._given.values()):
+            named = [pk for pk, given in self._given.items() if given == split]
+            for some in batches(named, 500):
                 Conversation.objects.filter(pk__in=some).update(split=split)
 
-
-class Storing:
-    """Puts what an import has decided into the database, and publishes it.
-
-    ``opened`` is the project as it will be: with its key, whether it is stored already or not.
-    """
-
-    def __init__(self, importing: Importing, slug: str, *, layers: Sequence[str] = ()) -> None:
-        self._importing, self._slug, self._layers = importing, slug, layers
-        self._draft: drafts.Draft | None = None
-        self._before: State | None = None
-        self._planned: int | None = None
-        self._swept: RuleError | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *failure: Any) -> None:
-        self._give_up(*failure)
-
-    def attempts(self) -> Iterator[None]:
-        """Each leaves everything ready for :meth:`publish`; there is another one if that fails.
-
-        Also if a sweep took the process for dead. Refuses if it did so each time.
-        """
-        for _ in range(ATTEMPTS):
-            self._swept, self._before = None, state()
-            # Only then: what comes in later, with or without fingerprints, is another state.
-            near_duplicates.catch_up(stay_alive=self._keep)
-            self.opened = planned_project(self._slug, layers=self._layers)
-            self._planned = self.opened.pk
-            self._keep()
-            self._importing.decide(self.opened, stay_alive=self._keep)
-            try:
-                self._insert()
-            except drafts.DraftGivenUp as swept:
-                self._swept = swept
-                self._give_up()
-            else:
-                yield
-        if self._swept is not None:
-            raise self._swept
-
-    def _keep(self) -> None:
-        """What is inserted, while it is decided again; if it was swept, it is inserted again."""
-        try:
-            self.stay_alive()
-        except drafts.DraftGivenUp:
-            self._give_up()
-
-    def _insert(self) -> None:
-        is_created = self._planned is None
-        number = self._importing.report.new
-        self._importing.report.project_created = is_created
-        draft = self._draft
-        if draft is None or not self._importing.is_inserted or self._is_elsewhere(draft):
-            self._give_up()
-            if number or is_created:
-                self._draft = draft = drafts.Draft(self.opened, number)
-                self._importing.insert(draft)
-        if draft is not None:
-            self.opened.pk = draft.project
-
-    def _is_elsewhere(self, draft: drafts.Draft) -> bool:
-        """Whether somebody else has created the project, or removed it."""
-        is_created = not Project.objects.filter(pk=draft.project).exists()
-        return is_created != (self._planned is None) or self._planned not in (None, draft.project)
-
-    @property
-    def splits(self) -> Mapping[int, str]:
-        """What stored conversations will have that have none yet."""
-        return self._importing.given
-
-    @property
-    def conversations(self) -> QuerySet[Conversation]:
-        """Those of the project as they will be."""
-        if self._draft is None:
-            return Conversation.objects.filter(project=self.opened)
-        return self._draft.conversations
-
-    @property
-    def drafted(self) -> int | None:
-        """The draft that hides the new ones."""
-        return None if self._draft is None else self._draft.first
-
-    def try_again(self, swept: RuleError) -> None:
-        """After a sweep in the middle of an attempt: the next one inserts once more."""
-        self._swept = swept
-
-    def stay_alive(self) -> None:
-        """To be called several times a minute between the attempt and the end."""
-        if self._draft is not None:
-            with short_write():
-                self._draft.stay_alive()
-
-    def publish(self) -> Project | None:
-        """Show everything, in the transaction of the caller; None if that is decided no more.
-
-        The project is locked then. One import at a time publishes, in all projects.
-        """
-        try:
-            if self._draft is not None:
-                self._draft.stay_alive()  # before others keep this one waiting
-        except drafts.DraftGivenUp as swept:
-            self._swept = swept
-            return None
-        lock_imports()
-        stored = Project.objects.filter(slug=self._slug).first()
-        if (stored.pk if stored else None) != self._planned:
-            return None
-        if self._importing.is_overtaken(self._before):
-            return None
-        if stored is None and not self._create():
-            return None
-        project = projects.lock(self.opened)
-        if self._draft is not None:
-            self._draft.publish()
-        self._importing.give_splits()
-        return project
-
-    def _create(self) -> bool:
-        """Unless somebody else has just done so."""
-        project = self.opened
-        try:
-            with transaction.atomic():
-                project.save(force_insert=True)
-        except IntegrityError:
-            return False
-        actor = self._importing.actor
-        events.record("project.created", project, project=project, actor=actor, name=self._slug)
-        return True
-
-    def _give_up(self, *failure: Any) -> None:
-        draft, self._draft = self._draft, None
-        if draft is not None:
-            draft.__exit__(*(failure or (None, None, None)))
-
-
-def _entry(place: _RecordPlace, record: Record, split: str, sketch: Sketch) -> Entry:
-    text = transcripts.written(record.turns)
-    return Entry(
-        file=place.order,
-        line=place.line,
-        name=place.file,
-        id=record.id,
-        domain=record.domain,
-        difficulty=record.difficulty,
-        split=split,
-        origin=record.origin,
-        generator=record.generator,
-        speakers=json.dumps(record.speakers),
-        priority=record.priority,
-        messages=len(record.turns),
-        sha256=text_sha256(text),
-        written_sha256=record.written_sha256,
-        text=text,
-        sketch=bytes(sketch),
-    )
+    def _row(self, project: Project, record: Record) -> Conversation:
+        decided = self._known[record.id]
+        return Conversation(
+            project=project,
+            external_id=record.id,
+            domain=record.domain,
+            difficulty=record.difficulty,
+            split=decided.split,
+            origin=record.origin or Conversation.Origin.COLLECTED,
+            generator=record.generator,
+            speakers=record.speakers,
+            priority=record.priority,
+            n_messages=len(record.turns),
+            content_sha256=decided.sha256,
+        )
 
 
 def _left_out_in(file: str, left_out: LeftOut, is_whole: bool = False) -> LeftOutIn:
@@ -751,7 +534,3 @@ def _short(text: str) -> str:
     more = "…" if len(text) > MAX_TEXT else ""
     text = " ".join(text[:MAX_TEXT].split())
     return "".join(each if each.isprintable() else "\ufffd" for each in text) + more
-
-
-def _place(entry: Entry) -> _RecordPlace:
-    return _RecordPlace(entry.file, entry.line, entry.name)

@@ -43,12 +43,11 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
-from labeling.services.exchange import chats, conversations, drafts, splits
-from labeling.services.exchange.gold_imports import Freezing, Imported, Source, Wish
-from labeling.services.exchange.staging import Staged
+from labeling.services.exchange import chats, conversations
+from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
 from labeling.services.gold.exported import Folder
 from labeling.services.gold.releases import AnswersChanged
-from labeling.services.gold.staging import Spool
+from labeling.services.spool import Spool
 
 GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
 
@@ -174,73 +173,35 @@ class _GoldImport:
     def store(
         self, *, name: str, message: str, waive: Mapping[str, str], dry_run: bool, actor: Any
     ) -> None:
-        """Conversations and items are inserted where nobody sees them, and published together.
-
-        A dry run takes them out again.
-        """
-        splits.require_fingerprints()
-        slug, layers = self.project.slug, stages_of(self.layer)
-        name = name or f"{slug}-{self.layer}"
-        wish = Wish(self.layer, self.imported, name, message, waive, actor)
-        with Staged() as staged:
-            importing = conversations.Importing(staged, split="", actor=actor)
-            importing.keep(self.records)
-            with conversations.Storing(importing, slug, layers=layers) as storing:
-                for _ in storing.attempts():
-                    try:
-                        if self._freeze(wish, storing, importing, dry_run=dry_run):
-                            return
-                    except drafts.DraftGivenUp as swept:
-                        storing.try_again(swept)
-        raise conversations.ImportOvertaken("import.overtaken")
-
-    def _freeze(
-        self,
-        wish: Wish,
-        storing: conversations.Storing,
-        importing: conversations.Importing,
-        *,
-        dry_run: bool,
-    ) -> bool:
-        """Whether nothing came in meanwhile, so that it is published."""
-        freezing = Freezing(
-            wish,
-            storing.opened,
-            storing.conversations,
-            splits=storing.splits,
-            drafted=storing.drafted,
-            stay_alive=storing.stay_alive,
-        )
+        """Conversations and items in one transaction, which a dry run takes back."""
         with transaction.atomic():
-            opened = storing.publish()
-            if opened is None or not freezing.is_next():
-                transaction.set_rollback(True)
-                return False
-            self._publish(freezing, opened, importing.report, wish.by)
+            project, created = conversations.open_project(
+                self.project.slug, actor, layers=stages_of(self.layer)
+            )
+            if project.event_schema != self.project.event_schema:
+                raise AnswersChanged("gold.answers_changed")
+            stored = conversations.store_records(project=project, records=self.records, actor=actor)
+            self.outcome.project_created = created
+            self.outcome.new, self.outcome.notes = stored.new, stored.notes
+            self.outcome.release = freeze_imported(
+                project=project,
+                layer=self.layer,
+                imported=self.imported,
+                name=name,
+                message=message,
+                waive=waive,
+                by=actor,
+            )
+            self.outcome.report = chats.store_report(
+                project=project,
+                format=self.layer,
+                sources=list(self.sources),
+                counts=self.outcome.counts,
+                faults=self.outcome.faults,
+                dia_ids={},
+                actor=actor,
+            )
             transaction.set_rollback(dry_run)
-            return True
-
-    def _publish(
-        self,
-        freezing: Freezing,
-        project: Project,
-        stored: conversations.ImportReport,
-        actor: Any,
-    ) -> None:
-        if project.event_schema != self.project.event_schema:
-            raise AnswersChanged("gold.answers_changed")
-        self.outcome.project_created = stored.project_created
-        self.outcome.new, self.outcome.notes = stored.new, stored.notes
-        self.outcome.release = freezing.publish(project)
-        self.outcome.report = chats.store_report(
-            project=project,
-            format=self.layer,
-            sources=list(self.sources),
-            counts=self.outcome.counts,
-            faults=self.outcome.faults,
-            dia_ids={},
-            actor=actor,
-        )
 
     def _refuse(self, place: str, reason: Fact) -> None:
         self.problems.append(Fact("import.problem", place=place, why=reason))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from unicodedata import normalize
 
@@ -16,7 +16,6 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
 from labeling.domain.gold.normal import FORM, is_normal, moved
 from labeling.domain.gold.release import text_sha256
-from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit, events, projects
@@ -91,131 +90,69 @@ def freeze_imported(
     again get their new labels, the others keep theirs. None if the newest version holds exactly
     this already. What lint finds is refused unless it was accepted (``waive``: by kind, with the
     reason) or stays as it was published; gold that a program generated is not looked at.
+    ``imported`` is read more than once.
     """
-    wish = Wish(layer, imported, name or f"{project.slug}-{layer}", message, waive or {}, by)
-    for _ in range(conversations.ATTEMPTS):
-        before = conversations.state()
-        freezing = Freezing(wish, project, project.conversations.all())
-        with transaction.atomic():
-            locked = projects.lock(project)  # one version after the other
-            if conversations.state() == before and freezing.is_next():
-                return freezing.publish(locked)
-    raise conversations.ImportOvertaken("import.overtaken")
-
-
-class Wish(NamedTuple):
-    """What somebody wants to freeze; ``imported`` may be read any number of times."""
-
-    layer: str
-    imported: Iterable[Imported]
-    name: str
-    message: str
-    waive: Mapping[str, str]
-    by: Any
-
-
-class Freezing:
-    """Imported labels as the items of the next version, checked before anything is locked.
-    ``about`` are the
-       conversations of the project as they will be, and ``splits`` what they will have by then;
-       ``drafted`` is the draft of those that are published together with the items.
-    """
-
-    def __init__(
-        self,
-        wish: Wish,
-        project: Project,
-        about: QuerySet[Conversation],
-        *,
-        splits: Mapping[int, str] | None = None,
-        drafted: int | None = None,
-        stay_alive: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._wish, self._project, self._about = wish, project, about
-        self._splits, self._drafted = splits or {}, drafted
-        self._stay_alive = stay_alive
-        self._items = Items()
-        items = self._items
-        self._sources = sorted({labels.source for labels in wish.imported})
-        _check_name(project, wish.layer, wish.name, {each.how for each in self._sources})
-        self._draft = releases.draft(project, wish.layer, wish.name, by=wish.by)
-        self._stage()
-        self._stay_alive()
-        self._repeats = self._draft.repeats(items)
-        if self._repeats:
-            return
-        self._findings = self._looked_at()
-        self._stay_alive()
-        lint.check(self._findings, project, wish.layer, waive=wish.waive)
-        first, named = self._sources[0], _named(self._sources)
-        own: OwnStatement = {
-            "imported_from": [source.as_json() for source in self._sources],
-            **_counts(about, items),
-        }
-        self._contents = releases.Contents(
-            items,
-            self._draft.proposal(items.splits(), guideline=None),
-            own,
-            audit.state(project),
-            message=wish.message or f"{first.how.capitalize()} from {named}",
-        )
-        self._stay_alive()
-
-    def _stage(self) -> None:
-        """The new items and the unchanged ones, in the natural order of their ids."""
-        for kept in _kept(self._draft.parent) if self._draft.parent else []:
-            self._items.add(kept)
-        for batch in batches(self._wish.imported, BATCH):
-            wanted = {labels.conversation: labels for labels in batch}
-            rows = self._about.filter(external_id__in=wanted).select_related("transcript")
-            for conversation in rows:
-                conversation.split = self._splits.get(conversation.pk, conversation.split)
-                labels = wanted[conversation.external_id]
-                self._items.add(_item(conversation, self._wish.layer, labels))
-            self._stay_alive()
-        self._items.sort(natural_bytes)
-
-    def _looked_at(self) -> lint.Findings:
-        lint.prepare()
-        linter = lint.Linter(
-            self._project,
-            self._wish.layer,
-            name=self._wish.name,
-            is_published=True,
-            drafted=self._drafted,
-        )
-        for number, item in enumerate(self._items):
-            if item.how != GoldItem.How.GENERATED:
-                linter.look(item.conversation_id, json.loads(item.canonical))
-            if number % BATCH == 0:
-                self._stay_alive()
-        return linter.findings()
-
-    def is_next(self) -> bool:
-        """Whether the newest version under the name is still the one that this follows."""
-        newest = releases.draft(self._project, self._wish.layer, self._wish.name, by=None)
-        return newest.parent == self._draft.parent
-
-    def publish(self, project: Project) -> GoldRelease | None:
-        """In the transaction of the caller, who holds the project; None if nothing is new."""
-        if self._repeats:
+    name = name or f"{project.slug}-{layer}"
+    with transaction.atomic():
+        projects.lock(project)  # one version after the other
+        sources = sorted({labels.source for labels in imported})
+        _check_name(project, layer, name, {each.how for each in sources})
+        draft = releases.draft(project, layer, name, by=by)
+        items = _staged(project, layer, imported, draft)
+        if draft.repeats(items):
             return None
-        wish = self._wish
-        _check_name(project, wish.layer, wish.name, {each.how for each in self._sources})
-        waivers = lint.settle(self._findings, project, wish.layer, waive=wish.waive, by=wish.by)
-        draft = self._draft._replace(project=project)
-        release = draft.store(self._contents._replace(waivers=waivers))
+        findings = _looked_at(project, layer, name, items)
+        lint.check(findings, project, layer, waive=waive or {})
+        release = draft.store(
+            releases.Contents(
+                items,
+                draft.proposal(items.splits(), guideline=None),
+                {
+                    "imported_from": [source.as_json() for source in sources],
+                    **_counts(project.conversations.all(), items),
+                },
+                audit.state(project),
+                message=message or f"{sources[0].how.capitalize()} from {_named(sources)}",
+                waivers=lint.settle(findings, project, layer, waive=waive or {}, by=by),
+            )
+        )
         events.record(
             "gold.imported",
             release,
             project=project,
-            actor=wish.by,
+            actor=by,
             release=str(release),
-            items=len(self._items),
-            files=[source.file for source in self._sources],
+            items=len(items),
+            files=[source.file for source in sources],
             sha256=release.sha256,
         )
-        return release
+    return release
+
+
+def _staged(
+    project: Project, layer: str, imported: Iterable[Imported], draft: releases.Draft
+) -> Items:
+    """The new items and the unchanged ones, in the natural order of their ids."""
+    items = Items()
+    if draft.parent:
+        kept = draft.parent.items.order_by("position").values_list(*FrozenItem._fields)
+        for row in kept.iterator(chunk_size=BATCH):
+            items.add(FrozenItem(*row))
+    for batch in batches(imported, BATCH):
+        wanted = {labels.conversation: labels for labels in batch}
+        rows = project.conversations.filter(external_id__in=wanted).select_related("transcript")
+        for conversation in rows:
+            items.add(_item(conversation, layer, wanted[conversation.external_id]))
+    items.sort(natural_bytes)
+    return items
+
+
+def _looked_at(project: Project, layer: str, name: str, items: Items) -> lint.Findings:
+    linter = lint.Linter(project, layer, name=name, is_published=True)
+    for item in items:
+        if item.how != GoldItem.How.GENERATED:
+            linter.look(item.conversation_id, json.loads(item.canonical))
+    return linter.findings()
 
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
@@ -226,11 +163,6 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
     in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
     if hows and in_another_way.exists():
         raise NameTaken("gold.name_of_other_origin", name=name)
-
-
-def _kept(parent: GoldRelease) -> Iterator[FrozenItem]:
-    rows = parent.items.order_by("position").values_list(*FrozenItem._fields)
-    return (FrozenItem(*row) for row in rows.iterator(chunk_size=BATCH))
 
 
 def _item(conversation: Conversation, layer: str, labels: Imported) -> FrozenItem:

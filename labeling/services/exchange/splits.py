@@ -6,34 +6,13 @@ already decides: a copy of a test conversation is test, in every project and und
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain.batches import batches
-from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.fingerprints import Fingerprint, is_same
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import near_duplicates
-from labeling.services.exchange import staging
-
-
-class NotFingerprinted(RuleError):
-    """Copies of what is stored cannot be recognised yet: a worker has to compute fingerprints."""
-
-    code = "not_fingerprinted"
-
-
-class Proposal(NamedTuple):
-    """A conversation on its way in. ``is_demanded``: only in this split, or not at all."""
-
-    name: str
-    sketch: Fingerprint
-    split: str
-    is_demanded: bool
-    is_synthetic: bool
-    shared: staging.Shared
 
 
 class Decision(NamedTuple):
@@ -44,7 +23,7 @@ class Decision(NamedTuple):
     is_refused: bool = False
 
 
-class _Copy(NamedTuple):
+class Copy(NamedTuple):
     """Another conversation with the same text, and how the reader may have it named."""
 
     split: str
@@ -52,93 +31,15 @@ class _Copy(NamedTuple):
     title: str | Fact
 
 
-def require_fingerprints() -> None:
-    """For requests, in which nothing is computed; commands and workers catch up instead."""
-    if near_duplicates.are_missing():
-        raise NotFingerprinted("import.not_fingerprinted")
-
-
 def decide(
-    proposals: Sequence[Proposal],
-    *,
-    project: Project,
-    actor: Any,
-    before: Sequence[Sequence[staging.Copy]],
-    given: Mapping[int, str],
-) -> list[Decision]:
-    """The split of each, by what is stored and by those before it.
-
-    ``before`` are candidates for copies of each that were decided earlier, ``given`` splits that
-    stored conversations will have.
-
-    Two synthetic conversations decide nothing about each other: they share what their templates
-    say. The freeze names such copies (:mod:`labeling.services.near_duplicates` finds them).
-    """
-    found = near_duplicates.find([proposal.sketch for proposal in proposals])
-    others = {match.conversation for matches in found for match in matches}
-    stored = _copies(others, project, actor, given)
-    decided = _Decided()
-    decisions = []
-    for proposal, matches, earlier in zip(proposals, found, before, strict=True):
-        copies = [stored[match.conversation] for match in matches if match.conversation in stored]
-        decision = _decision(
-            proposal.split,
-            proposal.is_synthetic,
-            [*copies, *_same(proposal, earlier), *decided.copies_of(proposal)],
-            is_demanded=proposal.is_demanded,
-        )
-        decided.add(proposal, decision)
-        decisions.append(decision)
-    return decisions
-
-
-def _same(proposal: Proposal, earlier: Iterable[staging.Copy]) -> Iterator[_Copy]:
-    return (
-        _Copy(copy.split, copy.is_synthetic, copy.id)
-        for copy in earlier
-        if is_same(proposal.sketch, copy.sketch)
-    )
-
-
-def refusals_to_give(
-    wishes: Mapping[int, str], *, project: Project, actor: Any, given: Mapping[int, str]
-) -> dict[int, Fact]:
-    """Why stored conversations without a split cannot get one now, by their ids."""
-    refusals = {}
-    found = dict(near_duplicates.of_conversations(wishes))
-    others = {match.conversation for matches in found.values() for match in matches}
-    stored = _copies({*wishes, *others}, project, actor, given)
-    for pk, matches in found.items():
-        copies = [stored[match.conversation] for match in matches if match.conversation in stored]
-        decision = _decision(wishes[pk], stored[pk].is_synthetic, copies, is_demanded=True)
-        if decision.is_refused and decision.why:
-            refusals[pk] = decision.why
-    return refusals | are_frozen(wishes)
-
-
-def are_frozen(conversations: Iterable[int]) -> dict[int, Fact]:
-    """Those whose split a release states."""
-    refusals = {}
-    for part in batches(conversations, 500):
-        frozen = GoldItem.objects.filter(conversation__in=part).select_related("release")
-        documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
-        for item in frozen.defer("canonical", *documents).order_by("pk"):
-            why = Fact("import.split_is_frozen", release=str(item.release))
-            refusals[item.conversation_id] = why
-    return refusals
-
-
-def is_held_by_copies(conversation: Conversation) -> bool:
-    """Whether the same conversation is stored elsewhere with the same split, and with no other."""
-    ((_, matches),) = near_duplicates.of_conversations([conversation.pk])
-    rows = Conversation.objects.filter(pk__in=[match.conversation for match in matches])
-    return set(rows.exclude(split="").values_list("split", flat=True)) == {conversation.split}
-
-
-def _decision(
-    wanted: str, is_synthetic: bool, copies: Iterable[_Copy], *, is_demanded: bool
+    wanted: str, copies: Iterable[Copy], *, is_synthetic: bool, is_demanded: bool
 ) -> Decision:
-    deciding: dict[str, _Copy] = {}
+    """The split of a conversation by its copies, the most alike first.
+
+    ``is_demanded``: only in this split, or not at all. Two synthetic conversations decide nothing
+    about each other: they share what their templates say. The freeze names such copies.
+    """
+    deciding: dict[str, Copy] = {}
     for copy in copies:  # the most alike is the one that is named
         if copy.split and not (copy.is_synthetic and is_synthetic):
             deciding.setdefault(copy.split, copy)
@@ -154,10 +55,43 @@ def _decision(
     return Decision(split, Fact("import.inherits_split", same=copy.title, split=split))
 
 
-def _copies(
+def refusals_to_give(
+    wishes: Mapping[int, str], *, project: Project, actor: Any, given: Mapping[int, str]
+) -> dict[int, Fact]:
+    """Why stored conversations without a split cannot get one now, by their ids."""
+    refusals = {}
+    found = dict(near_duplicates.of_conversations(wishes))
+    others = {match.conversation for matches in found.values() for match in matches}
+    stored = stored_copies({*wishes, *others}, project, actor, given)
+    for pk, matches in found.items():
+        copies = [stored[match.conversation] for match in matches if match.conversation in stored]
+        is_synthetic = stored[pk].is_synthetic
+        decision = decide(wishes[pk], copies, is_synthetic=is_synthetic, is_demanded=True)
+        if decision.is_refused and decision.why:
+            refusals[pk] = decision.why
+    for part in batches(wishes, 500):
+        frozen = GoldItem.objects.filter(conversation__in=part).select_related("release")
+        documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
+        for item in frozen.defer("canonical", *documents).order_by("pk"):
+            why = Fact("import.split_is_frozen", release=str(item.release))
+            refusals[item.conversation_id] = why
+    return refusals
+
+
+def is_held_by_copies(conversation: Conversation) -> bool:
+    """Whether the same conversation is stored elsewhere with the same split, and with no other."""
+    ((_, matches),) = near_duplicates.of_conversations([conversation.pk])
+    rows = Conversation.objects.filter(pk__in=[match.conversation for match in matches])
+    return set(rows.exclude(split="").values_list("split", flat=True)) == {conversation.split}
+
+
+def stored_copies(
     conversations: Collection[int], project: Project, actor: Any, given: Mapping[int, str]
-) -> dict[int, _Copy]:
-    """What may be named of them: a stranger's project stays unnamed."""
+) -> dict[int, Copy]:
+    """What may be named of them: a stranger's project stays unnamed.
+
+    ``given`` has splits that stored conversations will have.
+    """
     if not conversations:
         return {}
     rows = Conversation.objects.filter(pk__in=conversations)
@@ -170,34 +104,6 @@ def _copies(
             name if project_id == project.pk else Fact("import.of_project", name=name, project=slug)
         )
         shown = title if pk in visible else Fact("import.of_a_project")
-        split = given.get(pk, split)
-        copies[pk] = _Copy(split, origin == Conversation.Origin.SYNTHETIC, shown)
+        is_synthetic = origin == Conversation.Origin.SYNTHETIC
+        copies[pk] = Copy(given.get(pk, split), is_synthetic, shown)
     return copies
-
-
-class _Decided:
-    """The conversations of one batch that have been decided, found by the keys of their text."""
-
-    def __init__(self) -> None:
-        self._by_key: dict[int, list[int]] = defaultdict(list)
-        self._entries: list[tuple[Fingerprint, _Copy]] = []
-
-    def add(self, proposal: Proposal, decision: Decision) -> None:
-        if decision.is_refused:
-            return
-        for key in proposal.shared.keys:
-            self._by_key[key].append(len(self._entries))
-        copy = _Copy(decision.split, proposal.is_synthetic, proposal.name)
-        self._entries.append((proposal.sketch, copy))
-
-    def copies_of(self, proposal: Proposal) -> Iterator[_Copy]:
-        """Of each split the first is enough."""
-        positions = dict.fromkeys(
-            position for value in proposal.shared.asked for position in self._by_key.get(value, ())
-        )
-        splits: set[str] = set()
-        for position in sorted(positions):
-            other, copy = self._entries[position]
-            if copy.split not in splits and is_same(proposal.sketch, other):
-                splits.add(copy.split)
-                yield copy

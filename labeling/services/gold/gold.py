@@ -275,7 +275,6 @@ def _catch_up(project: Project, ruler: Ruler) -> None:
     """Compute what the snapshot is to hold: merges, and the agreement of the rounds."""
     rounds = _measured_rounds(project)
     processing.catch_up(project, ruler=lambda: ruler, measure=rounds)
-    lint.prepare()
 
 
 def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
@@ -339,7 +338,6 @@ def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
     """What lint finds in all that a freeze would take now."""
     check_layer(project, layer)
     processing.catch_up(project, ruler=lambda: ruler)
-    lint.prepare()
     newest = GoldRelease.objects.filter(project=project, layer=layer).order_by("-pk").first()
     name = newest.name if newest else project.slug
     chosen = Chosen(project, layer, name, "", None, True, "patch", None, {})

@@ -144,12 +144,6 @@ class Findings:
         return [Fact.from_json(json.loads(row.fact)) for row in islice(rows, most)]
 
 
-def prepare() -> None:
-    """Compute what a :class:`Linter` reads; it writes nothing itself."""
-    if near_duplicates.are_missing():
-        near_duplicates.catch_up()
-
-
 class Linter:
     """Looks at the items of one release, one after the other."""
 
@@ -160,9 +154,7 @@ class Linter:
         *,
         name: str,
         is_published: bool = False,
-        drafted: int | None = None,
     ) -> None:
-        """``drafted`` is the draft of conversations that are published together with the items."""
         self.project, self.layer, self.name = project, layer, name
         self.is_published = is_published
         self._newest = None if is_published else project.guidelines.defer("body").first()
@@ -171,7 +163,6 @@ class Linter:
         self._waiting: list[LintItem] = []
         self._copies: list[tuple[LintName, Copy]] = []
         self._conversations: set[int] = set()
-        self._drafted = drafted
 
     def look(self, conversation: int, content: GoldContent) -> None:
         item = LintItem(conversation, content)
@@ -216,15 +207,14 @@ class Linter:
         synthetic = {item.conversation for item in items if "origin" in item.content}
         matches = [
             (names[pk], match)
-            for pk, found in near_duplicates.of_conversations(names, drafted=self._drafted)
+            for pk, found in near_duplicates.of_conversations(names)
             for match in found
         ]
         others = {match.conversation for _, match in matches}
         known: dict[int, Conversation] = {}
         gold: set[int] = set()
         for part in batches(sorted(others), CHUNK):
-            # all that the search looks at is published, or comes with these items
-            rows = Conversation.with_drafts.only("external_id", "split", "project", "origin")
+            rows = Conversation.objects.only("external_id", "split", "project", "origin")
             known |= rows.in_bulk(part)
             released = GoldItem.objects.filter(conversation__in=part).order_by()
             gold |= set(released.values_list("conversation", flat=True).distinct())
