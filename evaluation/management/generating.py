@@ -15,12 +15,12 @@ from evaluation.services.launch.generated import Generated
 from labeling.words import in_english
 
 
-def add_options(parser: ArgumentParser, does: str) -> None:
+def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--project", required=True, metavar="SLUG")
     parser.add_argument("--count", type=int, required=True, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--model", action="store_true", help=f"let the language model of the settings {does} them"
+        "--model", action="store_true", help="let the language model of the settings write them"
     )
     parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
     parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")

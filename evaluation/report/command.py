@@ -29,7 +29,7 @@ def to_repeat(run: Run) -> str:
     spec = run.spec
     if spec.carried:
         gold = f"{spec.gold.name}@{spec.gold.version}"
-        words = ["assay", "carry_run", str(spec.carried.run), "--gold", gold]
+        words = ["assay", "steer_run", "carry", str(spec.carried.run), "--gold", gold]
         return shlex.join([*words, *(["--reason", run.reason] if run.reason else [])])
     words = ["assay", "evaluate", "--gold", f"{spec.gold.name}@{spec.gold.version}"]
     if run.pipeline == predictions.NAME:

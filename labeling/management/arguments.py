@@ -1,33 +1,12 @@
-"""What several commands take: a project by its slug, a release by its address, waivers."""
+"""Waivers, as several commands take them."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from difflib import get_close_matches
 
 from django.core.management.base import CommandError
 
-from labeling.domain.errors import RuleError
-from labeling.models import GoldRelease, Project
-from labeling.services.gold import gold, lint
-from labeling.words import in_english
-
-
-def project_named(slug: str, *, returncode: int = 1) -> Project:
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        slugs = list(Project.objects.values_list("slug", flat=True))
-        near = get_close_matches(slug, slugs, n=1) or slugs[:5]
-        hint = f" Did you mean {', '.join(near)}?" if near else " There are no projects yet."
-        raise CommandError(f"There is no project “{slug}”.{hint}", returncode=returncode)
-    return project
-
-
-def release_named(address: str) -> GoldRelease:
-    try:
-        return gold.find(address)
-    except RuleError as error:
-        raise CommandError(in_english(error.fact)) from error
+from labeling.services.gold import lint
 
 
 def add_waivers(parser: ArgumentParser) -> None:
@@ -48,9 +27,6 @@ def waivers_in(arguments: list[str]) -> dict[str, str]:
         kind, equals, reason = argument.partition("=")
         if not equals or not reason.strip():
             raise CommandError(f"--waive {argument}: write KIND=REASON.")
-        try:
-            lint.check_kind(kind)
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
+        lint.check_kind(kind)
         reasons[kind] = reason
     return reasons

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from labeling.domain.facts import Fact
 from labeling.domain.gold.statement import Waiver
+from labeling.models import LintFinding, LintReport
+from labeling.services.gold import lint
 from labeling.services.gold.lint import LintOpen
 from labeling.words import in_english
 
@@ -31,3 +34,49 @@ def waiver_line(waiver: Waiver) -> str:
     )
     why = in_english(Fact(waiver["reason_code"])) if "reason_code" in waiver else waiver["reason"]
     return f"stated in the release: {in_english(counted)}: {why}"
+
+
+def report_lines(report: LintReport) -> Iterator[str]:
+    """Everything that lint found, by kind."""
+    counts = lint.counts_of(report)
+    yield (
+        f"{report.items} items, {sum(count.number for count in counts)} findings, "
+        f"{sum(count.open for count in counts)} of them open"
+    )
+    for count in counts:
+        title = in_english(Fact(f"lint_kind.{count.kind}"))
+        yield f"{count.kind}: {title} ({count.number}, {count.open} open)"
+        for finding in _findings(report, count.kind):
+            accepted = f" (accepted: {finding.waiver.reason})" if finding.waiver else ""
+            yield f"  {_sentence(finding)}{accepted}"
+
+
+def lint_document(report: LintReport) -> dict[str, Any]:
+    counts = lint.counts_of(report)
+    return {
+        "project": report.project.slug,
+        "layer": report.layer,
+        "items": report.items,
+        "kinds": [count._asdict() for count in counts],
+        "findings": [
+            {
+                "kind": finding.kind,
+                "key": finding.key,
+                "conversation": finding.conversation and finding.conversation.external_id,
+                "code": finding.fact.code if finding.fact else "",
+                "message": _sentence(finding),
+                "accepted": finding.waiver.reason if finding.waiver else None,
+            }
+            for count in counts
+            for finding in _findings(report, count.kind)
+        ],
+    }
+
+
+def _findings(report: LintReport, kind: str) -> Any:
+    rows = report.findings.filter(kind=kind).select_related("conversation", "waiver")
+    return rows.defer("waiver__keys").order_by("pk").iterator(500)
+
+
+def _sentence(finding: LintFinding) -> str:
+    return in_english(finding.fact) if finding.fact else ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -451,20 +449,6 @@ def test_a_run_that_is_not_finished_is_no_experiment(launch: Any) -> None:
     launch()
 
     assert experiments.rows(Run.objects.all()) == []
-
-
-def test_what_was_not_run_is_an_empty_cell(pair: tuple[Run, Run], capsys: Any) -> None:
-    call_command("experiments")
-
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert rows[0]["test_exact_recall"] == ""
-    assert rows[0]["all_exact_recall"] == "0.1667"
-
-
-def test_the_log_can_be_limited_to_one_gold(pair: tuple[Run, Run], capsys: Any) -> None:
-    call_command("experiments", "--gold", "other", "--format", "json")
-
-    assert json.loads(capsys.readouterr().out) == []
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

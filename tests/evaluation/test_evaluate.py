@@ -248,8 +248,8 @@ def test_cases_that_wait_for_a_model_are_worked_on_by_as_many_processes_as_the_r
         at_work.append("command")
         Run.objects.filter(pk=run_id).update(cancelled=True)
 
-    monkeypatch.setattr(foreground.processes, "Children", Helper)
-    monkeypatch.setattr(foreground.processes, "run", work_here)
+    monkeypatch.setattr(foreground.runner, "Children", Helper)
+    monkeypatch.setattr(foreground.runner, "run", work_here)
 
     foreground.work_until_done(run.pk, lambda: None)
     assert at_work == ["command", "stopped"]  # it computes here, with all processors

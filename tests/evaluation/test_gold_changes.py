@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -20,7 +19,7 @@ from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256
 from labeling.models import Dispute, GoldItem, GoldRelease, Look
-from labeling.services.gold import looks
+from labeling.services.gold import disputes, looks
 from labeling.services.gold.looks import Sight
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
@@ -325,7 +324,7 @@ def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
 
 
 def test_a_dispute_about_a_suspect_is_opened_and_marked(
-    signed_in: Any, chat: Any, script: Any, finished: Any
+    signed_in: Any, chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
     script(lambda case: scored([9], [0.9]))
     run = finished(release=chat())
@@ -334,18 +333,20 @@ def test_a_dispute_about_a_suspect_is_opened_and_marked(
     assert "The gold looks wrong" in text_of(client.get(address))
     few = len(queries(client, address))
 
-    out = StringIO()
-    call_command("suspects", run.pk, "--open", "1", "--by", "noor", stdout=out)
+    [suspect, *_] = suspects.suspects_of(run)
+    dispute = disputes.open_dispute(
+        item=run.release.items.get(pk=suspect.item),
+        layer=suspect.layer,
+        uid=suspect.uid,
+        proposal=suspect.proposal,
+        reason="The run says so.",
+        by=people["noor"],
+        origin=Dispute.Origin.SUSPECT,
+        source={"run": run.pk, "case": suspect.case, "suspect": suspect.kind},
+    )
 
-    dispute = Dispute.objects.get()
-    assert "1 disputes opened." in out.getvalue()
-    assert (dispute.origin, dispute.source["suspect"]) == ("suspect", "beside")
     assert f"Dispute {dispute.pk}" in text_of(client.get(address))
     assert len(queries(client, address)) == few
-    out = StringIO()
-    call_command("suspects", run.pk, "--format", "json", stdout=out)
-    rows = json.loads(out.getvalue())
-    assert [row["dispute"] for row in rows if row["uid"] == dispute.label_uid] == [dispute.pk]
 
 
 def test_the_form_on_a_case_has_what_the_pipeline_returned(

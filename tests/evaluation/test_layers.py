@@ -7,7 +7,6 @@ from threading import Event
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evaluation.models import BuiltLayer, LayerBuild
@@ -236,46 +235,3 @@ def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
 def test_wrong_settings_are_refused_by_name(settings):
     with refused(PipelineRefused, match=next(iter(settings))):
         memory_builds.checked_config(settings)
-
-
-def test_the_command_builds_a_project_and_says_what_it_found(project, chat, capsys):
-    make_chat(project, "chat-2")
-
-    call_command("build_layers", project="demo")
-
-    said = capsys.readouterr().out
-    assert "chat-1: 3 topics, 0 anchors, 1 thread" in said
-    assert "chat-2: 3 topics" in said
-    assert BuiltLayer.objects.count() == 6
-
-
-def test_the_command_builds_one_conversation_by_a_configuration(project, chat, tmp_path):
-    make_chat(project, "chat-2")
-    (tmp_path / "layers.yaml").write_text("window: 6\n")
-
-    call_command(
-        "build_layers",
-        "--project=demo",
-        "--conversation=chat-1",
-        f"--config={tmp_path}/layers.yaml",
-    )
-
-    assert set(BuiltLayer.objects.values_list("conversation__external_id", "config__window")) == {
-        ("chat-1", 6)
-    }
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--project=none"], "no project “none”"),
-        (["--project=demo"], "no conversations yet"),
-        (["--project=demo", "--conversation=x"], "no conversation “x”"),
-        (["--project=demo", "--config=missing.yaml"], "No such file"),
-    ],
-)
-def test_the_command_says_what_is_wrong(project, options, message):
-    with pytest.raises(CommandError, match=message) as caught:
-        call_command("build_layers", *options)
-
-    assert caught.value.returncode == 2

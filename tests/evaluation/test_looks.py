@@ -302,7 +302,7 @@ def test_commands_show_results_on_test_items_for_a_reason(
     run: Run, finished: Any, release: Any
 ) -> None:
     other = finished(release=release, pipeline="everything", reason="Final")
-    for command in (("compare", run.pk, other.pk), ("gate", run.pk), ("suspects", run.pk)):
+    for command in (("compare", run.pk, other.pk), ("gate", run.pk)):
         with pytest.raises(CommandError, match="why do you look") as refused:
             call_command(*command)
         assert refused.value.returncode == 2
@@ -326,16 +326,6 @@ def test_the_audit_log_does_not_say_what_the_gate_said_of_test_items(run: Run, p
     gates.ask(asked, by=people["rita"])
 
     assert Event.objects.get(verb="gate.asked").data["result"] == "sealed"
-
-
-def test_the_log_by_command_leaves_test_figures_empty_without_a_reason(run: Run) -> None:
-    def log(**options: Any) -> list[bool]:
-        out = io.StringIO()
-        call_command("experiments", format="json", stdout=out, stderr=io.StringIO(), **options)
-        return [row["sealed"] for row in json.loads(out.getvalue())]
-
-    assert (log(), log(reason="The yearly report")) == ([True], [False])
-    assert Look.objects.filter(purpose="results", user=None).count() == 1
 
 
 def test_the_staff_read_answers_to_test_items_for_a_reason(

@@ -38,7 +38,7 @@ TEXTS = [
 
 def command(*arguments: str) -> str:
     out = StringIO()
-    call_command("generate_questions", *arguments, stdout=out)
+    call_command("generate", "questions", *arguments, stdout=out)
     return out.getvalue()
 
 

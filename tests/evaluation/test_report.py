@@ -164,7 +164,7 @@ def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
     again = make_release(3, name="again")
     carried = carrying.carry(run, again, reason="The last look")
     assert command.to_repeat(carried) == (
-        f"assay carry_run {run.pk} --gold again@1 --reason 'The last look'"
+        f"assay steer_run carry {run.pk} --gold again@1 --reason 'The last look'"
     )
     assert command.options_of(carried) == ""
 

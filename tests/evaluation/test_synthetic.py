@@ -30,7 +30,7 @@ from tests.pages import page
 
 def command(*arguments: str) -> str:
     out = StringIO()
-    call_command("generate_conversations", *arguments, stdout=out)
+    call_command("generate", "conversations", *arguments, stdout=out)
     return out.getvalue()
 
 
@@ -218,7 +218,7 @@ def test_only_what_a_second_look_confirms_is_kept(server: Any) -> None:
 
     out = StringIO()
     with pytest.raises(CommandError, match="Only 2 of 3 were made"):
-        call_command("generate_conversations", *EASY, "--count", "3", stdout=out)
+        call_command("generate", "conversations", *EASY, "--count", "3", stdout=out)
 
     assert "5 were thrown out" in out.getvalue()
     for reason in ("too few requirements (1)", "is not stated (2)", "conversation again (1)"):

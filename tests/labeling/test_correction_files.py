@@ -59,7 +59,7 @@ def file(tmp_path: Path, release: GoldRelease) -> Callable[..., Path]:
 def test_corrected_labels_make_the_next_version(
     release: GoldRelease, file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call_command("apply_corrections", str(file()), gold="talks-qa")
+    call_command("import_gold", str(file()), gold="talks-qa")
 
     newer = release.children.get()
     content = newer.items.get().content

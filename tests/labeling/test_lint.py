@@ -329,7 +329,7 @@ def command(name: str, *arguments: str) -> tuple[int, str, str]:
 
 def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -> None:
     of_project = ("--project", superseded.slug)
-    code, out, _ = command("lint_gold", *of_project)
+    code, out, _ = command("freeze_gold", "--lint", *of_project)
     assert (code, "2 items, 2 findings, 2 of them open" in out) == (1, True)
     assert "  c-001: labelled under version 1 of the guidelines, the newest is 2" in out
 
@@ -337,7 +337,7 @@ def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -
     assert (code, "c-002: labelled under version 1" in errors) == (1, True)
 
     code, out, _ = command(
-        "lint_gold", *of_project, "--format", "json", "--waive", "superseded=Typos."
+        "freeze_gold", "--lint", *of_project, "--format", "json", "--waive", "superseded=Typos."
     )
     document = json.loads(out)
     assert (code, document["kinds"]) == (0, [{"kind": "superseded", "number": 2, "open": 0}])

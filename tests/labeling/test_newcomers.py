@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.test import Client
 
 from labeling.domain.matching.similarity import Ruler
@@ -343,21 +341,3 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
 # --- by programs ----------------------------------------------------------------------------------
 
 API, JSON = "/api/projects/orders/", "application/json"
-
-
-def test_the_command_lists_begins_and_lets_in(
-    project: Project, dan: User, rita: User, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def said(*arguments: str) -> str:
-        call_command("newcomers", "--project", "orders", *arguments)
-        return capsys.readouterr().out
-
-    assert "dan: has not begun to calibrate\n  extraction: not yet" in said()
-    assert said("--begin", "dan") == "dan has 5 conversations to calibrate on.\n"
-    assert "dan: calibrates: 0 of 5 conversations answered" in said()
-    with pytest.raises(CommandError, match="Name a lead of orders"):
-        said("--let-in", "dan", "--by", "ana", "--reason", "Known")
-    with pytest.raises(CommandError, match="Write why"):
-        said("--let-in", "dan", "--by", "rita")
-    assert "extraction" in said("--let-in", "dan", "--by", "rita", "--reason", "Known")
-    assert "dan: full labeling\n  extraction: let in by a lead (rita: Known)" in said()

@@ -204,7 +204,7 @@ def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in,
     release = factories.make_release(project, items=2)
     with_gold.measure(project)
     before = with_gold.read(project).people
-    call_command("generate_conversations", project="orders", count=4, stdout=StringIO())
+    call_command("generate", "conversations", project="orders", count=4, stdout=StringIO())
     assert project.gold_releases.count() == 2
 
     shown = page(signed_in(rita), URL)

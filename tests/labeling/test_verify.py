@@ -313,15 +313,6 @@ def test_a_former_key_stays_trusted_where_the_settings_say_so(
     assert "is intact" in said(capsys, project="orders")
 
 
-def test_former_commands_say_the_new_one(release: GoldRelease, capsys: Any) -> None:
-    call_command("verify_gold", "orders@2")
-    call_command("verify_log")
-
-    shown = capsys.readouterr()
-    assert shown.out.count("orders@2 is intact") == 2
-    assert "assay verify --release" in shown.err
-
-
 # --- in a folder ----------------------------------------------------------------------------------
 
 

@@ -7,22 +7,18 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_comparison
 from evaluation.metrics.comparison import Comparison
-from evaluation.models import Run
 from evaluation.services.run import conclusions
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
 from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
-from labeling.domain.errors import RuleError
-from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
-from labeling.words import in_english
 
 FIGURES = (
     "baseline",
@@ -39,7 +35,7 @@ FIGURES = (
 WIDTH = 170
 
 
-class Command(ActingCommand):
+class Command(RunCommand):
     help = (
         "Compare finished runs with a baseline on the same gold, case by case: the verdict in a "
         "sentence, and of every metric difference, interval, p value (of the main metrics, "
@@ -53,27 +49,19 @@ class Command(ActingCommand):
         add_reason(parser)
 
     def handle(self, **options: Any) -> None:
-        baseline, *runs = (_run(number) for number in [options["baseline"], *options["runs"]])
+        baseline, *runs = (
+            self.run_numbered(number) for number in [options["baseline"], *options["runs"]]
+        )
         state_comparison([baseline, *runs], options["reason"], self.stderr)
-        try:
-            splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
-            same = [run for run in runs if not is_other_gold(baseline, run)]
-            compared = compare_with(baseline, same) if same or not splits else []
-        except RuleError as error:
-            raise CommandError(in_english(error.fact), returncode=2) from error
+        splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
+        same = [run for run in runs if not is_other_gold(baseline, run)]
+        compared = compare_with(baseline, same) if same or not splits else []
         if options["format"] == "json":
             document = conclusions.document(baseline, compared, splits)
             text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         else:
             text = _rendered(compared, splits)
         self.stdout.write(text)
-
-
-def _run(number: int) -> Run:
-    run = Run.objects.select_related("release__project").filter(pk=number).first()
-    if run is None:
-        raise CommandError(f"There is no run {number}.", returncode=2)
-    return run
 
 
 def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management import foreground, prompts, summary
+from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_results
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import EVERY, OPEN, Run
@@ -22,9 +23,7 @@ from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, outputs, planning, results
 from evaluation.services.work import slots, steering
-from labeling.domain.errors import RuleError
 from labeling.domain.schema.layers import published_as
-from labeling.management.acting import ActingCommand
 from labeling.models import GoldRelease
 from labeling.services import acting
 from labeling.services.exchange import building
@@ -35,8 +34,7 @@ from pipelines.chat.endpoint import DEFAULT
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
 
 
-class Command(ActingCommand):
-    refused = NOT_MEASURABLE
+class Command(RunCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
@@ -84,11 +82,9 @@ class Command(ActingCommand):
             state_results(others, options["reason"], self.stderr)
             self._work([run.pk for run in started])
         except LaunchRefused as error:
-            raise CommandError(_all_faults(error), returncode=NOT_MEASURABLE) from error
-        except RuleError as error:
-            raise CommandError(in_english(error.fact), returncode=NOT_MEASURABLE) from error
+            raise self.problem(_all_faults(error)) from error
         except OSError as error:
-            raise CommandError(_file_problem(error), returncode=NOT_MEASURABLE) from error
+            raise self.problem(_file_problem(error)) from error
         done = [foreground.reload(run.pk) for run in started]
         if file:
             named = [
@@ -165,7 +161,7 @@ class Command(ActingCommand):
         """The exit status: of what cannot be measured nothing can be said."""
         problems = [problem for run in done if (problem := foreground.why_not_measurable(run))]
         if problems:
-            raise CommandError(" ".join(problems), returncode=NOT_MEASURABLE)
+            raise self.problem(" ".join(problems))
         failures = [failure for run in done if run.spec.thresholds for failure in self._gate(run)]
         if failures:
             raise CommandError(" ".join(failures), returncode=GATE_FAILED)

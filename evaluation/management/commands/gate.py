@@ -11,16 +11,14 @@ from django.core.management.base import CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_results
 from evaluation.management.summary import figure
-from evaluation.models import GateResult, Run
+from evaluation.models import GateResult
 from evaluation.services.run import gates
-from labeling.domain.errors import RuleError
-from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
-from labeling.words import in_english
 
-FAILED, IMPOSSIBLE = 1, 2
+FAILED = 1
 STRICT = {
     False: "Strict mode is off: a drop beyond its limit that is undecided passes (see --strict).",
     True: "Strict mode is on: a drop beyond its limit that is undecided fails.",
@@ -28,7 +26,7 @@ STRICT = {
 WORDS = {"gain": "gain", "drop": "drop", "same": "no change"}
 
 
-class Command(ActingCommand):
+class Command(RunCommand):
     help = (
         "Compare a run with its thresholds and, if a baseline is named, with an earlier run on the "
         "same gold. Exit status: 0 passed, 1 failed, 2 the run could not finish or nothing can be "
@@ -56,18 +54,15 @@ class Command(ActingCommand):
         add_reason(parser)
 
     def handle(self, **options: Any) -> None:
-        run, earlier = _run(options["run"]), options["baseline"]
-        baseline = _run(earlier) if earlier else None
+        run, earlier = self.run_numbered(options["run"]), options["baseline"]
+        baseline = self.run_numbered(earlier) if earlier else None
         state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
-        try:
-            result = gates.ask(
-                run,
-                baseline=baseline,
-                min_coverage=options["min_coverage"],
-                strict=options["strict"],
-            )
-        except RuleError as error:
-            raise CommandError(in_english(error.fact), returncode=IMPOSSIBLE) from error
+        result = gates.ask(
+            run,
+            baseline=baseline,
+            min_coverage=options["min_coverage"],
+            strict=options["strict"],
+        )
         if options["format"] == "json":
             self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))
         else:
@@ -77,13 +72,6 @@ class Command(ActingCommand):
             raise CommandError(
                 f"Run {result.run_id} failed the gate: {', '.join(named)}.", returncode=FAILED
             )
-
-
-def _run(number: int) -> Run:
-    run = Run.objects.with_progress().select_related("release__project").filter(pk=number).first()
-    if run is None:
-        raise CommandError(f"There is no run {number}.", returncode=IMPOSSIBLE)
-    return run
 
 
 def _rendered(result: GateResult) -> str:

@@ -8,18 +8,17 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management import foreground, prompts, summary
+from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_results
 from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
 from evaluation.services.work import steering
-from labeling.domain.errors import RuleError
-from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.services import acting
 from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(RunCommand):
     help = (
         "Judge the answers of a finished run again, in the foreground: no answer is written again, "
         "and what is known of the same judge comes from the cache. The newest judging counts; the "
@@ -39,21 +38,16 @@ class Command(ActingCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        run = Run.objects.select_related("release__project").filter(pk=options["run"]).first()
-        if run is None:
-            raise prompts.problem(f"There is no run {options['run']}.")
+        run = self.run_numbered(options["run"])
         state_results([run], options["reason"], self.stderr)
-        try:
-            judging = judgings.request(
-                run,
-                by=acting.person(),
-                prompts=prompts.read(options["prompt"]),
-                budget_cost=options["budget"],
-                budget_tokens=options["budget_tokens"],
-                queue=False,
-            )
-        except RuleError as error:
-            raise prompts.problem(in_english(error.fact)) from error
+        judging = judgings.request(
+            run,
+            by=acting.person(),
+            prompts=prompts.read(options["prompt"]),
+            budget_cost=options["budget"],
+            budget_tokens=options["budget_tokens"],
+            queue=False,
+        )
         self._work(run)
         self._report(foreground.reload(run.pk), judging)
 
@@ -75,7 +69,7 @@ class Command(ActingCommand):
         self.stdout.write(summary.usage_line(run))
         problem = foreground.why_not_measurable(run)
         if problem:
-            raise prompts.problem(problem)
+            raise self.problem(problem)
         unusable = judgings.why_unusable(judging)
         if unusable:
-            raise prompts.problem(in_english(unusable))
+            raise self.problem(in_english(unusable))

@@ -8,21 +8,16 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_comparison, state_results
-from evaluation.models import Run
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading, public_address
-from labeling.domain.errors import RuleError
-from labeling.management.acting import ActingCommand
 from labeling.management.looks import add_reason
 from labeling.services.exchange import building
-from labeling.words import in_english
-
-REFUSED = 2
 
 
-class Command(ActingCommand):
+class Command(RunCommand):
     help = (
         "Write a report of a finished run: HTML to read and print, Markdown for a pull request, "
         "JUnit XML for continuous integration, JSON, CSV with a line for each case, or what the "
@@ -60,8 +55,8 @@ class Command(ActingCommand):
         add_reason(parser)
 
     def handle(self, **options: Any) -> None:
-        run = _run(options["run"])
-        baseline = _run(options["baseline"]) if options["baseline"] is not None else None
+        run, other = self.run_numbered(options["run"]), options["baseline"]
+        baseline = None if other is None else self.run_numbered(other)
         if baseline is None:
             state_results([run], options["reason"], self.stderr)
         else:
@@ -69,10 +64,7 @@ class Command(ActingCommand):
         reading = Reading(
             run, baseline=baseline, n_cases=options["cases"], repetition=options["repetition"]
         )
-        try:
-            text = reading.text(FORMS[options["format"]], address=public_address(run))
-        except RuleError as error:
-            raise CommandError(in_english(error.fact), returncode=REFUSED) from error
+        text = reading.text(FORMS[options["format"]], address=public_address(run))
         if options["output"] is None:
             for piece in text:
                 self.stdout.write(piece, ending="")
@@ -83,11 +75,3 @@ class Command(ActingCommand):
         except OSError as error:
             raise CommandError(f"Cannot write {options['output']}: {error}") from error
         self.stderr.write(f"Written: {options['output']}")
-
-
-def _run(number: int) -> Run:
-    runs = Run.objects.with_progress().select_related("release__project", "look", "requested_by")
-    run = runs.filter(pk=number).first()
-    if run is None:
-        raise CommandError(f"There is no run {number}.", returncode=REFUSED)
-    return run

@@ -13,9 +13,10 @@ from time import perf_counter
 from typing import Any
 
 import yaml
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
+from evaluation.management.base import RunCommand
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
@@ -23,7 +24,6 @@ from evaluation.services.trials import files, folder, predicting
 from evaluation.services.trials.asked_models import CountedModel
 from evaluation.services.trials.folder import Entry, Failure, FileEntry, Folder, Outcome
 from evaluation.services.trials.predicting import Question, Task
-from labeling.domain.errors import FileFault, RuleError
 from labeling.domain.exchange.importing import Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats import conversations as formats
@@ -39,7 +39,8 @@ KEPT_VECTORS = 5_000
 """So that memory stays the same however many conversations follow each other."""
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
+    acts = False
     help = (
         "Run a pipeline on conversations of files, without gold and without storing anything in "
         "the database. Writes predictions.jsonl (which evaluate --predictions reads), labels.csv, "
@@ -122,14 +123,13 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         try:
             outcome = self._run(options)
-        except (RuleError, FileFault) as error:
-            raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
         except OSError as error:
             problem = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-            raise CommandError(problem, returncode=NOT_USABLE) from error
+            raise self.problem(problem) from error
         if outcome.stopped:
-            problem = f"{in_english(outcome.stopped)} Results so far are kept: call again."
-            raise CommandError(problem, returncode=NOT_USABLE)
+            raise self.problem(
+                f"{in_english(outcome.stopped)} Results so far are kept: call again."
+            )
         if outcome.failed:
             problem = f"{outcome.failed} failed: see {options['output_dir'] / folder.FAILURES}."
             raise CommandError(problem, returncode=FAILED)

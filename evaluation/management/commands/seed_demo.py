@@ -4,10 +4,11 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from evaluation.models import OPEN, Run
 from evaluation.services.launch.launch import LaunchRequest, launch
+from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
 from labeling.services import demo
 from labeling.services.gold import looks
@@ -35,7 +36,8 @@ LOOKS = 20
 """Enough for everybody who tries the demo, and few enough to see what a budget is."""
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
+    acts = False
     help = (
         "Load the demo: people, a labelled project, a gold release, and runs for the worker to do. "
         "What is there already is left alone, so it may be repeated."

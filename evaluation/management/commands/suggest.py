@@ -10,15 +10,12 @@ from uuid import uuid4
 from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
-from evaluation.management.settings import NOT_USABLE
+from evaluation.management.base import RunCommand
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import suggestions
-from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.jobs import runner
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
 from labeling.services import acting
 from labeling.services.work import suggestion_requests as requests
@@ -27,7 +24,7 @@ from labeling.words import in_english
 WAIT_SECONDS = 1.0  # for what a worker holds
 
 
-class Command(ActingCommand):
+class Command(RunCommand):
     help = (
         "Have a pipeline suggest labels for the conversations of full labeling, in the "
         "foreground. Annotators see them after their own first pass. A run that was stopped goes "
@@ -49,18 +46,15 @@ class Command(ActingCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        try:
-            asked = suggestions.ask(
-                project_named(options["project"], returncode=NOT_USABLE),
-                pipeline=options["pipeline"],
-                layer=options["layer"],
-                by=acting.person(),
-                queue=False,
-                budget_cost=options["budget"],
-                budget_tokens=options["budget_tokens"],
-            )
-        except RuleError as error:
-            raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
+        asked = suggestions.ask(
+            self.project_named(options["project"]),
+            pipeline=options["pipeline"],
+            layer=options["layer"],
+            by=acting.person(),
+            queue=False,
+            budget_cost=options["budget"],
+            budget_tokens=options["budget_tokens"],
+        )
         self._work(asked)
         self._report(_reload(asked))
 
@@ -83,7 +77,7 @@ class Command(ActingCommand):
             usage = bills.usage_line(budgets.spent_in(asked.usage))
             self.stdout.write(f"Language model: {usage}.")
         if asked.failure:
-            raise CommandError(in_english(asked.failure), returncode=NOT_USABLE)
+            raise self.problem(in_english(asked.failure))
         came = requests.progress(asked)
         for why in sorted({in_english(Fact.from_json(why)) for why in asked.failures.values()}):
             self.stderr.write(f"No suggestion: {why}")
@@ -92,8 +86,7 @@ class Command(ActingCommand):
             f"{came.wanted} conversations; {came.failed} failed."
         )
         if came.failed and not came.done:
-            problem = "The pipeline failed on every conversation."
-            raise CommandError(problem, returncode=NOT_USABLE)
+            raise self.problem("The pipeline failed on every conversation.")
 
 
 def _work_until_done(asked: SuggestionRequest, show: Any) -> None:

@@ -5,15 +5,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.forms.guidelines import GuidelineForm
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import project_named
+from labeling.management.base import AssayCommand
 from labeling.services import acting, guidelines
 from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = "Write a Markdown file as the next version of a project's guidelines."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,7 +25,7 @@ class Command(ActingCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project, path = project_named(options["project"]), options["file"]
+        project, path = self.project_named(options["project"]), options["file"]
         newest = project.guidelines.first()
         form = GuidelineForm(
             {
@@ -43,8 +41,6 @@ class Command(ActingCommand):
             added = guidelines.add_version(project=project, by=acting.person(), **form.cleaned_data)
         except guidelines.GuidelineUnchanged as same:
             self.stdout.write(in_english(same.fact))
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from None
         else:
             self.stdout.write(f"Version {added.version} of the guidelines of {project.slug}.")
 

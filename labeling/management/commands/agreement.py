@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
@@ -19,8 +19,8 @@ from labeling.domain.errors import FileFault
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
 from labeling.domain.stored import Stored
-from labeling.management.arguments import project_named
-from labeling.models import Round
+from labeling.management.base import AssayCommand
+from labeling.models import Project, Round
 from labeling.services import processing
 from labeling.services.agreement import agreement, measurements
 from labeling.templatetags.figures import chance
@@ -55,7 +55,8 @@ class Records(NamedTuple):
         return {"pairs": self.pairs}
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
+    acts = False
     help = (
         "Agreement of a round (default: the newest), or of any table with a row per label and "
         "the columns item, unit, annotator, label."
@@ -99,7 +100,7 @@ class Command(BaseCommand):
             table = _of_file(options["from_csv"], options["statistic"])
             result: Agreement | Records = table.measured()
         else:
-            result = _of_project(options)
+            result = _of_project(self.project_named(options["project"]), options)
         if options["format"] == "json":
             _json(result, table, self.stdout)
             return
@@ -108,10 +109,10 @@ class Command(BaseCommand):
             (self.stdout if options["format"] == "table" else self.stderr).write(_told(table))
 
 
-def _of_project(options: dict[str, Any]) -> Agreement | Records:
+def _of_project(project: Project, options: dict[str, Any]) -> Agreement | Records:
     from labeling.services.vectors import ruler
 
-    measured = _round(options["project"], options["round"])
+    measured = _round(project, options["round"])
     if measured.is_blind:
         raise CommandError(f"Round {measured.number} is blind until its last answer is in.")
     layer = options["layer"] or agreement.first_layer(measured.project)
@@ -142,12 +143,11 @@ def _of_annotator(pairs: Sequence[Any], name: str) -> list[Any]:
     return [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
-def _round(slug: str, number: int | None) -> Round:
-    project = project_named(slug)
+def _round(project: Project, number: int | None) -> Round:
     wanted = project.rounds.filter(number=number) if number else project.rounds.all()
     round_ = wanted.order_by("-number").first()
     if round_ is None:
-        raise CommandError(f"{slug} has no round {number or 'yet'}: open one on its page.")
+        raise CommandError(f"{project.slug} has no round {number or 'yet'}: open one on its page.")
     return round_
 
 

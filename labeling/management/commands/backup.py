@@ -4,12 +4,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from labeling.management.base import AssayCommand
 from labeling.services import backups
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
+    acts = False
     help = (
         "Write the whole database, as it is at one moment, and the keys into one file that only "
         "its owner reads. People may work meanwhile. PostgreSQL needs pg_dump. A file with the "

@@ -5,15 +5,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.domain.scopes import Scope
-from labeling.management.acting import ActingCommand
+from labeling.management.base import AssayCommand
 from labeling.models import Project
 from labeling.services import tokens
-from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Make an API token for a program that acts as an account, and print it. It is not shown "
         "again; its owner ends it on the page API tokens."
@@ -46,14 +44,11 @@ class Command(ActingCommand):
         projects = list(Project.objects.filter(slug__in=slugs))
         if unknown := slugs - {project.slug for project in projects}:
             raise CommandError(f"No project is called “{min(unknown)}”.")
-        try:
-            issued = tokens.issue(
-                user=user,
-                name=options["name"],
-                scopes=options["scope"] or list(Scope),
-                projects=projects,
-                days=options["days"],
-            )
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
+        issued = tokens.issue(
+            user=user,
+            name=options["name"],
+            scopes=options["scope"] or list(Scope),
+            projects=projects,
+            days=options["days"],
+        )
         self.stdout.write(issued.secret)

@@ -12,16 +12,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.urls import reverse
 
-from labeling.domain.errors import RuleError
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import project_named
+from labeling.management.base import AssayCommand
 from labeling.models import Membership
 from labeling.services import accounts, acting, passwords
 from labeling.services.accounts import NewAccount
-from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Make an account, with a role in a project if you name one. The password is asked for, "
         "read from a file, or set by the person with a link that works once."
@@ -49,7 +46,7 @@ class Command(ActingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["project"]) != bool(options["role"]):
             raise CommandError("--project and --role belong together: give both, or neither.")
-        project = project_named(options["project"]) if options["project"] else None
+        project = self.project_named(options["project"]) if options["project"] else None
         account = NewAccount(
             options["username"],
             _password(options),
@@ -67,8 +64,6 @@ class Command(ActingCommand):
                 link = self._link(user) if options["link"] else ""
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
-            except RuleError as error:
-                raise CommandError(in_english(error.fact)) from None
         place = f", {role} of {project.slug}" if project else ""
         self.stderr.write(f"The account {user.username} is ready{place}.")
         if link:

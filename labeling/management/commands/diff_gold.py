@@ -5,22 +5,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.domain.gold.gold_changes import FieldChanged, ItemChanged
 from labeling.domain.matching.diffing import Part
 from labeling.management import looks
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import release_named
+from labeling.management.base import AssayCommand
 from labeling.models import Look
-from labeling.services.gold import affected, gold_diffs
+from labeling.services.gold import affected, gold, gold_diffs
 from labeling.services.gold.gold_diffs import ReleaseDiff
 from labeling.services.gold.looks import Sight
-from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Say what differs between two gold releases of one layer, word by word: items added, "
         "removed and moved to another split, texts, labels and their fields; and which runs on "
@@ -34,11 +31,8 @@ class Command(ActingCommand):
         looks.add_reason(parser, without="the test items are left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        before, after = release_named(options["before"]), release_named(options["after"])
-        try:
-            comparison = gold_diffs.compare(before, after)
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
+        before, after = gold.find(options["before"]), gold.find(options["after"])
+        comparison = gold_diffs.compare(before, after)
         tested = looks.with_test_items([after, before])
         if options["reason"]:
             looks.state(tested, Sight(Look.Purpose.LABELS), options["reason"], self.stderr)

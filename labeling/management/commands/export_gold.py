@@ -5,17 +5,15 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.management import looks
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import release_named
+from labeling.management.base import AssayCommand
 from labeling.models import Look
 from labeling.services.exchange import export
+from labeling.services.gold import gold
 from labeling.services.gold.looks import Sight
-from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Write a gold release as files: natively as items.jsonl with what "
         "proves it, or for other tools."
@@ -40,7 +38,7 @@ class Command(ActingCommand):
         looks.add_reason(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        release = release_named(options["release"])
+        release = gold.find(options["release"])
         looks.state([release], Sight(Look.Purpose.EXPORT), options["reason"], self.stderr)
         try:
             written = export.export(
@@ -49,8 +47,6 @@ class Command(ActingCommand):
                 folder=options["output"],
                 license=options["license"],
             )
-        except RuleError as error:
-            raise CommandError(in_english(error.fact)) from error
         except OSError as error:
             raise CommandError(str(error)) from error
         for path in written:

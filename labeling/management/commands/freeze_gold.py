@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,18 +9,17 @@ from django.core.management.base import CommandError, CommandParser
 from labeling.domain.gold.meaning import LEVELS
 from labeling.domain.gold.statement import SettledAnew, parsed
 from labeling.domain.schema import DEFAULT_LAYER
-from labeling.management import refusals
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import add_waivers, project_named, waivers_in
-from labeling.management.lint_lines import waiver_line
+from labeling.management.arguments import add_waivers, waivers_in
+from labeling.management.base import AssayCommand
+from labeling.management.lint_lines import lint_document, report_lines, waiver_line
 from labeling.models import Project
 from labeling.services import acting, processing
-from labeling.services.gold import gold
+from labeling.services.gold import gold, lint, lint_requests
 from labeling.services.vectors import ruler
 from labeling.words import in_english, words_of
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = "Freeze what is settled as a new gold release, and list what is left out and why."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,23 +46,35 @@ class Command(ActingCommand):
             help="Say which version it would be and why, and freeze nothing.",
         )
 
+        parser.add_argument(
+            "--lint",
+            action="store_true",
+            help="Look for faults in what would be frozen, accept what --waive says, and freeze "
+            "nothing. Exit status 1 if a finding is open.",
+        )
+        parser.add_argument(
+            "--format", default="table", choices=["table", "json"], help="with --lint"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_named(options["project"])
-        with refusals.said_on(self.stderr):
-            if options["dry_run"]:
-                self._propose(project, options["layer"], options["name"])
-                return
-            release = gold.freeze(
-                project=project,
-                layer=options["layer"],
-                ruler=ruler(),
-                name=options["name"],
-                by=acting.person(),
-                message=options["message"],
-                with_synthetic=options["with_synthetic"],
-                at_least=options["at_least"],
-                waive=waivers_in(options["waive"]),
-            )
+        project = self.project_named(options["project"])
+        if options["lint"]:
+            self._lint(project, options)
+            return
+        if options["dry_run"]:
+            self._propose(project, options["layer"], options["name"])
+            return
+        release = gold.freeze(
+            project=project,
+            layer=options["layer"],
+            ruler=ruler(),
+            name=options["name"],
+            by=acting.person(),
+            message=options["message"],
+            with_synthetic=options["with_synthetic"],
+            at_least=options["at_least"],
+            waive=waivers_in(options["waive"]),
+        )
         n_items = release.items.count()
         self.stdout.write(f"{release}, {release.meaning}: {n_items} items, sha256 {release.sha256}")
         synthetic = release.items.filter(conversation__origin="synthetic").count()
@@ -75,6 +87,20 @@ class Command(ActingCommand):
         self._settled_anew(parsed(release.header).get("settled_anew", []))
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
+
+    def _lint(self, project: Project, options: dict[str, Any]) -> None:
+        layer, reasons = options["layer"], waivers_in(options["waive"])
+        report = lint_requests.look(project, layer, ruler=ruler())
+        for kind, reason in reasons.items():
+            lint.waive(project, layer, kind, reason=reason, by=acting.person())
+        if options["format"] == "json":
+            document = lint_document(report)
+            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
+        else:
+            for line in report_lines(report):
+                self.stdout.write(line)
+        if report.findings.filter(waiver=None).exists():
+            raise SystemExit(1)
 
     def _propose(self, project: Project, layer: str, name: str) -> None:
         processing.catch_up(project, ruler=ruler, measure=[])

@@ -14,13 +14,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
-from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats import conversations as formats
 from labeling.domain.formats.talks import ENCODINGS, HowToRead
-from labeling.management import refusals
-from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
+from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
 from labeling.services import acting
@@ -31,11 +29,13 @@ SHOWN_LEFT_OUT, SHOWN_DOUBTS = 20, 10
 FORMATS = (*formats.FORMATS, *CHAT_FORMATS)
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Store conversations from files. What cannot be read is left out and listed; a "
         "conversation that is stored already is left alone; a missing project is created."
     )
+
+    nothing_stored = "; nothing was stored"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
@@ -120,22 +120,16 @@ class Command(ActingCommand):
             "dry_run": options["dry_run"],
             "actor": acting.chosen(),
         }
-        with refusals.said_on(self.stderr):
-            if options["format"] in CHAT_FORMATS:
-                waive = waivers_in(options["waive"])
-                arguments |= {"waive": waive, "leave_out": options["leave_out"]}
-                return chats.import_chats(format=options["format"], **arguments)
-            try:
-                how = HowToRead.written(
-                    *(options[name] for name in ("columns", "roles", "encoding"))
-                )
-            except FileFault as fault:
-                raise CommandError(in_english(fault.fact)) from None
-            names = ("format", "leave_out")
-            arguments |= {name: options[name] for name in names} | {"how": how}
-            report = conversations.import_files(**arguments)
-            self._ask(how)
-            return chats.Outcome(report)
+        if options["format"] in CHAT_FORMATS:
+            waive = waivers_in(options["waive"])
+            arguments |= {"waive": waive, "leave_out": options["leave_out"]}
+            return chats.import_chats(format=options["format"], **arguments)
+        how = HowToRead.written(*(options[name] for name in ("columns", "roles", "encoding")))
+        names = ("format", "leave_out")
+        arguments |= {name: options[name] for name in names} | {"how": how}
+        report = conversations.import_files(**arguments)
+        self._ask(how)
+        return chats.Outcome(report)
 
     def _ask(self, how: HowToRead) -> None:
         """For names that the files leave unclear."""

@@ -5,34 +5,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
-from labeling.management import refusals
-from labeling.management.acting import ActingCommand
 from labeling.management.arguments import add_waivers, waivers_in
+from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
 from labeling.services import acting
-from labeling.services.exchange import gold_files
+from labeling.services.exchange import correction_files, gold_files
+from labeling.services.gold import gold
 from labeling.words import in_english
 
 ITEMS = "items.jsonl"
 LAYERS_TO_IMPORT = [*LAYERS, END_TO_END]
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Freeze labels that were made elsewhere as a gold release: all of the files or none. Its "
         "provenance names the files; the same files again change nothing. The folder of a native "
         "export is taken over item by item, as it is."
     )
 
+    nothing_stored = "; nothing was stored"
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", metavar="FILE|FOLDER", nargs="+", type=Path)
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--layer", required=True, choices=LAYERS_TO_IMPORT)
+        parser.add_argument("--project", metavar="SLUG")
+        parser.add_argument("--layer", choices=LAYERS_TO_IMPORT)
+        parser.add_argument(
+            "--gold",
+            metavar="RELEASE",
+            help="freeze the next version of this release with the corrections of the one file, "
+            "which names messages by their published ids and holds no text: all of them or none",
+        )
         parser.add_argument(
             "--format",
             default="auto",
@@ -55,6 +63,11 @@ class Command(ActingCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["gold"]:
+            self._correct(options["files"], options["gold"])
+            return
+        if not options["project"] or not options["layer"]:
+            raise CommandError("Name --project and --layer; of a file of corrections, --gold.")
         gc.freeze()  # the collector looks at what comes in only
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
@@ -79,16 +92,21 @@ class Command(ActingCommand):
 
     def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
         arguments = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
-        with refusals.said_on(self.stderr):
-            return gold_files.import_gold(
-                project_slug=options["project"],
-                files=_opened(options["files"]),
-                exports=_exports(options["files"]),
-                conversation=options["conversation"],
-                waive=waivers_in(options["waive"]),
-                actor=acting.chosen(),
-                **arguments,
-            )
+        return gold_files.import_gold(
+            project_slug=options["project"],
+            files=_opened(options["files"]),
+            exports=_exports(options["files"]),
+            conversation=options["conversation"],
+            waive=waivers_in(options["waive"]),
+            actor=acting.chosen(),
+            **arguments,
+        )
+
+    def _correct(self, files: list[Path], release: str) -> None:
+        if len(files) != 1:
+            raise CommandError("Give one file of corrections.")
+        frozen = correction_files.apply(files[0], gold.find(release), by=acting.person())
+        self.stdout.write(f"{frozen}, sha256 {frozen.sha256}")
 
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:

@@ -8,19 +8,19 @@ from typing import Any, BinaryIO
 from django.core.management.base import CommandParser
 
 from labeling.domain.formats.answers import Unnamed
-from labeling.management import refusals
-from labeling.management.acting import ActingCommand
-from labeling.management.arguments import project_named
+from labeling.management.base import AssayCommand
 from labeling.services.exchange import label_imports
 from labeling.words import in_english
 
 
-class Command(ActingCommand):
+class Command(AssayCommand):
     help = (
         "Store answers of several annotators from files, and what was decided about them. What is "
         "stored already is left alone. What cannot be taken is left out and named with its line "
         "and the reason; of a file that breaks off, or has no answer at all, nothing is stored."
     )
+
+    nothing_stored = "; nothing was stored"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
@@ -54,8 +54,8 @@ class Command(ActingCommand):
         parser.add_argument("--dry-run", action="store_true", help="check and report only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_named(options["project"])
-        with refusals.said_on(self.stderr), ExitStack() as stack:
+        project = self.project_named(options["project"])
+        with ExitStack() as stack:
             report = label_imports.import_labels(
                 project=project,
                 files=_opened(options["files"], stack),

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.markup import escape
 from rich.table import Table
 
+from labeling.management.base import AssayCommand
 from labeling.services import backups
 
-WIDTH = 140
 
-
-class Command(BaseCommand):
+class Command(AssayCommand):
+    acts = False
     help = (
         "Put a backup into an empty database: check the file, restore, migrate to this version, "
         "count every table, and verify the audit log and every release of gold. Stop web servers "
@@ -47,8 +45,6 @@ class Command(BaseCommand):
         for finding in findings:
             state = "ok" if finding.is_fine else "fault"
             table.add_row(finding.part, state, escape(finding.says))
-        width = None if sys.stdout.isatty() else WIDTH
-        out: Any = self.stdout
-        Console(file=out, width=width, highlight=False).print(table)
+        self.print(table)
         if not all(finding.is_fine for finding in findings):
             raise SystemExit(1)

@@ -4,15 +4,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
 from labeling.domain.facts import Fact
 from labeling.domain.gold.proofs import ReleaseFault
-from labeling.management import refusals
-from labeling.management.arguments import project_named, release_named
+from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
-from labeling.services.gold import signing
+from labeling.services.gold import gold, signing
 from labeling.services.gold.exported import Folder
 from labeling.services.gold.verification import (
     check,
@@ -23,7 +22,9 @@ from labeling.services.gold.verification import (
 from labeling.words import in_english
 
 
-class Command(BaseCommand):
+class Command(AssayCommand):
+    acts = False
+    nothing_stored = "."
     help = (
         "Recompute every hash of the gold of a project (default: of all projects), check who "
         "signed it, and hold releases, looks at test items, their budgets and runs against the "
@@ -59,9 +60,9 @@ class Command(BaseCommand):
         if options["folder"]:
             self._verify_folder(options["folder"])
         elif options["release"]:
-            self._verify_release(release_named(options["release"]))
+            self._verify_release(gold.find(options["release"]))
         elif options["project"]:
-            self._verify_project(project_named(options["project"]))
+            self._verify_project(self.project_named(options["project"]))
         else:
             for project in Project.objects.order_by("slug"):
                 self._verify_project(project)
@@ -69,13 +70,12 @@ class Command(BaseCommand):
             raise CommandError(f"Not intact: {self.n_faults} fault{pluralize(self.n_faults)}.")
 
     def _verify_folder(self, path: Path) -> None:
-        with refusals.said_on(self.stderr):
-            folder = Folder(path)
-            about = folder.described
-            trusted = signing.trusted() if self.keys is None else self.keys
-            by_key = [] if self.any_key else folder.faults_of_key(trusted)
-            if self._say(about.release, [*by_key, *folder.faults()]):
-                return
+        folder = Folder(path)
+        about = folder.described
+        trusted = signing.trusted() if self.keys is None else self.keys
+        by_key = [] if self.any_key else folder.faults_of_key(trusted)
+        if self._say(about.release, [*by_key, *folder.faults()]):
+            return
         signed = f"signed with {about.key}" if about.key else "not signed"
         self.stdout.write(
             f"{about.release} is intact: {about.items} items, sha256 {about.sha256}, {signed}"
