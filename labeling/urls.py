@@ -21,8 +21,6 @@ from labeling.views.agreement import agreement, agreement_compute, agreement_csv
 from labeling.views.calibration import calibration
 from labeling.views.checks import (
     check_person,
-    check_resume,
-    check_waive,
     checks,
     checks_choose,
     checks_drop,
@@ -84,7 +82,6 @@ from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_
 from labeling.views.looks import gold_look, looks, looks_budget
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.metrics import metrics
-from labeling.views.newcomers import another_try, calibrate, let_in
 from labeling.views.progress import progress, targets
 from labeling.views.projects import (
     project,
@@ -93,9 +90,9 @@ from labeling.views.projects import (
     project_start,
     settings_page,
 )
-from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.views.screening import screening
 from labeling.views.signing_in import (
     PasswordLink,
     SignIn,
@@ -133,9 +130,6 @@ of_a_project = [
     path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
     path("members/<int:pk>/password/", password_link, name="password-link"),
-    path("people/<int:pk>/let-in/", let_in, name="let-in"),
-    path("people/<int:pk>/another-try/", another_try, name="another-try"),
-    path("calibrate/", calibrate, name="calibrate"),
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
@@ -183,10 +177,7 @@ of_a_project = [
     path("checks/choose/", checks_choose, name="checks-choose"),
     path("checks/<int:pk>/drop/", checks_drop, name="checks-drop"),
     path("checks/people/<int:pk>/", check_person, name="check-person"),
-    path("checks/people/<int:pk>/resume/", check_resume, name="check-resume"),
-    path("checks/people/<int:pk>/waive/", check_waive, name="check-waive"),
-    path("qualification/", test_page, name="qualification"),
-    path("qualification/begin/", test_begin, name="qualification-begin"),
+    path("screening/", screening, name="screening"),
     path("conversations/", conversations, name="conversations"),
     path("conversations/import/", conversations_import, name="conversations-import"),
     path("conversations/import/preview/", conversations_preview, name="conversations-preview"),

@@ -40,9 +40,6 @@ from labeling.api.invitations import InvitationsView, InvitationView, JoinView
 from labeling.api.label_files import LabelFilesView
 from labeling.api.looks import LooksView
 from labeling.api.members import MembersView, MemberView
-from labeling.api.newcomers import (
-    AdmissionsView,
-)
 from labeling.api.progress import GateView, ProgressView
 from labeling.api.project_settings import SettingsView
 from labeling.api.projects import ProjectListView, ProjectView
@@ -136,7 +133,6 @@ of_a_project: Addresses = [
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
     path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),
     path("reviews/", ReviewsView.as_view(), name="api-reviews"),
-    path("admissions/", AdmissionsView.as_view(), name="api-admissions"),
 ]
 
 urlpatterns = [

@@ -110,10 +110,13 @@ class ChoiceForm(forms.Form):
         return cleaned
 
 
-class WaiverForm(forms.Form):
+class DecisionForm(forms.Form):
+    """What a lead decides about one person; ``what`` comes from the button."""
+
     reason = forms.CharField(
-        label=_("Why this person needs no test"),
-        max_length=500,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("It is kept in the audit log."),
+        label=_("Reason"),
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=_("Kept in the audit log; why somebody was let in, also in gold."),
     )

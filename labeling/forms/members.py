@@ -43,15 +43,6 @@ class TakerForm(forms.Form):
         offered.queryset = annotators.exclude(pk=membership.user_id)
 
 
-class LetInForm(forms.Form):
-    reason = forms.CharField(
-        label=_("Reason"),
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=_("Kept in the audit log, and in gold next to the person's name."),
-    )
-
-
 class RoleForm(TakerForm):
     role = forms.ChoiceField(label=_("New role"), choices=Membership.Role.choices)
     field_order = ("role", "to")

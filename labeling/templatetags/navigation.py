@@ -61,7 +61,7 @@ GROUPS = (
                 (
                     *("round-new", "round-close", "round-batch"),
                     *("agreement", "agreement-pair", "disagreements"),
-                    *("layer-empty", "layer-off", "qualification"),
+                    *("layer-empty", "layer-off", "screening"),
                 ),
             ),
             Entry(
@@ -69,7 +69,7 @@ GROUPS = (
             ),
             Entry("adjudication", _("Adjudication"), ("adjudication-accept",)),
             Entry("reviews", _("Review")),
-            Entry("checks", _("Hidden checks"), ("check-person", "checks-choose", "check-waive")),
+            Entry("checks", _("Hidden checks"), ("check-person", "checks-choose")),
             Entry("suggestions", _("Suggestions")),
             Entry("labels", _("Labels as files"), ("labels-preview", "labels-import")),
         ),
@@ -98,7 +98,7 @@ GROUPS = (
                 _("Members"),
                 (
                     *("member-role", "member-remove", "member-add"),
-                    *("invitation-new", "invitation-revoke", "let-in", "password-link"),
+                    *("invitation-new", "invitation-revoke", "password-link"),
                 ),
             ),
             Entry("project-settings", _("Project settings"), only_leads=True),

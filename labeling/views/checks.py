@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import NamedTuple, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -10,11 +11,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
-from labeling.forms.checks import ChoiceForm, PlanForm, WaiverForm
+from labeling.forms.checks import ChoiceForm, DecisionForm, PlanForm
 from labeling.models import (
     Assignment,
     GoldCheck,
@@ -23,22 +24,25 @@ from labeling.models import (
     Qualification,
 )
 from labeling.services import access, blindness
-from labeling.services.quality import check_scores, qualification
+from labeling.services.quality import check_scores, newcomers, qualification
 from labeling.services.quality import checks as service
+from labeling.services.quality.newcomers import Standing
 from labeling.services.work import assignments, check_turns
 from labeling.views.paging import Page, page_of, part_of
+from labeling.views.screening import named, results_of
 from labeling.words import words
 
 Purpose = Assignment.Purpose
 
 
 class CheckedPerson(NamedTuple):
-    """One annotator: the test, hidden checks, and whether work is held back."""
+    """One annotator: the test, hidden checks, calibration, and whether work is held back."""
 
     user: User
     test: Qualification | None
     agreement: check_scores.GoldAgreement
     pause: Pause | None
+    standing: Standing | None
 
 
 class Part:
@@ -140,8 +144,15 @@ def _people(project: Project) -> list[CheckedPerson]:
     pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
     figures = check_scores.by_person(project)
     nothing = check_scores.GoldAgreement(None, 0)
+    standings = {standing.user.pk: standing for standing in newcomers.by_person(project)}
     return [
-        CheckedPerson(user, tests.get(user.pk), figures.get(user.pk, nothing), pauses.get(user.pk))
+        CheckedPerson(
+            user,
+            tests.get(user.pk),
+            figures.get(user.pk, nothing),
+            pauses.get(user.pk),
+            standings.get(user.pk),
+        )
         for user in assignments.annotators(project)
     ]
 
@@ -151,20 +162,56 @@ def _tests(project: Project) -> QuerySet[Qualification]:
     return project.qualifications.filter(kind=kind).select_related("waived_by")
 
 
-@require_GET
+def _decided(what: str, project: Project, person: User, by: User, reason: str) -> str:
+    """Carry out what a lead decides; returns what is said of it."""
+    if what == "waive":
+        qualification.waive(project, person, by=by, reason=reason)
+        return _("{user} may work without the test.")
+    if what == "let-in":
+        newcomers.let_in(project, person, by=by, reason=reason)
+        return _("{user} may do full labeling.")
+    if what == "resume" and check_scores.resume(project, person, by=by):
+        return _("{user} gets work again.")
+    if what == "another-try" and newcomers.allow_another_try(project, person, by=by):
+        return _("{user} may try again.")
+    return ""
+
+
+@require_http_methods(["GET", "POST"])
 def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """What one annotator found and missed, check by check."""
+    """What one annotator found and missed, check by check; a POST is what a lead decides."""
     project = access.readable(request.user, slug)
-    return _person_page(request, project, _annotator(project, pk), WaiverForm())
+    if request.method == "POST":
+        project = access.led(request.user, slug)
+    person = _annotator(project, pk)
+    what = request.POST.get("what", "")
+    forms = {
+        asked: DecisionForm(request.POST if asked == what else None, auto_id=f"{asked}_%s")
+        for asked in ("waive", "let-in")
+    }
+    if request.method == "POST":
+        form = forms.get(what) or DecisionForm(request.POST)
+        if form.is_valid():
+            by, reason = cast(User, request.user), form.cleaned_data["reason"]
+            try:
+                said = _decided(what, project, person, by, reason)
+            except RuleError as error:
+                form.add_error(None, words(error.fact))
+            else:
+                if said:
+                    messages.success(request, said.format(user=person.get_username()))
+                return redirect("check-person", slug, pk)
+    return _person_page(request, project, person, forms)
 
 
 def _person_page(
-    request: HttpRequest, project: Project, person: User, form: WaiverForm
+    request: HttpRequest, project: Project, person: User, forms: Mapping[str, DecisionForm]
 ) -> HttpResponse:
     hidden = _newest_first(request, check_scores.newest_checks(project), person)
     tests = _newest_first(
         request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
     )
+    standing = newcomers.in_project(project, person)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
@@ -175,11 +222,15 @@ def _person_page(
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
         "test": _tests(project).filter(user=person).first(),
+        "standing": standing,
+        "results": results_of(standing) if standing else [],
+        "missing": [LAYERS[layer].title for layer in standing.missing] if standing else [],
         "plan": check_turns.plan_of(project),
-        "form": form,
+        "waive_form": forms["waive"],
+        "let_in_form": forms["let-in"],
         "enough": check_scores.ENOUGH,
     }
-    status = 400 if form.errors else 200
+    status = 400 if any(form.errors for form in forms.values()) else 200
     return render(request, "labeling/check_person.html", context, status=status)
 
 
@@ -196,44 +247,8 @@ def _newest_first(
     return [named(row) for row in rows]
 
 
-def named(check: GoldCheck) -> GoldCheck:
-    """With its layers as pairs of title and figures, for a page."""
-    check.by_layer = [  # type: ignore[attr-defined]
-        (LAYERS[layer].title, figures) for layer, figures in check.layers.items()
-    ]
-    return check
-
-
 def _annotator(project: Project, pk: int) -> User:
     """Somebody who annotates here, or did."""
     assigned = Assignment.with_checks.filter(round__project=project, annotator=OuterRef("pk"))
     member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
     return get_object_or_404(User.objects.filter(Exists(assigned) | Exists(member)), pk=pk)
-
-
-@require_POST
-def check_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    project = access.led(request.user, slug)
-    person = _annotator(project, pk)
-    if check_scores.resume(project, person, by=cast(User, request.user)):
-        text = _("{user} gets work again.").format(user=person.get_username())
-        messages.success(request, text)
-    return redirect("check-person", slug, pk)
-
-
-@require_POST
-def check_waive(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    project = access.led(request.user, slug)
-    person = _annotator(project, pk)
-    form = WaiverForm(request.POST)
-    if form.is_valid():
-        by: Any = request.user
-        try:
-            qualification.waive(project, person, by=by, reason=form.cleaned_data["reason"])
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            text = _("{user} may work without the test.").format(user=person.get_username())
-            messages.success(request, text)
-            return redirect("check-person", slug, pk)
-    return _person_page(request, project, person, form)

@@ -17,13 +17,10 @@ from labeling.forms.members import InvitationForm, MemberForm, PeopleForm, RoleF
 from labeling.models import Membership, Project, Round
 from labeling.services import access, invitations
 from labeling.services import members as service
-from labeling.services.quality import newcomers
-from labeling.services.quality.newcomers import Standing
-from labeling.services.work import check_turns, handovers
+from labeling.services.work import handovers
 from labeling.services.work.handovers import HandedOn
 from labeling.translation import translated
 from labeling.views import once
-from labeling.views.newcomers import ShownResult, results_of
 from labeling.words import words
 
 
@@ -52,7 +49,6 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     return {
         "project": project,
         "members": members_of(project),
-        "standings": _standings(project),
         "still_held": handovers.still_held(project) if may_write else {},
         "may_write": may_write,
         "member_form": MemberForm(auto_id="member_%s"),
@@ -60,22 +56,6 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
         "people_form": PeopleForm(auto_id="people_%s"),
         "invitations": invitations.of_project(project) if may_write else [],
     }
-
-
-class ShownStanding(NamedTuple):
-    """Whether an annotator may do full labeling, and what the last calibration said."""
-
-    standing: Standing
-    results: list[ShownResult]
-    tries_left: int
-
-
-def _standings(project: Project) -> list[ShownStanding]:
-    tries = check_turns.plan_of(project).tries
-    return [
-        ShownStanding(each, results_of(each), max(tries - each.tries, 0))
-        for each in newcomers.by_person(project)
-    ]
 
 
 def members_of(project: Project) -> list[Membership]:

@@ -218,21 +218,21 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
     client = signed_in(dan)
     assert "Start the test" in page(client, "/")
 
-    begun = client.post("/projects/orders/qualification/begin/")
+    begun = client.post("/projects/orders/screening/", {"what": "test"})
 
     assert begun.url == qualification.of(dan, project)[0].get_absolute_url()
     assert client.get(begun.url).status_code == 200
     assert "0 of 2 conversations are answered" in page(client, "/")
     do_test(dan, project, right=False)
     assert "Try again (1 try left)" in page(client, "/")
-    told = page(client, "/projects/orders/qualification/")
+    told = page(client, "/projects/orders/screening/")
     assert "0 of 1 found" in told
     assert "Order Tracking 1" not in told  # the right labels would give the next try away
 
     checks.set_plan(project, by=rita, show_labels=True)
-    assert "Order Tracking 1" not in page(client, "/projects/orders/qualification/")
+    assert "Order Tracking 1" not in page(client, "/projects/orders/screening/")
     do_test(dan, project, right=False)
-    assert "Order Tracking 1" in page(client, "/projects/orders/qualification/")
+    assert "Order Tracking 1" in page(client, "/projects/orders/screening/")
 
 
 def test_right_labels_are_not_shown_of_what_is_labelled_blind_again(
@@ -240,7 +240,7 @@ def test_right_labels_are_not_shown_of_what_is_labelled_blind_again(
 ) -> None:
     checks.set_plan(project, by=rita, tries=1, show_labels=True)
     do_test(dan, project, right=False)
-    client, address = signed_in(dan), "/projects/orders/qualification/"
+    client, address = signed_in(dan), "/projects/orders/screening/"
     assert page(client, address).count("Order Tracking 1") == 2
     part = qualification.of(dan, project)[0]
 
@@ -306,7 +306,9 @@ def test_a_lead_sets_checks_and_sees_who_passed(
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302
     assert check_turns.plan_of(project).every == 4
-    waived = lead.post(f"/projects/orders/checks/people/{dan.pk}/waive/", {"reason": "No need"})
+    waived = lead.post(
+        f"/projects/orders/checks/people/{dan.pk}/", {"what": "waive", "reason": "No"}
+    )
     assert waived.status_code == 400  # who has passed needs none
     assert "dan" in page(lead, f"/projects/orders/checks/people/{dan.pk}/")
 

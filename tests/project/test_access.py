@@ -95,9 +95,7 @@ EXPECTED = {
     # read by everybody in the project
     "guidelines": MEMBERS,
     "guideline": MEMBERS,
-    "qualification": MEMBERS,
-    "qualification-begin": Row(302, 404, 302, 302, 302, post=True),
-    "calibrate": Row(302, 404, 302, 302, 302, post=True),
+    "screening": MEMBERS,
     "disagreements": Row(302, 404, 404, 200, 200),  # of annotators those who answered in it
     "disagreement-comment": Row(302, 404, 404, 403, 302, post=True),  # who answered in it
     # read by researchers and leads
@@ -117,8 +115,6 @@ EXPECTED = {
     "checks-choose": Row(302, 404, 404, 403, 400, post=True),
     "checks-drop": Row(302, 404, 404, 403, 302, post=True),
     "check-person": READERS,
-    "check-resume": Row(302, 404, 404, 403, 302, post=True),
-    "check-waive": Row(302, 404, 404, 403, 400, post=True),
     "labels": READERS,
     "labels-export": READERS,
     "labels-preview": Row(302, 404, 404, 403, 400, post=True),
@@ -221,8 +217,6 @@ EXPECTED = {
     "layer-off": Row(302, 404, 404, 403, 200),
     "layer-empty-withdraw": Row(302, 404, 404, 403, 302, post=True),
     "work-move": Row(302, 404, 404, 403, 200),
-    "let-in": Row(302, 404, 404, 403, 200),
-    "another-try": Row(302, 404, 404, 403, 302, post=True),
     "disagreement-decide": Row(302, 404, 404, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 404, 403, 302, post=True),
     "suggestions": READERS,
@@ -289,7 +283,6 @@ EXPECTED = {
     "api-adjudication-accept": Row(403, 404, 404, 403, 400, post=True),
     "api-reviews": API_READERS,
     "api-round-close": Row(403, 404, 404, 403, 200, post=True),
-    "api-admissions": API_READERS,
     "api-agreement": Row(403, 404, 404, 409, 409),  # not measured yet: a worker was asked
     "api-adjudication": API_READERS,
     "api-review": API_READERS,

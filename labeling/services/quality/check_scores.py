@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
@@ -16,7 +15,6 @@ from labeling.domain.gold.gold_checks import CheckFigures, compare, kappa_of, me
 from labeling.domain.matching.matchers import Rules, texts_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.schema.labels import Payload
 from labeling.domain.targets import END_TO_END
 from labeling.models import (
     Annotation,
@@ -57,21 +55,18 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
         return None
     known = GoldCheck.objects.filter(assignment=assignment, version=answer.version).first()
     figures: CheckColumns = {} if known else _compared(assignment, answer, ruler)
+    project, person, purpose = assignment.round.project, assignment.annotator, assignment.purpose
     with transaction.atomic():  # a worker that dies here leaves both steps to the next one
-        check = known or _store(assignment, answer, figures)
-        _act_on_result(assignment)
-    if assignment.purpose == Purpose.CALIBRATION:  # that takes longer, and may be repeated
-        newcomers.decide(assignment.round.project, assignment.annotator, ruler=ruler)
+        check, _ = GoldCheck.objects.get_or_create(
+            assignment=assignment, version=answer.version, defaults=figures
+        )
+        if purpose == Purpose.QUALIFICATION:
+            qualification.decide(project, person)
+        elif purpose == Purpose.HONEYPOT:
+            pause_if_due(project, person)
+    if purpose == Purpose.CALIBRATION:  # that takes longer, and may be repeated
+        newcomers.decide(project, person, ruler=ruler)
     return check
-
-
-def _act_on_result(assignment: Assignment) -> None:
-    if assignment.purpose == Purpose.CALIBRATION:
-        return
-    if assignment.purpose == Purpose.QUALIFICATION:
-        qualification.decide(assignment.round.project, assignment.annotator)
-    else:
-        pause_if_due(assignment.round.project, assignment.annotator)
 
 
 class CheckColumns(TypedDict, total=False):
@@ -83,40 +78,20 @@ class CheckColumns(TypedDict, total=False):
     reason: Fact | None
 
 
-def _store(assignment: Assignment, answer: Annotation, figures: CheckColumns) -> GoldCheck:
-    check, _ = GoldCheck.objects.get_or_create(
-        assignment=assignment, version=answer.version, defaults=figures
-    )
-    return check
-
-
 def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
-    if assignment.purpose == Purpose.CALIBRATION:
-        return _against_outcome(assignment, answer, ruler)
-    items = gold_of(assignment.round.project, assignment.conversation_id)
-    right = {
-        layer: {**item.content.get("given", {}), **item.content["gold"]}
-        for layer, item in items.items()
-    }
-    releases = {layer: str(item.release) for layer, item in items.items()}
-    return _against(assignment, answer, right, ruler, releases)
-
-
-def _against_outcome(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
-    """Of a newcomer, against what the conversation came to in its round."""
-    return _against(assignment, answer, newcomers.held_to(assignment), ruler, {})
-
-
-def _against(
-    assignment: Assignment,
-    answer: Annotation,
-    right: Mapping[str, Payload],
-    ruler: Ruler,
-    releases: dict[str, str],
-) -> CheckColumns:
     project = assignment.round.project
+    releases: dict[str, str] = {}
+    if assignment.purpose == Purpose.CALIBRATION:
+        right = newcomers.held_to(assignment)
+    else:
+        items = gold_of(project, assignment.conversation_id)
+        right = {
+            layer: {**item.content.get("given", {}), **item.content["gold"]}
+            for layer, item in items.items()
+        }
+        releases = {layer: str(item.release) for layer, item in items.items()}
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
     layers = {}
     for layer, gold in right.items():

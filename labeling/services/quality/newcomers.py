@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.agreement.agreement import Agreement, Outcome, Statistic
@@ -27,7 +27,6 @@ from labeling.models import (
     Annotation,
     Assignment,
     Event,
-    GoldCheck,
     Membership,
     Project,
     Qualification,
@@ -85,11 +84,7 @@ class LayerResult(TypedDict):
 
 def parts_of(user: User, project: Project) -> QuerySet[Assignment]:
     """The conversations of the user's current or last calibration, in order."""
-    return (
-        Assignment.with_checks.given_to(user)
-        .filter(purpose=PURPOSE, round__project=project, slot__isnull=False)
-        .order_by("position")
-    )
+    return qualification.of(user, project, PURPOSE)
 
 
 def begin(project: Project, user: User) -> Qualification:
@@ -242,7 +237,8 @@ def decide(project: Project, user: User, *, ruler: Ruler) -> None:
     """Once every conversation is answered and scored, say what the gate says."""
     tried = Qualification.objects.filter(project=project, user=user, kind=KIND)
     running = tried.filter(state=State.TRYING).first()
-    if running is None or not _is_answered(project, user):
+    parts = parts_of(user, project)
+    if running is None or not parts.exists() or not qualification.all_scored(parts):
         return
     results = _compared(running, ruler)
     with transaction.atomic():
@@ -264,16 +260,6 @@ def _end_for_reader(tried: Qualification) -> None:
     tried.state, tried.decided_at = State.FAILED, timezone.now()
     tried.save()
     _record("calibration.failed", tried)
-
-
-def _is_answered(project: Project, user: User) -> bool:
-    parts = parts_of(user, project)
-    if not parts.exists():
-        return False
-    scored = GoldCheck.objects.filter(
-        assignment=OuterRef("pk"), version=OuterRef("annotation__version")
-    )
-    return not parts.exclude(DONE & Exists(scored)).exists()
 
 
 def _store(tried: Qualification, results: dict[str, LayerResult], most_tries: int) -> None:
@@ -500,7 +486,7 @@ def _standings(of_projects: Collection[Project], users: Collection[User]) -> lis
             "outcomes"
         )
     }
-    counts = _counts(of_projects)
+    counts = qualification.counts(of_projects, PURPOSE)
     standings = []
     for project in of_projects:
         layers = [layer for layer in project.layers if (project.pk, layer) in calibrated]
@@ -524,13 +510,3 @@ def _standings(of_projects: Collection[Project], users: Collection[User]) -> lis
                 )
             )
     return standings
-
-
-def _counts(of_projects: Collection[Project]) -> dict[tuple[int, int], tuple[int, int]]:
-    """By project and person, how much of the calibration is answered, and of how much."""
-    parts = Assignment.with_checks.filter(
-        purpose=PURPOSE, round__project__in=of_projects, slot__isnull=False
-    )
-    counted = parts.order_by().values_list("round__project", "annotator")
-    rows = counted.annotate(done=Count("pk", filter=DONE), parts=Count("pk"))
-    return {(project, user): (done, n) for project, user, done, n in rows}

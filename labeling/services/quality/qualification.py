@@ -24,7 +24,13 @@ from labeling.models import (
 )
 from labeling.services import events, projects
 from labeling.services.work import check_turns
-from labeling.services.work.admission import ADMITTED, annotated_by, leads_by_project, leads_of
+from labeling.services.work.admission import (
+    ADMITTED,
+    annotated_by,
+    leads_by_project,
+    leads_of,
+    with_pause,
+)
 from labeling.services.work.annotations import try_again
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
@@ -49,11 +55,12 @@ class WaiverImpossible(RuleError):
     code = "waiver_impossible"
 
 
-def of(user: User, project: Project) -> QuerySet[Assignment]:
-    """The parts of the user's test, in order."""
-    return Assignment.with_checks.given_to(user).filter(
-        purpose=PURPOSE, round__project=project, slot__isnull=False
+def of(user: User, project: Project, purpose: str = PURPOSE) -> QuerySet[Assignment]:
+    """The parts of the user's test, or of their current or last calibration, in order."""
+    parts = Assignment.with_checks.given_to(user).filter(
+        purpose=purpose, round__project=project, slot__isnull=False
     )
+    return parts.order_by("position")
 
 
 class QualificationStatus(NamedTuple):
@@ -70,7 +77,11 @@ class QualificationStatus(NamedTuple):
 
 def statuses(user: User) -> list[QualificationStatus]:
     """Projects with a test, and those that have paused the user."""
-    mine = annotated_by(user).annotate(paused=F("pause__pk")).select_related("check_plan")
+    mine = (
+        with_pause(annotated_by(user), user)
+        .annotate(paused=F("pause__pk"))
+        .select_related("check_plan")
+    )
     projects = list(
         mine.filter(Q(check_plan__test=True) | Q(paused__isnull=False)).order_by("name")
     )
@@ -78,12 +89,12 @@ def statuses(user: User) -> list[QualificationStatus]:
         return []
     tried = Qualification.objects.filter(user=user, project__in=projects, kind=TEST)
     known = {test.project_id: test for test in tried}
-    parts, leads = _parts(user, projects), leads_by_project(projects)
+    done, leads = counts(projects, PURPOSE, annotator=user), leads_by_project(projects)
     return [
         _status(
             project,
             known.get(project.pk),
-            parts.get(project.pk, (0, 0)),
+            done.get((project.pk, user.pk), (0, 0)),
             is_paused=bool(project.paused),
             leads=leads[project.pk],
         )
@@ -91,22 +102,22 @@ def statuses(user: User) -> list[QualificationStatus]:
     ]
 
 
-def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, int]]:
-    """By project, how many conversations the user's test has, and how many are answered."""
-    rows = (
-        Assignment.with_checks.given_to(user)
-        .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
-        .order_by()
-        .values_list("round__project")
-        .annotate(parts=Count("pk"), done=Count("pk", filter=DONE))
+def counts(
+    of_projects: Collection[Project], purpose: str, **only: Any
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """By project and person, how many conversations are answered, and of how many."""
+    parts = Assignment.with_checks.filter(
+        purpose=purpose, round__project__in=of_projects, slot__isnull=False, **only
     )
-    return {project: (parts, done) for project, parts, done in rows}
+    counted = parts.order_by().values_list("round__project", "annotator")
+    rows = counted.annotate(done=Count("pk", filter=DONE), parts=Count("pk"))
+    return {(project, user): (done, n) for project, user, done, n in rows}
 
 
 def _status(
     project: Project,
     test: Qualification | None,
-    parts: tuple[int, int],
+    done: tuple[int, int],
     *,
     is_paused: bool,
     leads: str,
@@ -117,8 +128,8 @@ def _status(
         state="paused" if is_paused else test.state if test else "",
         value=test.value if test else None,
         tries_left=max(tries - (test.tries if test else 0), 0),
-        parts=parts[0],
-        done=parts[1],
+        parts=done[1],
+        done=done[0],
         leads=leads,
     )
 
@@ -198,10 +209,10 @@ def decide(project: Project, user: User) -> None:
     test = tried.first()
     if test is None:
         return
-    values = _values(project, user)
-    if values is None:
+    parts = of(user, project)
+    if not all_scored(parts):
         return
-    test.value = mean(values)
+    test.value = mean(check.value for check in newest(parts))
     _decided(test, _judged(test, check_turns.plan_of(project)), None)
 
 
@@ -227,28 +238,21 @@ def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
             _decided(test, state, by)
 
 
-def _values(project: Project, user: User) -> list[float | None] | None:
-    """The figure of each part; None while one is not answered or not scored."""
-    parts = of(user, project)
+def all_scored(parts: QuerySet[Assignment]) -> bool:
+    """Whether every part is answered and compared."""
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )
-    ready = parts.filter(DONE).filter(Exists(scored))
-    if ready.count() < parts.count():
-        return None
-    return [check.value for check in newest(project, user)]
+    return not parts.exclude(DONE & Exists(scored)).exists()
 
 
-def newest(project: Project, user: User) -> list[GoldCheck]:
-    """The current results of the parts of the user's test, in order."""
-    rows = GoldCheck.objects.filter(assignment__in=of(user, project)).select_related(
-        "assignment__conversation", "assignment__annotation"
+def newest(parts: QuerySet[Assignment]) -> list[GoldCheck]:
+    """The current results of these parts, in order."""
+    rows = GoldCheck.objects.filter(
+        assignment__in=parts, version=F("assignment__annotation__version")
     )
-    return [
-        row
-        for row in rows.order_by("assignment__position", "assignment")
-        if row.version == row.assignment.annotation.version
-    ]
+    related = rows.select_related("assignment__conversation")
+    return list(related.order_by("assignment__position", "assignment"))
 
 
 @transaction.atomic

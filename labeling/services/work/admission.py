@@ -63,28 +63,34 @@ class Shut(NamedTuple):
 
 
 def annotated_by(user: User) -> QuerySet[Project]:
-    """The projects, with the ``pause`` of the user that runs there; None: none does."""
+    role = Membership.Role.ANNOTATOR
+    return Project.objects.filter(memberships__user=user, memberships__role=role)
+
+
+def with_pause(projects: QuerySet[Project], user: User) -> QuerySet[Any]:
+    """With the ``pause`` of the user that runs there."""
     running = Q(pauses__user=user, pauses__lifted_at=None)
-    mine = Project.objects.filter(
-        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
-    )
-    return mine.annotate(pause=FilteredRelation("pauses", condition=running))
+    return projects.annotate(pause=FilteredRelation("pauses", condition=running))
 
 
-def shut_to(user: User, **only: Any) -> Shut:
+def shut_to(user: User) -> Shut:
     """The projects that give the user nothing but their test or calibration."""
-    mine = annotated_by(user).filter(**only).order_by("pk")
-    rows = list(mine.values_list("pk", "layers", "check_plan__test", "pause"))
+    return _shut(user, annotated_by(user))
+
+
+def is_shut(user: User, round_: Round) -> bool:
+    """Whether the user, who annotates there, begins nothing in the round now."""
+    shut = _shut(user, Project.objects.filter(pk=round_.project_id))
+    return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
+
+
+def _shut(user: User, projects: QuerySet[Project]) -> Shut:
+    paused = with_pause(projects, user).order_by()
+    rows = list(paused.values_list("pk", "layers", "check_plan__test", "pause"))
     passed = _passed_test(user) if any(test for _, _, test, _ in rows) else set()
     whole = [pk for pk, _, test, pause in rows if pause or (test and pk not in passed)]
     layers = {pk: layers for pk, layers, _, _ in rows if pk not in whole}
     return Shut(whole, _not_calibrated(user, layers))
-
-
-def is_shut(user: User, round_: Round) -> bool:
-    """Whether the user begins nothing in the round now."""
-    shut = shut_to(user, pk=round_.project_id)
-    return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
 
 
 def _passed_test(user: User) -> set[int]:

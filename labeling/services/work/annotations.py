@@ -140,7 +140,7 @@ def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> An
             submitted_at=timezone.now(),
         )
         _record("annotation.submitted", annotation)
-        _finish(assignment)
+        _finish(annotation)
         return annotation
 
     return _write(assignment, write, as_opened=as_opened)
@@ -202,7 +202,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         skip_reason="" if comes_again else reason,
     )
     _record("annotation.skipped", annotation, reason=reason)
-    _finish(assignment)
+    _finish(annotation)
     return annotation
 
 
@@ -509,9 +509,10 @@ def _lock_conversation(assignment: Assignment) -> None:
         assignments.lock_conversation(assignment.round_id, assignment.conversation_id)
 
 
-def _finish(assignment: Assignment) -> None:
+def _finish(annotation: Annotation) -> None:
     """Wake the worker that compares the answer with gold, or with the answers of others."""
+    assignment = annotation.assignment
     if assignment.purpose != Assignment.Purpose.LABELLING:
         check_requests.request(assignment)
-    elif rounds.is_last_answer(assignment):
+    elif rounds.is_last_answer(annotation):
         pending.request(assignment.round.project, conversation=assignment.conversation_id)

@@ -291,13 +291,13 @@ def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
         annotator=user,
     )
     taken = _per_conversation(_places(pool))
-    order = {
+    order: dict[str, list[Any]] = {
         Round.Order.SEED: ["position"],
         Round.Order.LEAST: [taken, "position"],
         Round.Order.PRIORITY: ["-conversation__priority", "position"],
     }
     free = pool.places.filter(LessThan(taken, pool.overlap), ~Exists(mine))
-    return free.order_by(*order[Round.Order(pool.order)])
+    return free.order_by(*order[pool.order])
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:

@@ -263,13 +263,16 @@ def is_complete(calibration: Round) -> bool:
     return not assigned.exclude(annotation__status__in=done).exists()
 
 
-def is_last_answer(assignment: Assignment) -> bool:
+def is_last_answer(answer: Annotation) -> bool:
     """Whether everybody has answered: of calibration the round, else the conversation.
 
     The caller has locked it.
     """
+    assignment = answer.assignment
     if assignment.round.kind == Round.Kind.CALIBRATION:
         return is_complete(assignment.round)
+    if answer.status == Annotation.Status.SUBMITTED and assignment.round.overlap == 1:
+        return True
     here = Assignment.objects.filter(
         round=assignment.round_id, conversation=assignment.conversation_id
     ).order_by()

@@ -121,14 +121,6 @@ class NewInvitation(Invitation):
     """Shown this once: the server stores only its digest."""
 
 
-class Admission(Model):
-    user: str
-    full_labeling: bool
-    state: str
-    tries: int
-    tries_left: int
-
-
 class Event(Model):
     """An entry of the audit log."""
 

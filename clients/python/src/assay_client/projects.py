@@ -73,7 +73,6 @@ class ProjectPart(Part):
         self.conversations = Conversations(transport, root)
         self.guidelines = Guidelines(transport, root)
         self.rounds = Rounds(transport, root)
-        self.admissions = Admissions(transport, root)
         self.adjudications = Adjudications(transport, root)
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
@@ -425,10 +424,3 @@ class Rounds(Part):
     def disagreements(self, number: int) -> Disagreements:
         """What annotators of a closed round marked differently, to be discussed."""
         return Disagreements(self._transport, self._path("rounds", number))
-
-
-class Admissions(Part):
-    """Who may do full labeling."""
-
-    def list(self) -> Rows[models.Admission]:
-        return self._rows(self._path("admissions"), models.Admission.model_validate)
