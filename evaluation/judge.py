@@ -28,6 +28,7 @@ from evaluation.metrics.answers import (
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.llm import ChatMessage
+from pipelines.types import JsonSchema
 
 FOLDER = Path(__file__).parent / "prompts"
 ANSWER = "answer"
@@ -59,6 +60,30 @@ BRACED = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
 ``$answer``."""
 CHUNKS = "chunks"
 """What that form may call the messages."""
+VERDICT: JsonSchema = {
+    "type": "object",
+    "properties": {"reasoning": {"type": "string"}, "score": {"type": "number"}},
+    "required": ["reasoning", "score"],
+}
+"""The reason first. No bounds: a number outside 0 to 10 is clamped and counted."""
+CLAIMS: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "claims": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "claim": {"type": "string"},
+                    "supported": {"type": "boolean"},
+                    "message": {"type": ["integer", "null"]},
+                },
+                "required": ["claim", "supported", "message"],
+            },
+        }
+    },
+    "required": ["claims"],
+}
 OWN = "edited"
 MOST_CHARACTERS = 20_000
 
@@ -81,7 +106,11 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def messages(self, **values: Any) -> list[ChatMessage]:
-        """What is given is put in as JSON: no text of it can pass for an instruction of ours."""
+        """What is given is put in as JSON: no text of it can pass for an instruction of ours.
+
+        The instructions come first, the same for every case, so that servers keep what they have
+        read of them.
+        """
         filled = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
         instructions, data = _parts(self.text)
         if _names_in_braces(self.text):
@@ -210,6 +239,10 @@ def how_asked(model: Mapping[str, Any]) -> dict[str, Any]:
 def panel_sha256(judges: dict[str, str]) -> str:
     """Of the judges of all kinds together: the same only if nothing differs."""
     return _hash(judges)
+
+
+def schema_of(kind: str) -> JsonSchema:
+    return CLAIMS if kind == "claims" else VERDICT
 
 
 def read(kind: str, reply: str, *, shown: Collection[int]) -> Finding:

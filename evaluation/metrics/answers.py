@@ -18,8 +18,8 @@ from evaluation.metrics.metric import Value
 from labeling.domain.facts import Fact
 from pipelines.parsing import answer_part
 
-PARSER_VERSION = "2"
-"""Raised whenever the same reply may be read in another way: it is part of a judge's hash."""
+PARSER_VERSION = "3"
+"""Raised whenever a reply may be asked for or read in another way: it is part of a judge's hash."""
 
 LOWEST, HIGHEST = 0.0, 10.0
 NO_REFERENCE = Fact("metric.no_reference")

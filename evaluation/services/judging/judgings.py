@@ -107,7 +107,8 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
         slots["reference"] = example.gold[0].get("answer")
         if not slots["reference"]:
             return {"reason": NO_REFERENCE}
-    reply = model.complete(judges.Prompt(prompt["name"], prompt["text"]).messages(**slots))
+    asked = judges.Prompt(prompt["name"], prompt["text"]).messages(**slots)
+    reply = model.complete(asked, schema=judges.schema_of(kind))
     replied = {"raw": adapters.kept_text(reply.text), "model": reply.model[:200]}
     try:
         verdict = judges.read(kind, reply.text, shown=answer.message_ids)

@@ -41,6 +41,22 @@ from tests.refusals import refused
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
+def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(
+    server: LanguageServer, start: Any
+) -> None:
+    work(start())
+
+    judged = [body for body in server.requests if kind_of(body) != "answer"]
+    formats = [body["response_format"]["json_schema"] for body in judged]
+    assert all(asked_for["strict"] for asked_for in formats)
+    fields = [list(asked_for["schema"]["properties"]) for asked_for in formats]
+    assert [*sorted({*map(tuple, fields)})] == [("claims",), ("reasoning", "score")]
+    for kind in judge.KINDS:
+        of_kind = [body["messages"] for body in judged if kind_of(body) == kind]
+        assert len({beginning["content"] for beginning, _case in of_kind}) == 1
+        assert len({case["content"] for _beginning, case in of_kind}) == len(of_kind)
+
+
 def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(
     server: LanguageServer, start: Any, people: dict[str, User]
 ) -> None:
