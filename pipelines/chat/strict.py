@@ -32,11 +32,42 @@ def strict(schema: JsonSchema) -> JsonSchema | None:
     True
     """
     try:
-        closed = _closed(schema)
+        closed = _closed(inlined(schema))
     except ValueError:
         return None
     of_object = closed.get("type") == "object"
     return closed if of_object and _n_values(closed) <= MOST_VALUES else None
+
+
+def inlined(schema: JsonSchema) -> JsonSchema:
+    """The schema with each ``$ref`` replaced by what it names in ``$defs``.
+
+    Raises
+    ------
+    ValueError
+        For a reference to anything else, or to a definition that holds itself.
+
+    Examples
+    --------
+    >>> inlined({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"type": "null"}}})
+    {'type': 'array', 'items': {'type': 'null'}}
+    """
+    known = {f"#/$defs/{name}": part for name, part in schema.get("$defs", {}).items()}
+
+    def replaced(part: Any, inside: frozenset[str]) -> Any:
+        if isinstance(part, list):
+            return [replaced(one, inside) for one in part]
+        if not isinstance(part, Mapping):
+            return part
+        if name := part.get("$ref"):
+            if name not in known or name in inside:
+                raise ValueError("a reference that cannot be replaced")
+            beside = {key: value for key, value in part.items() if key != "$ref"}
+            return replaced({**known[name], **beside}, inside | {name})
+        return {key: replaced(value, inside) for key, value in part.items() if key != "$defs"}
+
+    result: JsonSchema = replaced(schema, frozenset())
+    return result
 
 
 def _closed(schema: Mapping[str, Any]) -> JsonSchema:
