@@ -18,7 +18,6 @@ from evaluation.services.launch.batches import Launched
 from evaluation.services.run import results
 from labeling.domain.numbers import decimals_apart
 from labeling.words import in_english
-from pipelines.chat.endpoint import DEFAULT
 
 YARDSTICKS = ("floor", "people", "skill")
 CHANCE = ("chance", "over chance")
@@ -111,7 +110,7 @@ def interval(row: Aggregate) -> str:
 
 def usage_line(run: Run) -> str:
     usage = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
-    return f"Model {run.spec.model_id}{_named(run)}: {usage}."
+    return f"Model {run.spec.model_label}: {usage}."
 
 
 def figure(value: float | None, limit: float | None = None) -> str:
@@ -173,8 +172,3 @@ def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
     named = f"{row.metric} {'↑' if higher else '↓'}"
     mean = figure(row.mean, threshold)
     return [named, mean, interval(row), *counted, *yardstick_cells(row), asked]
-
-
-def _named(run: Run) -> str:
-    """The declared model that was chosen, where it is not the default."""
-    return "" if run.spec.model_name == DEFAULT else f" ({run.spec.model_name})"

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from evaluation.metrics.registry import Metric, metrics_in
 
 Number = int | float
+DEFAULT = "default"
+"""The entry of a model where none is named."""
 
 ModelDescription = dict[str, Any]
 """A language model: its ``id``, its prices and the parameters that its endpoint sends."""
@@ -150,16 +152,25 @@ class RunSpec(_Part):
     @property
     def model_name(self) -> str:
         """The entry that was chosen; runs of older versions knew one alone."""
-        return str((self.model or {}).get("name") or "default")
+        return str((self.model or {}).get("name") or DEFAULT)
 
     @property
     def model_id(self) -> str:
         """Empty: no language model is asked."""
         return str(self.model["id"]) if self.model else ""
 
+    @property
+    def model_label(self) -> str:
+        return model_label(self.model_id, self.model_name)
+
     def all_metrics(self) -> list[Metric]:
         """In the order in which they are shown; those of answers only if the run has any."""
         return metrics_in(self.layer, answered=self.has_answers)
+
+
+def model_label(model_id: str | None, name: str | None) -> str:
+    """A run's model as lists, pages and reports show it: with the entry that was chosen."""
+    return f"{model_id} ({name})" if model_id and name and name != DEFAULT else model_id or ""
 
 
 class _Encoder(DjangoJSONEncoder):

@@ -197,7 +197,6 @@ def _model(run: Run, *, shown: bool) -> dict[str, Any]:
         return {}
     return {
         "model": model,
-        "model_name": run.spec.model_name,
         "parameters": endpoints.parameters(model),
         "prompts": spec.prompts_asked(run),
         "usage": bills.usage(budgets.spent(run.pk), budgets.served(run.pk)),

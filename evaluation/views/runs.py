@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
+from django.db.models.fields.json import KT
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +17,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import OPEN, Aggregate, Run, RunTag
 from evaluation.models.runs import RunQuerySet
+from evaluation.models.spec import model_label
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
@@ -80,6 +82,7 @@ class RunRow(NamedTuple):
     """A run in a list."""
 
     run: Run
+    model: str
     badge: str
     primary: ShownFigure | None
     figures: list[ShownFigure]
@@ -223,6 +226,7 @@ def _light(runs: Any) -> Any:
     return (
         runs.select_related("release", "requested_by", "note")
         .with_synthetic()
+        .annotate(asked=KT("spec__model__id"), asked_as=KT("spec__model__name"))
         .defer("spec", *documents)
         .prefetch_related(Prefetch("aggregates", shown), "tags")
     )
@@ -254,6 +258,7 @@ def _row(
     }
     return RunRow(
         run=run,
+        model=model_label(run.asked, run.asked_as),
         badge=present.BADGES[run.status],
         primary=figures.pop(primary.id, None) if primary.id in rows else None,
         figures=list(figures.values()) if rows else [],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.urls import reverse
 
 from config import language_models
 from evaluation.models import Run
@@ -52,6 +53,21 @@ def test_a_launch_chooses_a_model_and_the_run_keeps_which(
     assert run.spec.model_name == "small"
     assert run.spec.model["reasoning_effort"] == "low"
     assert OTHER_KEY not in json.dumps(run.spec.as_json())
+
+
+def test_lists_comparisons_and_reports_name_the_model_of_a_run(
+    launch: Any, server: LanguageServer, other: LanguageServer, signed_in: Any
+) -> None:
+    run, second = (work(launch(pipeline="asking", model=name)) for name in ("small", "default"))
+    rita, label = signed_in("rita"), f"{run.spec.model_id} (small)"
+
+    for address in (
+        reverse("runs"),
+        f"{reverse('run-compare')}?baseline={run.pk}&run={second.pk}",
+        reverse("run-report", args=[run.pk, "html"]),
+    ):
+        assert label in rita.get(address).content.decode(), address
+    assert second.spec.model_label == second.spec.model_id
 
 
 def test_what_a_command_prints_to_repeat_the_run_names_its_model(
