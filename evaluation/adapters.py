@@ -21,15 +21,18 @@ from evaluation.models import CaseRun, Rating, RatingKind, RatingSample, Run, Tr
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
-from labeling.models import Conversation, GoldItem, Project
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Message, Output
+from pipelines.types import Example as Shown
 
 Ratings = dict[int, dict[int, dict[int, int]]]
 EventSchema = dict[str, list[str]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
 MOST_CHARACTERS = 100_000
 """Of a reply that is stored as it came; a longer one is cut."""
+MOST_EXAMPLES, LONGEST_EXAMPLE = 3, 1_500
+"""Labels that are shown to a model, and the characters of one with its messages."""
 MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
 
 
@@ -42,7 +45,18 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
     schema = _event_schema(case.run_id) if layer.project_types else None
     shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
-    return replace(shown, repetition=case.repetition)
+    examples = ()
+    if layer.name == "extraction" and case.run.spec.model:
+        examples = examples_for(case.item, case.run.release, layer)
+    return replace(shown, repetition=case.repetition, examples=examples)
+
+
+def examples_for(item: GoldItem, release: GoldRelease, layer: GoldLayer) -> tuple[Shown, ...]:
+    """What a model may be shown of gold when it is asked about ``item``: one label each of a few
+    other conversations, of train items alone."""
+    known = _examples(release.sha256, release.pk, layer)
+    others = (one for one in known if one.conversation_id != item.item_id)
+    return tuple(others)[:MOST_EXAMPLES]
 
 
 def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSchema | None) -> Case:
@@ -203,6 +217,30 @@ def _event_schema(run_id: int) -> EventSchema:
     """As written down when the run was launched: a project may change its own later."""
     schema: EventSchema = Run.objects.values_list("spec__event_schema", flat=True).get(pk=run_id)
     return schema
+
+
+@lru_cache(maxsize=KEPT_ITEMS)
+def _examples(sha256: str, release_id: int, layer: GoldLayer) -> tuple[Shown, ...]:
+    """In an order that is always the same, and one more than are shown: one may be asked about."""
+    rows = GoldItem.objects.filter(release=release_id, split=Conversation.Split.TRAIN)
+    found: list[Shown] = []
+    for item in rows.order_by("sha256").iterator(chunk_size=20):
+        found += _short_examples(item, layer)[:1]
+        if len(found) > MOST_EXAMPLES:
+            break
+    return tuple(found)
+
+
+def _short_examples(item: GoldItem, layer: GoldLayer) -> list[Shown]:
+    content = item.content
+    by_index = {message.index: message for message in messages_in(content)}
+    examples = []
+    for label in layer.gold(content, ""):
+        cited = [by_index[at] for at in label.get("source_messages", ()) if at in by_index]
+        length = len(str(dict(label))) + sum(len(message.content) for message in cited)
+        if cited and length <= LONGEST_EXAMPLE:
+            examples.append(Shown(item.item_id, tuple(cited), label))
+    return examples
 
 
 @lru_cache(maxsize=KEPT_ITEMS)

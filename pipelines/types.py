@@ -35,6 +35,15 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A label of another conversation, and the messages that it cites."""
+
+    conversation_id: str
+    messages: tuple[Message, ...]
+    label: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     case_id: str
     domain: str
@@ -51,6 +60,8 @@ class Case:
     """What inferred requirements and issues refer to; ``None``: it must be extracted first."""
     guideline: str = ""
     """What people were told to label by."""
+    examples: tuple[Example, ...] = ()
+    """Of gold, for a model: of train items of other conversations alone."""
     repetition: int = 1
     """Which try of the case: another one may draw another lot."""
 

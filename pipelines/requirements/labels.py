@@ -104,6 +104,8 @@ class Notes(_From, Spending, total=False):
     """By a later part: repeated, corrected, withdrawn, refused; and proposals without a yes."""
     left_out: list[LeftOut]
     """What was refused, withdrawn, never answered or only complained about."""
+    examples: list[str]
+    """Conversations of whose gold the model was shown a label."""
     prompt: str
     model: str
 

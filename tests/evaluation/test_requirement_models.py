@@ -182,7 +182,7 @@ def test_so_it_is_at_every_node_of_the_agent(
     assert good is not None
     assert [step["node"] for step in good["steps"]] == list(nodes)
     assert {step["prompt"] for step in good["steps"]} == {
-        "extraction.v3" if node == "extraction" else f"{node}.v1" for node in nodes
+        "extraction.v4" if node == "extraction" else f"{node}.v1" for node in nodes
     }
     if not error_class:
         assert first.output is not None
@@ -286,7 +286,7 @@ def test_the_prompts_stand_in_the_run_by_their_hashes(
     asking = launch(pipeline="requirements-model")
 
     assert set(asking.spec.prompts) == {
-        *("extraction.v3", "inference.v1", "validation.v1", "document.v1"),
+        *("extraction.v4", "inference.v1", "validation.v1", "document.v1"),
     }
     assert all(len(sha256) == 64 for sha256 in asking.spec.prompts.values())
     assert launch(pipeline="requirements-agent").spec.prompts == {}

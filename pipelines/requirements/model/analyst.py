@@ -34,7 +34,7 @@ from pipelines.requirements.labels import (
 from pipelines.requirements.model import schemas
 from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.requirements.model.schemas import NARRATED, Schema
-from pipelines.types import Case, Message
+from pipelines.types import Case, Example, Message
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 SHOWN = ("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority")
@@ -69,10 +69,11 @@ class ModelAnalyst:
         for part in parts:
             schema = schemas.extraction(part[0].index, part[-1].index, list(standing.by_ref))
             data, notes = self._ask(
-                "extraction.v3",
+                "extraction.v4",
                 schema,
                 meter,
                 guideline=case.guideline,
+                examples=[_example(one) for one in case.examples],
                 domain=case.domain,
                 standing=[{"ref": ref} | _only(of, STOOD) for ref, of in standing.by_ref.items()],
                 messages=_lines(part),
@@ -85,6 +86,7 @@ class ModelAnalyst:
             for number, label in enumerate(standing.by_ref.values(), start=1)
         ]
         notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
+        notes["examples"] = [one.conversation_id for one in case.examples]
         return Labelled(labels, notes)
 
     def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
@@ -141,7 +143,8 @@ class ModelAnalyst:
 
     def _fitting(self, case: Case) -> PartsConfig:
         """One part where the whole conversation fits into the context, with room for the reply."""
-        room = context_of(self._model) - REPLY_TOKENS - tokens_in(len(case.guideline))
+        beside = len(case.guideline) + sum(len(str(_example(one))) for one in case.examples)
+        room = context_of(self._model) - REPLY_TOKENS - tokens_in(beside)
         fits = max(1_000, (room - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN)
         most = min(self._parts.part_characters, fits)
         return self._parts.model_copy(update={"part_characters": most})
@@ -172,6 +175,10 @@ def _lines(messages: Sequence[Message]) -> list[list[object]]:
         [m.index, f"{m.role} {m.speaker}" if m.role in several else m.role, m.content]
         for m in messages
     ]
+
+
+def _example(one: Example) -> dict[str, Any]:
+    return {"messages": _lines(one.messages), "requirement": _only(one.label, STOOD)}
 
 
 class ShownMessage(TypedDict):
