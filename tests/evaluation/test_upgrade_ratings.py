@@ -22,6 +22,7 @@ labeling, make, then = of("labeling"), of("evaluation"), datetime(2026, 1, 31, t
 ana, ben = (of("auth")("User", username=name) for name in ("ana", "ben"))
 project = labeling("Project", slug="p", name="P")
 talk = labeling("Conversation", project=project, external_id="c", n_messages=0)
+labeling("Transcript", conversation=talk, messages="[]")
 
 def run_on(layer):
     gold = labeling("GoldRelease", project=project, layer=layer, name=layer, version=1,

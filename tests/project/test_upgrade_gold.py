@@ -24,6 +24,7 @@ release = get("GoldRelease").objects.create(
     signature="old", public_key="old",
 )
 talk = get("Conversation").objects.create(project=project, external_id="c", n_messages=0)
+get("Transcript").objects.create(conversation=talk, messages="[]")
 for key in (release.pk, 77):  # the second one was never published
     get("GoldItem").objects.create(
         release_id=key, conversation=talk, item_id="c", position=0, how="single", canonical="{}",
