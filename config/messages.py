@@ -70,7 +70,6 @@ def _of_tables() -> Iterator[str]:
     for table in (
         keys.KEYS,
         keys.DISCUSSION_KEYS,
-        keys.DISPUTE_KEYS,
         keys.CASE_KEYS,
         keys.RATING_KEYS,
         keys.ADJUDICATION_KEYS,

@@ -6,6 +6,8 @@ from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate
 
+from labeling.domain.gold.lint import PersonalPiece
+
 
 def _install_guards(using: str, **kwargs: Any) -> None:
     from evaluation.models.guards import GUARDS
@@ -38,6 +40,12 @@ def _refused_plugins(**kwargs: Any) -> list[checks.CheckMessage]:
     ]
 
 
+def _personal_data(text: str) -> list[PersonalPiece]:
+    from pipelines.requirements.validation.pii import validated_pieces
+
+    return [PersonalPiece(*piece) for piece in validated_pieces(text)]
+
+
 class EvaluationConfig(AppConfig):
     name = "evaluation"
 
@@ -47,14 +55,13 @@ class EvaluationConfig(AppConfig):
             digests,
             job_kinds,
             label_hints,
-            lint_sources,
             plugins,
             run_metrics,
         )
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
-        from labeling.services.gold import affected
+        from labeling.services.gold import affected, lint
 
         words.register(WORDS)
         affected.register(runs_about)
@@ -62,7 +69,7 @@ class EvaluationConfig(AppConfig):
         digests.register()
         job_kinds.register()
         label_hints.register()
-        lint_sources.register()
+        lint.register(_personal_data)
         plugins.register()
         run_metrics.register()
         post_migrate.connect(_install_guards, sender=self)

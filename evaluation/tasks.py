@@ -27,7 +27,7 @@ from labeling.services import (
 )
 from labeling.services.alone import alone
 from labeling.services.exchange import uploads
-from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.gold import gold_requests
 from labeling.services.turns import takes_long, turns
 from labeling.services.work import assignments, check_requests
 
@@ -104,7 +104,6 @@ def sweep() -> None:
     yardsticks.wake_unattended()
     pending.wake_unattended()
     gold_requests.wake_unattended()
-    lint_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()
     uploads.sweep()

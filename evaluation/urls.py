@@ -39,7 +39,7 @@ from evaluation.views.saved_views import run_views
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
-from evaluation.views.suspects import case_dispute, run_suspects
+from evaluation.views.suspects import case_reopen, run_suspects
 from evaluation.views.trials import (
     trial_case,
     trial_control,
@@ -116,7 +116,7 @@ urlpatterns = [
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
     path("runs/<int:pk>/suspects/", run_suspects, name="run-suspects"),
     path("runs/<int:pk>/carry/", run_carry, name="run-carry"),
-    path("runs/<int:run_pk>/cases/<int:pk>/dispute/", case_dispute, name="run-case-dispute"),
+    path("runs/<int:run_pk>/cases/<int:pk>/reopen/", case_reopen, name="run-case-reopen"),
     path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(

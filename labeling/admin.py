@@ -37,7 +37,7 @@ admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
 
 TABLES = {
-    msgid("Gold"): "GoldItem Dispute DisputeOutcome LintReport LintWaiver",
+    msgid("Gold"): "GoldItem Reopening LintReport LintWaiver",
     msgid("Labeling"): "Conversation Guideline Round Assignment Annotation Comment Suggestion"
     " Review Adjudication Disagreement Measurement AgreementWithGold ImportReport GoldCheck"
     " Qualification Pause",
@@ -56,7 +56,8 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
         "texts": ("body",),
     },
     "Conversation": {"also": ("messages",)},
-    "Dispute": {"waits": lambda user: Q(outcome__isnull=True)},  # the staff may have to judge it
+    # the staff may have to decide it
+    "Reopening": {"waits": lambda user: Q(state__in=["asked", "open"])},
     "GoldItem": {"by_role": True, "also": ("content",), "exclude": ("canonical",)},
     "Suggestion": {"exclude": ("payload",)},  # nobody reads it before their own first pass
     "Invitation": {"exclude": ("digest",)},

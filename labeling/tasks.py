@@ -14,7 +14,7 @@ from labeling.models import GoldRelease, Project
 from labeling.services import pending, processing
 from labeling.services.agreement import with_gold
 from labeling.services.alone import alone
-from labeling.services.gold import gold_requests, lint_requests, verification
+from labeling.services.gold import gold_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.turns import takes_long
 from labeling.services.webhooks import sending
@@ -30,14 +30,6 @@ def freeze_gold(request_id: int) -> None:
 @takes_long
 def verify_gold(release_id: int) -> None:
     verification.check(GoldRelease.objects.get(pk=release_id))
-
-
-@shared_task  # repeating it is harmless: a request is answered once
-@takes_long
-def lint_gold(request_id: int) -> None:
-    from labeling.services.vectors import ruler
-
-    lint_requests.answer(request_id, ruler=ruler)
 
 
 @shared_task  # repeating it is harmless: only what is out of date is computed

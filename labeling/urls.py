@@ -38,16 +38,6 @@ from labeling.views.disagreements import (
     disagreement_names,
     disagreements,
 )
-from labeling.views.disputes import (
-    dispute,
-    dispute_decide,
-    dispute_judge,
-    dispute_new,
-    dispute_next,
-    dispute_withdraw,
-    disputes,
-    gold_corrections,
-)
 from labeling.views.docs import docs
 from labeling.views.gold import (
     gold,
@@ -89,6 +79,12 @@ from labeling.views.projects import (
     project_new,
     project_start,
     settings_page,
+)
+from labeling.views.reopenings import (
+    gold_corrections,
+    reopening,
+    reopening_new,
+    reopenings,
 )
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
@@ -205,14 +201,12 @@ of_a_project = [
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
     path("gold/<str:name>/<str:meaning>/", gold_by_meaning, name="gold-by-meaning"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
-    path("gold/<str:name>/<int:version>/dispute/<path:item_id>/", dispute_new, name="dispute-new"),
+    path(
+        "gold/<str:name>/<int:version>/reopen/<path:item_id>/", reopening_new, name="reopening-new"
+    ),
     path("gold/<str:name>/<int:version>/corrections/", gold_corrections, name="gold-corrections"),
-    path("disputes/", disputes, name="disputes"),
-    path("disputes/next/", dispute_next, name="dispute-next"),
-    path("disputes/<int:pk>/", dispute, name="dispute"),
-    path("disputes/<int:pk>/judge/", dispute_judge, name="dispute-judge"),
-    path("disputes/<int:pk>/decide/", dispute_decide, name="dispute-decide"),
-    path("disputes/<int:pk>/withdraw/", dispute_withdraw, name="dispute-withdraw"),
+    path("reopened/", reopenings, name="reopenings"),
+    path("reopened/<int:pk>/", reopening, name="reopening"),
     path("gold/<str:name>/<int:version>/verify/", gold_verify, name="gold-verify"),
     path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
     path("gold/<str:name>/<int:version>/look/", gold_look, name="gold-look"),

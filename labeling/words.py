@@ -20,7 +20,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.facts import Fact, Value
-from labeling.domain.gold.lint import KINDS
+from labeling.domain.gold.lint import TITLES
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.targets import title_of
 from labeling.translation import isolated, translated
@@ -211,20 +211,6 @@ WORDS: dict[str, Text] = {
         "corrections are about other gold."
     ),
     "corrections.other_layer": _("The corrections are of the layer {layer}, {release} is not."),
-    "dispute.broken_label": _("The label is not complete: {path}: {why}"),
-    "dispute.closed": _("This dispute is settled."),
-    "dispute.judged_already": _("You have judged it."),
-    "dispute.labelled_it": _("You have labelled this conversation, so somebody else judges it."),
-    "dispute.no_choice": _("Choose a side, both or neither."),
-    "dispute.no_label": _("{item} has no such label."),
-    "dispute.no_reason": _("Write a reason."),
-    "dispute.not_neither": _("Your label is one of the two sides: choose that side."),
-    "dispute.not_tied": _("The judges have not left this open."),
-    "dispute.not_yours": _("Only the person who opened it, or a lead, may withdraw it."),
-    "dispute.nothing_changed": _("The proposal says what gold says: change it."),
-    "dispute.open_already": _("This label is disputed already: dispute {number}."),
-    "dispute.other_layer": _("{release} holds no labels of the layer {layer}."),
-    "dispute.own": _("You have opened it, so somebody else judges it."),
     "gold.bad_name": _(
         "“{name}” cannot name a release: use up to 100 letters, digits, dots, hyphens and "
         "underscores, no dot first."
@@ -248,6 +234,16 @@ WORDS: dict[str, Text] = {
     "gold.correction_without_label": _(
         "dispute {dispute} has corrected a label that is not there any more; decide in adjudication"
     ),
+    "reopening.answered": _("A lead has answered it."),
+    "reopening.broken_label": _("The label is not complete: {path}: {why}"),
+    "reopening.knows_gold": _("You know what gold says here, so somebody else decides."),
+    "reopening.no_label": _("{item} has no such label."),
+    "reopening.no_reason": _("Write a reason."),
+    "reopening.not_yours": _("A lead answers it; who wrote it may withdraw it."),
+    "reopening.nothing_changed": _("The proposal says what gold says."),
+    "reopening.open_already": _("Somebody doubts this label already: {number}."),
+    "reopening.other_layer": _("{release} holds no labels of the layer {layer}."),
+    "reopening.own": _("You have written the doubt, so somebody else decides."),
     "gold.nothing_to_correct": _("{release} holds every correction already; nothing was frozen."),
     "gold.disputed": _("disputed: {titles:,}; decide in adjudication"),
     "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
@@ -289,31 +285,20 @@ WORDS: dict[str, Text] = {
         "with a reason, on the page “Lint” or with --waive KIND=REASON."
     ),
     "lint.count": _("{kind}: {number} ({name})"),
-    "lint.broke_off": _("The lint broke off; the worker's log says why."),
     "lint.doubled": _("{item}: {label} says the same as {other}"),
     "lint.empty": _("{item}: no labels, and nobody said that there is nothing"),
     "lint.emptied": _("{item}: no labels, as nothing that they referred to is settled"),
     "lint.label": _("label {number} of {layer}"),
     "lint.nearly_same_words": _("{item}: nearly the same words as {other}"),
-    "lint.nearly_same_words_elsewhere": _(
-        "{item}: nearly the same words as a conversation of another project that is gold there"
-    ),
     "lint.no_label": _("{item}: {label} refers to a label that is not there"),
     "lint.no_message": _("{item}: {label} cites message {message}, which is not there"),
     "lint.no_reason": _("Say why these findings may be in gold."),
     "lint.no_such_words": _("{item}: {label} quotes words that message {message} does not say"),
     "lint.nothing_open": _("Nothing of this kind is open: {kind}."),
-    "lint.open_comment": _("{item}: a comment that nobody has resolved"),
-    "lint.open_dispute": _("{item}: a dispute that nobody has settled"),
+    "lint.open_dispute": _("{item}: reopened, and nobody has settled it"),
     "lint.personal_label": _("{item}: {what} in {label}"),
     "lint.personal_message": _("{item}: {what} in message {message}"),
     "lint.same_words": _("{item}: the same words as {other}"),
-    "lint.same_words_elsewhere": _(
-        "{item}: the same words as a conversation of another project that is gold there"
-    ),
-    "lint.small_split": _(
-        "{split} has {number} conversations; to show a difference of {effect} it needs {needed}"
-    ),
     "lint.speaker_in_splits": _("{speaker} speaks in {splits:,}"),
     "lint.split_twice": _("{item}: the same conversation as {other}, which has another split"),
     "lint.split_twice_elsewhere": _(
@@ -323,16 +308,8 @@ WORDS: dict[str, Text] = {
     "lint.superseded": _(
         "{item}: labelled under version {version} of the guidelines, the newest is {newest}"
     ),
-    "lint.target_of_difficulty": _("{number} of {wanted} {difficulty} conversations"),
-    "lint.target_of_layer": _("{number} of {wanted} conversations"),
-    "lint.too_few": _(
-        "There are {number} conversations; to show a difference of {effect} it takes {needed}"
-    ),
     "lint.unknown_kind": _("Lint knows no “{kind}”. It knows: {kinds}."),
     "lint.withdrawn_already": _("This waiver has been withdrawn already."),
-    "difficulty.easy": _("easy"),
-    "difficulty.medium": _("medium"),
-    "difficulty.hard": _("hard"),
     "personal.account": _("an account number"),
     "personal.card": _("a card number"),
     "personal.ip": _("an IP address"),
@@ -1057,7 +1034,7 @@ WORDS |= {
     for name, layer in LAYERS.items()
     if layer.words.content
 }
-WORDS |= {f"lint_kind.{kind.name}": _(kind.title) for kind in KINDS.values()}
+WORDS |= {f"lint_kind.{name}": _(title) for name, title in TITLES.items()}
 WORDS |= {
     f"field.{field['name']}": lazy(within, str)(field["label"])
     for name in LAYERS
@@ -1215,6 +1192,12 @@ EVENTS: dict[str, Text] = {
     "dispute.kept": _("dispute {dispute} was decided: gold of {item} stays"),
     "dispute.opened": _("opened dispute {dispute} about {item} in {release}"),
     "dispute.withdrawn": _("withdrew dispute {dispute}"),
+    "reopening.asked": _("doubted {item} in {release}"),
+    "reopening.corrected": _("gold of {item} is corrected"),
+    "reopening.declined": _("declined to reopen {item}"),
+    "reopening.kept": _("gold of {item} stays"),
+    "reopening.reopened": _("reopened {item} of {release}"),
+    "reopening.withdrawn": _("withdrew the doubt about {item}"),
     "gold.corrected": _("froze {release} with {corrections} corrections of {parent}"),
     "gold.freeze_refused": _("was refused a gold release: {message}"),
     "gold.freeze_requested": _("asked for a gold release of {layer}"),

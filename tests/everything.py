@@ -30,7 +30,7 @@ from labeling.models import (
     SignIn,
 )
 from labeling.services import comments, invitations, tokens
-from labeling.services.gold import disputes
+from labeling.services.gold import reopenings
 from labeling.services.quality import checks
 from labeling.services.webhooks import webhooks
 from tests import factories
@@ -59,7 +59,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     written = _answers(project, people)
     _judge(written.run)
     ben = people["ben"]
-    disputed = _dispute(release.items.all()[0], people["noor"])
+    doubted = _doubt(release.items.all()[0], people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
     trial, tried = _trial(project, people["noor"])
@@ -97,7 +97,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-freeze": [*of_project, 0],
         "gold-item": of_item,
         "gold-by-meaning": [*of_item[:2], "1.0.0"],
-        "dispute-new": of_item,
+        "reopening-new": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
         "api-run-case": [run.pk, case.pk],
@@ -106,7 +106,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "trial-document": [trial.pk, tried.pk, "md"],
         "run-plot": [run.pk, "scores", "csv"],
         "run-case-answer": [run.pk, case.pk],
-        "run-case-dispute": [run.pk, case.pk],
+        "run-case-reopen": [run.pk, case.pk],
         "run-compare-case": [run.pk, run.pk, case.pk],
         "run-case-document": [run.pk, case.pk],
         "run-case-document-file": [run.pk, case.pk, "md"],
@@ -158,10 +158,10 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-corrections", of_item[:3]),
         ("api-gold-items api-gold-export api-gold-verify api-gold-diff", of_release),
         ("api-freezes api-lint api-lint-findings api-lint-waivers", of_project),
-        ("disputes dispute-next", of_project),
+        ("reopenings", of_project),
         ("gold-lint gold-lint-run gold-lint-waive", of_project),
         ("gold-lint-withdraw", [*of_project, _waiver(project)]),
-        ("dispute dispute-judge dispute-decide dispute-withdraw", [*of_project, disputed]),
+        ("reopening", [*of_project, doubted]),
         ("run run-verdict run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("run-suspects run-carry api-run-report", [run.pk]),
         ("run-notes run-again run-baseline api-run-gate", [run.pk]),
@@ -209,12 +209,10 @@ def _waiver(project: Project) -> int:
     ).pk
 
 
-def _dispute(item: GoldItem, by: User) -> int:
+def _doubt(item: GoldItem, by: User) -> int:
     label = item.content["gold"]["requirements"][0]
-    dispute = disputes.open_dispute(
-        item=item, layer="extraction", uid=label["uid"], proposal=None, reason="Wrong.", by=by
-    )
-    return dispute.pk
+    doubt = reopenings.ask(item=item, layer="extraction", uid=label["uid"], reason="Wrong.", by=by)
+    return doubt.pk
 
 
 def _panel(run: Run) -> RatingPanel:

@@ -33,7 +33,7 @@ from evaluation.services.run.primary_metrics import Primary
 from evaluation.services.run.repetitions import Repetitions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.gold.lint import KINDS
+from labeling.domain.gold.lint import TITLES
 from labeling.models import Conversation
 
 CASES = 5
@@ -192,7 +192,7 @@ def _of_gold(run: Run) -> Iterator[Fact]:
         yield Fact("report.gate_override", round=override["round"], reason=override["reason"])
     for waiver in run.release.waivers:
         kind, number = waiver["kind"], waiver["findings"]
-        title = Fact(f"lint_kind.{kind}") if kind in KINDS else kind
+        title = Fact(f"lint_kind.{kind}") if kind in TITLES else kind
         if waiver["reason"]:
             yield Fact("report.waiver", n=number, kind=title, reason=waiver["reason"])
         else:

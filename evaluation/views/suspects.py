@@ -20,13 +20,13 @@ from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema.labels import StoredLabel
-from labeling.models import Conversation, Dispute
-from labeling.models.disputes import DisputeSource
+from labeling.models import Conversation
+from labeling.models.reopenings import ReopeningSource
 from labeling.services import blindness
 from labeling.services.settling.settling import stages_of
 from labeling.translation import lazy
-from labeling.views.disputes import opening_page
 from labeling.views.paging import part_of
+from labeling.views.reopenings import doubting_page
 from labeling.words import words
 
 KINDS = {
@@ -74,8 +74,8 @@ def run_suspects(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def case_dispute(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
-    """The form of a dispute about gold of a case, filled with what the pipeline returned.
+def case_reopen(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    """The form of a doubt about gold of a case, with what the pipeline returned.
 
     ``label`` names the label of gold, ``predicted`` the place of what was returned.
     """
@@ -89,16 +89,15 @@ def case_dispute(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     if layer not in layers:
         raise Http404
     uid, suspect = request.GET.get("label", case.part), request.GET.get("suspect", "")
-    source: DisputeSource = {"run": case.run_id, "case": case.pk}
+    source: ReopeningSource = {"run": case.run_id, "case": case.pk}
     if suspect in KINDS:
         source["suspect"] = suspect
-    return opening_page(
+    return doubting_page(
         request,
         case.item,
         layer,
         uid,
         proposal=_proposal(request, case, uid),
-        origin=Dispute.Origin.SUSPECT if suspect in KINDS else Dispute.Origin.CASE,
         source=source,
         back=(case.get_absolute_url(), _("Case {case}").format(case=case.case_id)),
     )

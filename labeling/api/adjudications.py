@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -14,9 +15,10 @@ from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.requests import sent, user_of
 from labeling.domain.facts import Fact
+from labeling.domain.matching.merging import Cluster
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
 from labeling.services import blindness
-from labeling.services.gold import looks
+from labeling.services.gold import looks, reopenings
 from labeling.services.settling import adjudications, merges
 from labeling.words import words_of
 
@@ -106,7 +108,8 @@ class ClusterOut(serializers.Serializer[Any]):
 class MergeOut(serializers.Serializer[Any]):
     layer = serializers.CharField()
     state = serializers.CharField(
-        help_text="unanimous, majority, single, disputed; waiting: not everybody has answered, "
+        help_text="unanimous, majority, single, disputed; reopened: gold, next to what was "
+        "proposed; waiting: not everybody has answered, "
         "or what the labels refer to is not settled; preparing: a worker is at it"
     )
     answers = serializers.CharField(allow_null=True)
@@ -124,7 +127,9 @@ class AdjudicationView(ApiView):
     def get(self, request: Request, pk: int, layer: str) -> Response:
         """The labels in clusters, with the newest decision."""
         conversation = self._conversation(request, pk, layer)
-        return Response(MergeOut(_described(conversation, layer)).data)
+        desk = reopenings.desk(conversation, layer, request.user)
+        described = _reopened(desk, request) if desk else _described(conversation, layer)
+        return Response(MergeOut(described).data)
 
     @extend_schema(
         request=DecisionIn,
@@ -133,16 +138,13 @@ class AdjudicationView(ApiView):
     def post(self, request: Request, pk: int, layer: str) -> Response:
         """Decide. An earlier decision is kept; the newest one counts."""
         conversation = self._conversation(request, pk, layer)
-        if Role.LEAD not in conversation.project.roles_of(request.user):
+        is_reopened = bool(reopenings.open_about(conversation, layer))
+        if not is_reopened and Role.LEAD not in conversation.project.roles_of(request.user):
             raise PermissionDenied("Only a lead of the project may decide.")
         fields = sent(request, DecisionIn)
         decision = adjudications.Decision(fields.pop("answers"), **fields)
-        decided = adjudications.decide_clusters(
-            conversation=conversation,
-            layer=layer,
-            decision=decision,
-            by=user_of(request),
-        )
+        decide = reopenings.decide if is_reopened else adjudications.decide_clusters
+        decided = decide(conversation, layer, decision, by=user_of(request))
         return Response(DecisionOut(decided).data, status=201)
 
     def _conversation(self, request: Request, pk: int, layer: str) -> Conversation:
@@ -155,6 +157,19 @@ class AdjudicationView(ApiView):
         blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
         looks.require_answers(request.user, conversation)
         return conversation
+
+
+def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
+    """Each label twice; who may not decide it any more finds nothing to decide."""
+    is_judge = reopenings.refusal(desk, user_of(request)) is None
+    return {
+        "layer": desk.layer,
+        "state": "reopened",
+        "answers": desk.answers_sha256 if is_judge else None,
+        "agreement": None,
+        "clusters": _clusters(desk.clusters) if is_judge else [],
+        "decision": None,
+    }
 
 
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
@@ -177,8 +192,12 @@ def _merged(merge: Merge) -> dict[str, Any]:
         "state": merge.state,
         "answers": merge.answers_sha256,
         "agreement": merge.agreement,
-        "clusters": [
-            {**cluster._asdict(), "sides": [side._asdict() for side in cluster.sides]}
-            for cluster in merges.read(merge).clusters
-        ],
+        "clusters": _clusters(merges.read(merge).clusters),
     }
+
+
+def _clusters(clusters: Sequence[Cluster]) -> list[dict[str, Any]]:
+    return [
+        {**cluster._asdict(), "sides": [side._asdict() for side in cluster.sides]}
+        for cluster in clusters
+    ]

@@ -28,7 +28,7 @@ from labeling.models import (
     Project,
 )
 from labeling.services import access
-from labeling.services.gold import gold_requests, lint, lint_requests
+from labeling.services.gold import gold_requests, lint
 from labeling.words import is_fact, words_of
 
 # --- freezing -------------------------------------------------------------------------------------
@@ -46,11 +46,14 @@ class FreezeIn(serializers.Serializer[Any]):
         ["patch", "minor", "major"], default="patch", help_text="Of the version by meaning"
     )
     with_synthetic = serializers.BooleanField(default=False)
+    only_lint = serializers.BooleanField(
+        default=False, help_text="Say what lint finds, and freeze nothing"
+    )
 
 
 class FreezeOut(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    state = serializers.ChoiceField(["waiting", "frozen", "refused", "given_up"])
+    state = serializers.ChoiceField(["waiting", "frozen", "linted", "refused", "given_up"])
     layer = serializers.CharField()
     name = serializers.CharField()
     asked_by = serializers.CharField(allow_null=True)
@@ -135,9 +138,12 @@ def _states(asked: list[Event]) -> list[FreezeState]:
     return [_state(event, by_request.get(event.pk), releases) for event in asked]
 
 
+STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused", "gold.linted": "linted"}
+
+
 def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> FreezeState:
     why = outcome.data.get("message") if outcome and outcome.verb != "gold.frozen" else None
-    state = "frozen" if outcome and why is None else "refused" if outcome else "waiting"
+    state = STATES[outcome.verb] if outcome else "waiting"
     if state == "waiting" and gold_requests.is_given_up(asked):
         state = "given_up"
     return {
@@ -169,8 +175,6 @@ class KindOut(serializers.Serializer[Any]):
 
 class LintOut(serializers.Serializer[Any]):
     layer = serializers.CharField()
-    waiting = serializers.BooleanField(help_text="A worker was asked and has not answered yet")
-    refused = serializers.CharField(help_text="Why the last request came to nothing")
     at = serializers.DateTimeField(allow_null=True, help_text="null: never looked")
     by = serializers.CharField(allow_null=True)
     items = serializers.IntegerField(allow_null=True, help_text="That a freeze would have taken")
@@ -184,11 +188,11 @@ class FindingOut(serializers.ModelSerializer[LintFinding]):
         source="conversation.external_id", default=None, allow_null=True
     )
     other = serializers.SerializerMethodField()
-    waiver = serializers.IntegerField(source="waiver_id", allow_null=True, help_text="null: open")
+    is_open = serializers.BooleanField(help_text="Nobody has accepted it")
 
     class Meta:
         model = LintFinding
-        fields = ["id", "kind", "key", "code", "message", "conversation", "other", "waiver"]
+        fields = ["id", "kind", "key", "code", "message", "conversation", "other", "is_open"]
 
     def get_message(self, finding: LintFinding) -> str:
         return words_of(finding.fact)
@@ -236,21 +240,9 @@ class LintView(ApiView):
         project = access.readable(request.user, slug)
         return Response(_lint(project, _layer(request, project)))
 
-    @extend_schema(
-        request=LayerIn,
-        responses={202: LintOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Have a worker look (leads)."""
-        project = access.led(request.user, slug)
-        layer = sent(request, LayerIn)["layer"]
-        lint_requests.request(project=project, layer=layer, by=user_of(request))
-        return Response(_lint(project, layer), status=status.HTTP_202_ACCEPTED)
-
 
 class FindingFilterIn(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(list(KINDS), required=False)
-    open = serializers.BooleanField(default=False, help_text="Only what nobody has accepted")
 
 
 class LintFindingsView(ApiView):
@@ -273,13 +265,15 @@ class LintFindingsView(ApiView):
         )
         if "kind" in wanted:
             of_report = of_report.filter(kind=wanted["kind"])
-        if wanted["open"]:
-            of_report = of_report.filter(waiver=None)
         known = Conversation.objects.visible_to(request.user).order_by()
         rows = of_report.select_related("conversation", "other").annotate(
             shows_other=Exists(known.filter(pk=OuterRef("other_id")))
         )
-        return page(request, rows, FindingOut)
+        shown, following = part(request, rows)
+        covered = lint.covered(project, _layer(request, project))
+        for row in shown:
+            row.is_open = row.key not in covered
+        return Response(FindingPageOut({"next": following, "results": shown}).data)
 
 
 class LintWaiversView(ApiView):
@@ -309,11 +303,8 @@ class LintWaiversView(ApiView):
 
 def _lint(project: Project, layer: str) -> dict[str, Any]:
     report = LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
-    refused = lint_requests.refused(project, layer)
     said = {
         "layer": layer,
-        "waiting": lint_requests.waiting(project, layer) is not None,
-        "refused": words_of(refused.data["message"]) if refused else "",
         "at": report.at if report else None,
         "by": report.by.get_username() if report and report.by else None,
         "items": report.items if report else None,

@@ -50,7 +50,6 @@ class SettingsOut(serializers.Serializer[Any]):
     hints = serializers.ListField(child=serializers.ChoiceField(list(KINDS)))
     hints_in_calibration = serializers.BooleanField()
     review_rate = serializers.FloatField(min_value=0, max_value=1)
-    dispute_judges = serializers.IntegerField(min_value=1, max_value=20)
     publish_names = serializers.BooleanField()
 
     def validate_match_threshold(self, threshold: float) -> float:

@@ -131,19 +131,6 @@ TRIAL_KEYS = (
 )
 """The keys of the page where what a pipeline returned is read next to the conversation."""
 
-DISPUTE_KEYS = (
-    Key("a", "a", "A is right", "Judge"),
-    Key("b", "b", "B is right", "Judge"),
-    Key("e", "both", "Both are defensible", "Judge"),
-    Key("x", "neither", "Neither is right", "Judge"),
-    Key("j", "next", "Next message that a side cites", "Judge"),
-    Key("k", "previous", "Previous message that a side cites", "Judge"),
-    Key("t", "write", "Write the reason", "Judge"),
-    Key("Escape", "leave", "Leave the field", "Judge", typing=True),
-    Key("Ctrl+Enter", "submit", "Store the verdict and continue", "Judge", typing=True),
-)
-"""The keys of the page where a disputed label of gold is judged blind."""
-
 
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""

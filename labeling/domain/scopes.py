@@ -14,7 +14,7 @@ class Scope(StrEnum):
     LEAD = "lead"
     """Projects: members, conversations, guidelines, rounds, reviews, decisions."""
     GOLD = "gold"
-    """Releases: freezing, lint, disputes, looks at test items."""
+    """Releases: freezing, lint, reopened items, looks at test items."""
     RUNS = "runs"
     """Runs, trials, gates and judges."""
 

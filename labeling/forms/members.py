@@ -123,7 +123,7 @@ SCOPE_LABELS = {
     Scope.READ: _("Read: projects, agreement, gold, runs"),
     Scope.LABEL: _("Label: your queue, answers and comments"),
     Scope.LEAD: _("Lead: members, rounds, guidelines, reviews, decisions"),
-    Scope.GOLD: _("Gold: freezing, lint, disputes, looks at test items"),
+    Scope.GOLD: _("Gold: freezing, lint, reopened items, looks at test items"),
     Scope.RUNS: _("Runs: runs, trials, gates, judges"),
 }
 TOKEN_DAYS = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))]

@@ -49,12 +49,6 @@ class SettingsForm(ProjectForm):
         max_value=1,
         help_text=_("0.1 draws one answer in ten; 0 draws no sample."),
     )
-    dispute_judges = forms.IntegerField(
-        label=_("Judges of a disputed gold label"),
-        min_value=1,
-        max_value=20,
-        help_text=_("The strict majority decides; without one, a lead does."),
-    )
     open_fields = forms.MultipleChoiceField(
         label=_("Fields that may stay empty"),
         required=False,

@@ -13,7 +13,6 @@ from labeling.models.discussions import (
     GuidelineCheck,
     GuidelineReason,
 )
-from labeling.models.disputes import Dispute, DisputeOutcome, DisputeReading, DisputeVerdict
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
@@ -30,6 +29,7 @@ from labeling.models.processing import (
 )
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.pseudonyms import Pseudonym
+from labeling.models.reopenings import Reopening
 from labeling.models.reviews import Review
 from labeling.models.rounds import EmptyLayer, Round, RoundConversation
 from labeling.models.signing_in import SignIn, Tries, WorkerPulse
@@ -52,10 +52,6 @@ __all__ = [
     "ConversationAgreement",
     "ConversationFingerprint",
     "Disagreement",
-    "Dispute",
-    "DisputeOutcome",
-    "DisputeReading",
-    "DisputeVerdict",
     "EmptyLayer",
     "Event",
     "FingerprintKey",
@@ -82,6 +78,7 @@ __all__ = [
     "Pseudonym",
     "Qualification",
     "ReleaseCheck",
+    "Reopening",
     "Review",
     "Round",
     "RoundConversation",

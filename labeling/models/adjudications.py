@@ -7,7 +7,14 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.facts import Fact
 from labeling.models.conversations import Conversation
+from labeling.models.gold import GoldItem
 from labeling.models.projects import Guideline
+
+
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    def of_answers(self) -> AdjudicationQuerySet:
+        """Without those about gold that was labelled elsewhere: it is copied, never settled."""
+        return self.exclude(reopenings__item__how__in=GoldItem.MADE_ELSEWHERE)
 
 
 class Adjudication(models.Model):
@@ -35,6 +42,8 @@ class Adjudication(models.Model):
     )
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     decided_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = AdjudicationQuerySet.as_manager()
 
     class Meta:
         ordering = ["conversation", "layer", "version"]

@@ -55,10 +55,15 @@ GUARDS = [
     *never("labeling_look", "A look at test items is never taken back."),
     *never("labeling_lookbudget", "A budget of looks stays on record: set another one."),
     *never("labeling_goldcheck", "A comparison with gold never changes: it is compared again."),
-    *never("labeling_dispute", "A dispute never changes: withdraw it and open another one."),
-    *never("labeling_disputereading", "Which side was gold never changes."),
-    *never("labeling_disputeverdict", "A verdict never changes."),
-    *never("labeling_disputeoutcome", "An outcome never changes: open another dispute."),
+    Guard(
+        "labeling_reopening",
+        "UPDATE",
+        # what became of it may change until it is settled
+        "OLD.state NOT IN ('asked', 'open') OR NEW.reason <> OLD.reason"
+        " OR NEW.item_id <> OLD.item_id OR NEW.asked_by_id <> OLD.asked_by_id",
+        "A doubt about gold stays on record: doubt it again.",
+    ),
+    Guard("labeling_reopening", "DELETE", "", "A doubt about gold stays on record."),
     Guard(
         "labeling_firstpass",
         "UPDATE",

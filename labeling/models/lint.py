@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from labeling.domain.gold.lint import KINDS
+from labeling.domain.gold.lint import TITLES
 from labeling.models.conversations import Conversation
 from labeling.models.fields import FactField
 from labeling.models.projects import Project
@@ -38,7 +38,7 @@ class LintWaiver(models.Model):
 
     @property
     def title(self) -> str:
-        return KINDS[self.kind].title
+        return TITLES.get(self.kind, self.kind)
 
     @property
     def ended(self) -> LintWaiver | None:
@@ -66,7 +66,7 @@ class LintReport(models.Model):
 
 
 class LintFinding(models.Model):
-    """One finding of a report; ``waiver`` is the waiver that covers it now, if one does."""
+    """One finding of a report. It is accepted if a waiver that holds has its key."""
 
     report = models.ForeignKey(LintReport, models.CASCADE, related_name="findings")
     kind = models.CharField(max_length=30)
@@ -74,7 +74,6 @@ class LintFinding(models.Model):
     fact = FactField()
     conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
     other = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
-    waiver = models.ForeignKey(LintWaiver, models.PROTECT, null=True, related_name="covered")
 
     class Meta:
         ordering = ["report", "kind", "pk"]

@@ -96,11 +96,6 @@ class Project(models.Model):
         default=dict, blank=True, help_text="Wanted: {layers: {name: n}, difficulty: {name: n}}"
     )
     review_rate = models.FloatField(default=0.0, help_text="Share of answers that is reviewed")
-    dispute_judges = models.PositiveSmallIntegerField(
-        default=1,
-        validators=[MinValueValidator(1)],
-        help_text="Judges who look at each disputed label of gold",
-    )
     suggestions = models.BooleanField(
         default=True,
         help_text="Annotators may see what a pipeline suggests, after their first pass",

@@ -14,7 +14,7 @@ from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.services import guidelines, processing
 from labeling.services.exchange.conversations import import_files
-from labeling.services.gold import disputes, gold
+from labeling.services.gold import gold, reopenings
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, rounds
 
@@ -98,16 +98,16 @@ def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
         waive={"superseded": FIRST_ROUND},
         by=users["rita"],
     )
-    _dispute(release, by=users["noor"])
+    _doubt(release, by=users["noor"])
     return release
 
 
-def _dispute(release: GoldRelease, *, by: User) -> None:
-    """One about a label that cites several messages, for Rita to judge."""
+def _doubt(release: GoldRelease, *, by: User) -> None:
+    """One about a label that cites several messages, for Rita to answer and decide."""
     for item in release.items.exclude(split="test"):
         for label in item.content["gold"][LAYERS[DEFAULT_LAYER].key]:
             if len(sources := label["source_messages"]) > 1:
-                disputes.open_dispute(
+                reopenings.ask(
                     item=item,
                     layer=DEFAULT_LAYER,
                     uid=label["uid"],

@@ -14,7 +14,7 @@ from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
 from labeling.models import SuggestionRequest as Suggestions
 from labeling.services import clock, jobs
 from labeling.services.alone import taken_of
-from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.gold import gold_requests
 from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
 from labeling.services.work import check_requests, suggestion_requests
 
@@ -26,7 +26,6 @@ def register() -> None:
     jobs.register(
         Kind("answers", _answers),
         Kind("freeze", _freezes, _refused_freezes),
-        Kind("lint", _lints, _refused_lints),
         Kind("checks", _checks),
         Kind("webhooks", _webhooks, _given_up),
         Kind("suggestions", _suggestions, _failed_suggestions, suggestion_requests.free),
@@ -69,14 +68,6 @@ def _freezes(scope: Scope) -> Iterator[Job]:
         is_at_work = each.project_id not in seen and f"freeze {each.project_id}" in taken
         seen.add(each.project_id)
         yield Job("freeze", each.pk, each.at, is_at_work, each.project, *_of_gold(each, "gold"))
-
-
-def _lints(scope: Scope) -> Iterator[Job]:
-    for asked in lint_requests.all_waiting(scope):
-        if asked.project is not None:
-            yield Job(
-                "lint", asked.pk, asked.at, False, asked.project, *_of_gold(asked, "gold-lint")
-            )
 
 
 def _of_gold(event: Event, page: str) -> tuple[str, str]:
@@ -136,10 +127,6 @@ def _suggestions(scope: Scope) -> Iterator[Job]:
 
 def _refused_freezes(scope: Scope, since: datetime) -> Iterator[Failure]:
     yield from _refused("freeze", gold_requests.OUTCOMES[1], "gold", scope, since)
-
-
-def _refused_lints(scope: Scope, since: datetime) -> Iterator[Failure]:
-    yield from _refused("lint", lint_requests.OUTCOMES[1], "gold-lint", scope, since)
 
 
 def _refused(kind: str, verb: str, page: str, scope: Scope, since: datetime) -> Iterator[Failure]:

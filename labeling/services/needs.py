@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, Max, OuterRef
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from labeling.models import (
@@ -20,8 +20,6 @@ from labeling.models import (
     Assignment,
     Conversation,
     Disagreement,
-    Dispute,
-    DisputeOutcome,
     GoldItem,
     GoldRelease,
     Guideline,
@@ -30,6 +28,7 @@ from labeling.models import (
     Membership,
     PendingUpdate,
     Project,
+    Reopening,
     Round,
 )
 from labeling.services import invitations
@@ -102,7 +101,7 @@ class Standing:
     open_rounds: list[OpenRound]
     stages: Mapping[str, int]
     in_gold: int
-    gold_disputes: int
+    reopened: int
     invited: int
     has_rounds: bool
 
@@ -150,8 +149,9 @@ def standings(projects: Collection[Project]) -> list[Standing]:
         held[round_.project_id].append(round_)
     stages = _stages(own)
     in_gold = _in_gold(own)
-    disputes = _by_project(
-        Dispute.objects.filter(item__release__project__in=own).unsettled(), "item__release__project"
+    reopened = _by_project(
+        Reopening.objects.filter(item__release__project__in=own).unsettled(),
+        "item__release__project",
     )
     usable = Invitation.objects.filter(invitations.usable(), project__in=own).exclude(invitee="")
     invited = _by_project(usable, "project")
@@ -163,7 +163,7 @@ def standings(projects: Collection[Project]) -> list[Standing]:
             open_rounds=opened[pk],
             stages=stages[pk],
             in_gold=in_gold.get(pk, 0),
-            gold_disputes=disputes.get(pk, 0),
+            reopened=reopened.get(pk, 0),
             invited=invited.get(pk, 0),
             has_rounds=bool(held[pk]),
         )
@@ -179,15 +179,13 @@ def _to_follow(rounds: Sequence[Round]) -> Round | None:
     return decided.round if decided.opens else None
 
 
-def settled_disputes(user: User) -> list[DisputeOutcome]:
-    """How disputes ended that the user has opened, of the last days, newest first."""
-    outcomes = DisputeOutcome.objects.filter(
-        dispute__in=Dispute.objects.visible_to(user),
-        dispute__opened_by=user,
-        at__gt=timezone.now() - RECENT,
-    )
-    others = outcomes.exclude(decided_by=user).exclude(kind=DisputeOutcome.Kind.WITHDRAWN)
-    return list(others.select_related("dispute__item__release__project").order_by("-pk")[:5])
+def settled_doubts(user: User) -> list[Reopening]:
+    """What became of gold that the user has doubted, of the last days, newest first."""
+    since = timezone.now() - RECENT
+    mine = Reopening.objects.visible_to(user).settled().filter(asked_by=user)
+    others = mine.exclude(state=Reopening.State.WITHDRAWN)
+    recent = others.filter(Q(decision__decided_at__gt=since) | Q(answered_at__gt=since))
+    return list(recent.select_related("item__release__project").order_by("-pk")[:5])
 
 
 def overdue_since() -> datetime | None:

@@ -25,7 +25,7 @@ from labeling.models import (
 from labeling.services import events, pending, projects
 
 TOLD = (
-    *("name", "description", "overlap", "review_rate", "dispute_judges", "publish_names"),
+    *("name", "description", "overlap", "review_rate", "publish_names"),
     *("hints", "hints_in_calibration"),
 )
 MATCHING = ("match_threshold", "actor_synonyms")

@@ -15,12 +15,10 @@ from labeling.domain.gold.names import deciders_with_names, numbered, pseudonym,
 from labeling.models import (
     Adjudication,
     Annotation,
-    Dispute,
-    DisputeOutcome,
-    DisputeReading,
     GoldItem,
     Project,
     Pseudonym,
+    Reopening,
     Review,
 )
 from labeling.services import acting, projects
@@ -58,7 +56,7 @@ def content_of(item: GoldItem, names: Names) -> GoldContent:
     """What the item holds, with these names instead of pseudonyms.
 
     Pseudonyms in imported gold are those of another project: they name nobody here, except for
-    those who decided disputes here.
+    those who decided here what was reopened.
     """
     content = item.content
     if names and item.release.is_imported:
@@ -69,12 +67,12 @@ def content_of(item: GoldItem, names: Names) -> GoldContent:
 
 
 def _with_deciders(item: GoldItem, provenance: Provenance, names: Names) -> Provenance:
-    """An item that was taken over as it was may name disputes of another project."""
+    """An item that was taken over as it was may name decisions of another project."""
     rows = provenance.get("corrections", [])
     if not rows:
         return provenance
-    same = Dispute.objects.filter(
-        conversation=item.conversation_id, item__release__name=item.release.name
+    same = Reopening.objects.filter(
+        item__conversation=item.conversation_id, item__release__name=item.release.name
     )
     here = list(same.values_list("pk", flat=True))
     named = [deciders_with_names(row, names) if row["dispute"] in here else row for row in rows]
@@ -92,15 +90,11 @@ def _hands_in(project: Project) -> Iterable[User]:
     decisions = Adjudication.objects.filter(conversation__project=project)
     reviews = Review.objects.filter(annotation__assignment__round__project=project)
     opened = project.rounds.exclude(override_reason="")
-    judged = DisputeReading.objects.filter(dispute__conversation__project=project)
-    outcomes = DisputeOutcome.objects.filter(dispute__conversation__project=project)
     people = (
         answers.order_by().values("assignment__annotator"),
         decisions.order_by().values("decided_by"),
         reviews.order_by().values("reviewer"),
         opened.order_by().values("opened_by"),
-        judged.order_by().values("judge"),
-        outcomes.order_by().values("decided_by"),
     )
     users = User.objects.filter(reduce(or_, (Q(pk__in=rows) for rows in people)))
     return users.exclude(username__startswith=acting.CONSOLE_BEGINS)  # it is nobody in particular

@@ -82,11 +82,11 @@ GROUPS = (
                 _("Releases"),
                 (
                     *("gold-release", "gold-item", "gold-compare", "gold-freeze"),
-                    *("gold-verify", "gold-planning", "dispute-new"),
+                    *("gold-verify", "gold-planning", "reopening-new"),
                 ),
             ),
             Entry("gold-lint", _("Lint")),
-            Entry("disputes", _("Disputes"), ("dispute", "dispute-judge", "gold-corrections")),
+            Entry("reopenings", _("Reopened items"), ("reopening", "gold-corrections")),
             Entry("looks", _("Looks at test items"), ("gold-look", "looks-budget")),
         ),
     ),

@@ -20,7 +20,8 @@ from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.services import access, blindness, pending, projects
-from labeling.services.gold import looks
+from labeling.services.gold import looks, reopenings
+from labeling.services.gold.reopenings import Desk
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
 from labeling.services.settling.adjudications import Kinship, Wanted
@@ -140,6 +141,11 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
     looks.require_answers(request.user, conversation)
     layer = _layer(conversation.project, request.GET.get("layer", ""))
+    if desk := reopenings.desk(conversation, layer, request.user):
+        if reopenings.refusal(desk, request.user):  # type: ignore[arg-type]
+            return redirect(desk.reopened[0])
+        context = _context(request, conversation, desk)
+        return render(request, "labeling/adjudicate.html", context)
     ready = merges.ready(conversation.project, layer, conversation=pk).get(pk)
     merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
@@ -169,14 +175,21 @@ def _unready(
     return render(request, "labeling/adjudicate_unready.html", context)
 
 
-def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> dict[str, Any]:
-    clusters, referred = merges.read(merge)
-    letters = _letters(
-        conversation, [side.annotator for side in clusters[0].sides] if clusters else []
+def _context(
+    request: HttpRequest, conversation: Conversation, merge: Merge | Desk
+) -> dict[str, Any]:
+    is_reopened = isinstance(merge, Desk)
+    clusters, referred = (
+        (merge.clusters, merge.base) if isinstance(merge, Desk) else merges.read(merge)
     )
+    annotators = [side.annotator for side in clusters[0].sides] if clusters else []
+    letters = dict(zip("AB", "AB", strict=True))
+    if not is_reopened:
+        letters = _letters(conversation, annotators)
     decisions = Adjudication.objects.filter(conversation=conversation, layer=merge.layer)
-    decision = decisions.select_related("decided_by").last()
-    may_write = access.leads(request.user, conversation.project)
+    # who decides anew must not learn what was decided
+    decision = None if is_reopened else decisions.select_related("decided_by").last()
+    may_write = is_reopened or access.leads(request.user, conversation.project)
     schema = conversation.project.event_schema
     return {
         "project": conversation.project,
@@ -187,6 +200,7 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
         "decision": decision,
         "kinds": KINDS,
         "may_write": may_write,
+        "reopened": is_reopened,
         "guideline": shown_guideline(conversation.project.guidelines.first()),
         "layers": translated_tree(
             form_layers(
@@ -210,16 +224,17 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
             ],
             "given": {LAYERS[name].key: labels for name, labels in referred.items()},
             "decision": _decision(decision, merge),
-            "urls": _urls(conversation, merge.layer),
+            "urls": _urls(conversation, merge.layer, is_reopened=is_reopened),
         },
     }
 
 
-def _urls(conversation: Conversation, layer: str) -> dict[str, str]:
-    following = reverse("adjudication-next", args=[conversation.project.slug])
+def _urls(conversation: Conversation, layer: str, *, is_reopened: bool) -> dict[str, str]:
+    name = "reopenings" if is_reopened else "adjudication-next"
+    following = reverse(name, args=[conversation.project.slug])
     return {
         "decide": reverse("api-adjudication", args=[conversation.pk, layer]),
-        "next": f"{following}?layer={layer}&after={conversation.pk}",
+        "next": following if is_reopened else f"{following}?layer={layer}&after={conversation.pk}",
     }
 
 
@@ -287,7 +302,7 @@ def _cluster(
     }
 
 
-def _decision(decision: Adjudication | None, merge: Merge) -> EarlierDecision | None:
+def _decision(decision: Adjudication | None, merge: Merge | Desk) -> EarlierDecision | None:
     """The earlier decision, from which a new one starts; what was accepted is one while agreed."""
     if decision is None:
         return None

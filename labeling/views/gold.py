@@ -26,13 +26,13 @@ from labeling.models import (
     Adjudication,
     Assignment,
     Conversation,
-    Dispute,
     Event,
     GoldItem,
     GoldRelease,
     Look,
     Project,
     ReleaseCheck,
+    Reopening,
 )
 from labeling.models.assignments import ANSWERED
 from labeling.services import access, blindness, health, pseudonyms
@@ -231,9 +231,9 @@ def gold_item(
         "item": item,
         "why_decided": why,
         "layers": stages_of(release.layer),
-        "disputed": set(
-            Dispute.objects.unsettled()
-            .filter(conversation=item.conversation_id, item__release__name=release.name)
+        "doubted": set(
+            Reopening.objects.unsettled()
+            .filter(item__conversation=item.conversation_id, item__release__name=release.name)
             .values_list("label_uid", flat=True)
         ),
         **shown,
@@ -266,7 +266,7 @@ def _gold_page(
         "form": form,
         "readiness": readiness(project),
         "may_write": access.leads(request.user, project),
-        "n_disputes": Dispute.objects.of_project(project).unsettled().count(),
+        "n_reopened": Reopening.objects.of_project(project).unsettled().count(),
         **_requests(project),
     }
     return render(request, "labeling/gold.html", context, status=status)

@@ -143,7 +143,7 @@ def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLab
 
 
 def _correction(label: Label, provenance: Provenance) -> LabelCorrection | None:
-    """The newest one, if a dispute has changed the label."""
+    """The newest one, if it was decided anew."""
     rows = provenance.get("corrections", [])
     same = [row for row in rows if (row["layer"], row["uid"]) == (label.layer, label.uid)]
     return same[-1] if same else None

@@ -19,7 +19,7 @@ from labeling.domain.targets import target_layers
 from labeling.forms.lint import LayerForm, WaiveForm, WithdrawForm
 from labeling.models import Conversation, LintReport, LintWaiver, Project
 from labeling.services import access
-from labeling.services.gold import lint, lint_requests
+from labeling.services.gold import gold_requests, lint
 from labeling.views.access import refused
 from labeling.views.paging import Page, page_of, query_of
 from labeling.words import words
@@ -45,6 +45,7 @@ def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
     layer = layer if layer in layers else layers[0]
     report = LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
     waivers = lint.waivers_of(project, layer)
+    waiting = [each for each in gold_requests.waiting(project) if each.data.get("only_lint")]
     context: dict[str, Any] = {
         "project": project,
         "layer": layer,
@@ -52,8 +53,7 @@ def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
         "report": report,
         "groups": _groups(request, report) if report else [],
         "one_kind": request.GET.get("kind") in KINDS,
-        "waiting": lint_requests.waiting(project, layer),
-        "refused": lint_requests.refused(project, layer),
+        "waiting": next((each for each in waiting if each.data["layer"] == layer), None),
         "waivers": page_of(
             waivers, order=["-pk"], after=request.GET.get("waiver"), anchors=waivers
         ),
@@ -67,13 +67,13 @@ def _groups(request: HttpRequest, report: LintReport) -> list[Group]:
     asked = request.GET.get("kind", "")
     visible = Conversation.objects.visible_to(request.user)
     groups = []
-    counts = lint.counts_of(report)
-    for count in counts:
+    covering = lint.covered(report.project, report.layer)
+    for count in lint.counts_of(report):
         if asked in KINDS and count.kind != asked:
             continue
         findings = report.findings.filter(kind=count.kind)
         page = page_of(
-            findings.select_related("conversation", "other", "waiver__by").defer("waiver__keys"),
+            findings.select_related("conversation", "other"),
             order=["pk"],
             after=request.GET.get("after") if asked else None,
             anchors=findings,
@@ -87,6 +87,8 @@ def _groups(request: HttpRequest, report: LintReport) -> list[Group]:
                 is_cut=not asked and count.number > SHOWN,
             )
         )
+        for row in rows:
+            row.is_accepted = row.key in covering
     _hide_others(groups, visible)
     return groups
 
@@ -109,7 +111,12 @@ def gold_lint_run(request: HttpRequest, slug: str) -> HttpResponse:
         return refused(request, _("Choose a layer of this project."), _page(project))
     layer = form.cleaned_data["layer"]
     try:
-        lint_requests.request(project=project, layer=layer, by=request.user)  # type: ignore[arg-type]
+        gold_requests.request_freeze(
+            project=project,
+            layer=layer,
+            only_lint=True,
+            by=request.user,  # type: ignore[arg-type]
+        )
     except RuleError as error:
         return refused(request, error, _page(project, layer))
     messages.success(request, _("A worker is checking; the result appears here."))

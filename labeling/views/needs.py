@@ -50,15 +50,15 @@ COUNTED = (
         "adjudication",
     ),
     Counted(
-        lambda standing: standing.gold_disputes,
+        lambda standing: standing.reopened,
         26,
         ngettext_lazy(
-            "{n} dispute about gold waits for a verdict",
-            "{n} disputes about gold wait for a verdict",
+            "{n} item of gold is doubted and not settled",
+            "{n} items of gold are doubted and not settled",
             "n",
         ),
-        lazy("Judge them"),
-        "disputes",
+        lazy("Settle them"),
+        "reopenings",
     ),
     Counted(
         lambda standing: standing.invited,
@@ -210,14 +210,14 @@ def of_researcher(user: Any) -> list[Need]:
     return [
         Need(
             45,
-            _("Dispute {number} was settled: {outcome}").format(
-                number=outcome.dispute.pk, outcome=outcome.get_kind_display()
+            _("Your doubt about {item} was settled: {outcome}").format(
+                item=doubt.item.item_id, outcome=doubt.get_state_display()
             ),
             _("Read why"),
-            outcome.dispute.get_absolute_url(),
-            outcome.dispute.item.release.project.name,
+            doubt.get_absolute_url(),
+            doubt.item.release.project.name,
         )
-        for outcome in needs.settled_disputes(user)
+        for doubt in needs.settled_doubts(user)
     ]
 
 

@@ -24,7 +24,6 @@ from labeling.views.access import refused
 TITLES: Mapping[str, str] = {
     "answers": lazy("Answers to compare and merge"),
     "freeze": lazy("Freeze of gold"),
-    "lint": lazy("Lint of gold"),
     "checks": lazy("Hidden checks to score"),
     "webhooks": lazy("Messages to a webhook"),
     "suggestions": lazy("Suggestions"),
@@ -34,7 +33,6 @@ TITLES: Mapping[str, str] = {
 }
 ADVICE: Mapping[str, str] = {
     "freeze": lazy("Change what the reason names, then freeze again on the page Gold."),
-    "lint": lazy("Ask for lint again; if it fails again, the log of the worker has the error."),
     "webhooks": lazy("See that the receiver answers, then send again on the page of the webhook."),
     "suggestions": lazy("Change what the reason names, then ask for suggestions again."),
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),

@@ -16,7 +16,7 @@ from evaluation.services.run import execution
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Project
 from labeling.services import processing, tokens, vectors
-from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.gold import gold_requests
 from tests import wsgi
 from tests.fakes import WordOverlap
 
@@ -63,8 +63,6 @@ def worker() -> None:
     """Whatever a worker would do by now."""
     for project in Project.objects.all():
         processing.process(project, ruler=lambda: vectors.ruler())
-    for asked in lint_requests.all_waiting():
-        lint_requests.answer(asked.pk, ruler=lambda: vectors.ruler())
     for asked in gold_requests.all_waiting():
         gold_requests.answer(asked.pk, ruler=lambda: vectors.ruler())
     for run in Run.objects.filter(scored_at=None, failure=None, cancelled=False, paused=False):

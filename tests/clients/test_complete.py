@@ -42,7 +42,6 @@ LOOKED_UP: dict[tuple[str, str], dict[str, Any]] = {
         "locked_at": None,
     },
     ("GET", "api-gold-verify"): {"last": None},
-    ("POST", "api-lint"): {},
     ("GET", "api-adjudications"): {
         "next": None,
         "results": [],

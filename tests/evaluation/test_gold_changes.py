@@ -18,8 +18,8 @@ from evaluation.services.run import comparisons, gold_changes, suspects
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256
-from labeling.models import Dispute, GoldItem, GoldRelease, Look
-from labeling.services.gold import disputes, looks
+from labeling.models import GoldItem, GoldRelease, Look, Reopening
+from labeling.services.gold import looks, reopenings
 from labeling.services.gold.looks import Sight
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
@@ -323,7 +323,7 @@ def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
     assert found[0].kind in ("contradicted", "missing")
 
 
-def test_a_dispute_about_a_suspect_is_opened_and_marked(
+def test_a_suspect_is_doubted_and_marked(
     signed_in: Any, chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
     script(lambda case: scored([9], [0.9]))
@@ -334,35 +334,36 @@ def test_a_dispute_about_a_suspect_is_opened_and_marked(
     few = len(queries(client, address))
 
     [suspect, *_] = suspects.suspects_of(run)
-    dispute = disputes.open_dispute(
+    doubt = reopenings.ask(
         item=run.release.items.get(pk=suspect.item),
         layer=suspect.layer,
         uid=suspect.uid,
         proposal=suspect.proposal,
         reason="The run says so.",
         by=people["noor"],
-        origin=Dispute.Origin.SUSPECT,
         source={"run": run.pk, "case": suspect.case, "suspect": suspect.kind},
     )
 
-    assert f"Dispute {dispute.pk}" in text_of(client.get(address))
+    assert doubt.get_absolute_url() in client.get(address).content.decode()
     assert len(queries(client, address)) == few
 
 
-def test_the_form_on_a_case_has_what_the_pipeline_returned(
+def test_a_doubt_on_a_case_proposes_what_the_pipeline_returned(
     signed_in: Any, run: Run, people: Any
 ) -> None:
     case = CaseRun.objects.get(run=run, part="q2")
     client = signed_in("noor")
     assert (
-        reverse("run-case-dispute", args=[run.pk, case.pk])
+        reverse("run-case-reopen", args=[run.pk, case.pk])
         in client.get(case.get_absolute_url()).content.decode()
     )
 
-    shown = client.get(reverse("run-case-dispute", args=[run.pk, case.pk]))
+    client.post(
+        reverse("run-case-reopen", args=[run.pk, case.pk]), {"reason": "See 11.", "propose": "on"}
+    )
 
-    assert shown.context["label_form"]["evidence"].value() == "11"
-    assert shown.context["label_form"]["answer"].value() == "May"
+    proposal = Reopening.objects.get().proposal
+    assert (proposal["evidence"], proposal["answer"]) == ([11], "May")
 
 
 def test_comparing_releases_names_the_runs_about_gold_that_changed(

@@ -151,7 +151,7 @@ def test_every_page_and_file_with_test_results_asks_why(run: Run, signed_in: Any
     names = ["run", "run-results", "run-cases-csv", "run-ratings", "run-suspects"]
     addresses = [reverse(name, args=[run.pk]) for name in names]
     addresses.append(reverse("run-report", args=[run.pk, "html"]))
-    parts = ["run-case-dispute", "run-case-document"]
+    parts = ["run-case-reopen", "run-case-document"]
     addresses += [case.get_absolute_url(), *(reverse(n, args=[run.pk, case.pk]) for n in parts)]
 
     for address in addresses:

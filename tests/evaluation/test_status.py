@@ -20,7 +20,7 @@ from labeling.domain.facts import Fact
 from labeling.models import Event, PendingUpdate, Project, WorkerPulse
 from labeling.services import clock, health, jobs, status, tokens
 from labeling.services.alone import alone
-from labeling.services.gold import gold_requests, lint_requests
+from labeling.services.gold import gold_requests
 from labeling.services.jobs import Job, NothingToFree
 from labeling.views.status import ADVICE, TITLES
 from tests import factories
@@ -149,7 +149,7 @@ def test_what_nobody_holds_or_who_has_no_right_to_frees_nothing(
     assert job().is_at_work
 
 
-def test_answers_a_freeze_and_lint_wait_until_a_worker_is_at_them(
+def test_answers_and_a_freeze_wait_until_a_worker_is_at_them(
     project: Project, people: dict[str, User]
 ) -> None:
     for _ in range(3):
@@ -157,9 +157,7 @@ def test_answers_a_freeze_and_lint_wait_until_a_worker_is_at_them(
     ask = {"project": project, "layer": "extraction", "by": people["rita"]}
     gold_requests.request_freeze(**ask, name="first")
     gold_requests.request_freeze(**ask, name="second")
-    lint_requests.request(**ask)
     assert (job("answers").total, job("answers").is_at_work) == (3, False)
-    assert not job("lint").is_at_work
     assert [each.is_at_work for each in jobs.open_jobs() if each.kind == "freeze"] == [False] * 2
     with alone(f"freeze {project.pk}"), alone(f"process {project.pk}"):
         freezes = [each for each in jobs.open_jobs() if each.kind == "freeze"]
@@ -170,7 +168,7 @@ def test_answers_a_freeze_and_lint_wait_until_a_worker_is_at_them(
         assert job("answers").is_at_work
     backlog = {each.kind: each.waiting for each in jobs.backlogs()}
     assert set(backlog) == set(TITLES)
-    assert (backlog["answers"], backlog["freeze"], backlog["lint"], backlog["run"]) == (1, 2, 1, 0)
+    assert (backlog["answers"], backlog["freeze"], backlog["run"]) == (1, 2, 0)
 
 
 def test_readiness_fails_when_something_waits_for_too_long(project: Project) -> None:

@@ -13,9 +13,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Event, GoldRelease, Project
-from labeling.services import comments
-from labeling.services.gold import gold, gold_requests, lint_requests, looks
+from labeling.models import GoldRelease, Guideline, Project
+from labeling.services.gold import gold, gold_requests, looks
 from labeling.services.gold.looks import Sight
 from tests import factories
 from tests.fakes import WordOverlap
@@ -134,25 +133,25 @@ def test_verifying_says_what_does_not_match(
 def test_lint_is_asked_for_read_and_accepted(
     project: Project, rita: User, signed_in: SignedIn
 ) -> None:
-    full = factories.open_full(project, 2)
-    place = comments.place_of(full.assignments.all()[0])
-    comments.post(place, body="Really?", author=full.assignments.all()[0].annotator)
-    factories.answer_all(full)
-    factories.work(project)
+    factories.answer_all(factories.open_full(project, 2))
+    Guideline.objects.create(project=project, version=2, body="# Two")
     client, url = signed_in(rita), "/api/projects/orders/lint/"
-    asked = post(client, url, layer="extraction")
-    assert (asked.status_code, asked.json()["waiting"], asked.json()["at"]) == (202, True, None)
+    freezes = "/api/projects/orders/freezes/"
+    asked = post(client, freezes, layer="extraction", only_lint=True).json()
+    assert (asked["state"], client.get(url).json()["at"]) == ("waiting", None)
 
-    lint_requests.answer(Event.objects.get(verb="gold.lint_requested").pk, ruler=ruler)
+    gold_requests.answer(asked["id"], ruler=ruler)
     report = client.get(url).json()
     findings = client.get(f"{url}findings/?limit=500").json()["results"]
 
-    assert (report["waiting"], report["items"]) == (False, 2)
+    assert client.get(f"{freezes}{asked['id']}/").json()["state"] == "linted"
+    assert not GoldRelease.objects.exists()
+    assert report["items"] == 2
     assert sum(kind["number"] for kind in report["kinds"]) == len(findings) > 0
     kind = findings[0]["kind"]
     waiver = post(client, f"{url}waivers/", layer="extraction", kind=kind, reason="As it is.")
-    left = client.get(f"{url}findings/?open=true&kind={kind}").json()["results"]
-    assert (waiver.status_code, left) == (201, [])
+    left = client.get(f"{url}findings/?kind={kind}").json()["results"]
+    assert (waiver.status_code, {row["is_open"] for row in left}) == (201, {False})
 
 
 def test_two_releases_differ_by_what_became_of_their_items(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from labeling import tasks
 from labeling.domain.exchange.importing import Turn
-from labeling.domain.gold.lint import KINDS
+from labeling.domain.facts import Fact
+from labeling.domain.gold.lint import KINDS, Finding
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
@@ -31,9 +30,8 @@ from labeling.models import (
     LintWaiver,
     Project,
 )
-from labeling.services import acting, comments, guidelines
-from labeling.services.gold import disputes, gold, lint, lint_requests, releases
-from labeling.services.gold.lint import SplitNeed
+from labeling.services import acting, guidelines
+from labeling.services.gold import gold, gold_requests, lint, releases, reopenings
 from labeling.services.gold.verification import verify
 from labeling.words import in_english
 from tests import factories
@@ -50,7 +48,7 @@ def freeze(project: Project, **fields: Any) -> GoldRelease:
 
 
 def look(project: Project) -> LintReport:
-    return lint_requests.look(project, "extraction", ruler=RULER)
+    return gold.look(project, "extraction", ruler=RULER)
 
 
 def sentences(report: LintReport) -> list[str]:
@@ -102,7 +100,6 @@ class Planted:
         same = {**first, "uid": "another", "id": "REQ-002"}
         chat = texts(talk(9, messages=40))
         other = texts(talk(90, messages=40))
-        outside = factories.make_project("outside")
 
         self.item(self.store("cites", 1), factories.requirement(sources=[0 if self.clean else 12]))
         self.item(self.store("twice", 2), first, second if self.clean else same)
@@ -118,7 +115,6 @@ class Planted:
         test = self.store("test", 11 if self.clean else 10, split="test", speakers=("C", "D"))
         self.item(test, first)
         self.speakers(first)
-        self.copy_elsewhere(outside, first)
         self.labelled()
         said = "It costs 1 250 000 in 2026." if self.clean else MAIL
         self.item(self.store("mail", 12, said=[said, *texts(talk(12, messages=9))]), first)
@@ -128,22 +124,9 @@ class Planted:
         self.item(self.store("yann", 13, split="train", speakers=("Client", "Yann")), label)
         self.item(self.store("again", 14, split="test", speakers=("Client", second)), label)
 
-    def copy_elsewhere(self, outside: Project, label: dict[str, Any]) -> None:
-        self.item(self.store("known", 15), label)
-        copy = self.store("other name", 150 if self.clean else 15, project=outside)
-        release = GoldRelease.objects.get(project=self.project)
-        release.items.model.objects.create(
-            release=release,
-            item_id="x",
-            position=99,
-            conversation=copy,
-            canonical="{}",
-            how="single",
-        )
-
     def labelled(self) -> None:
-        """Faults that rows about the conversation tell: answers, comments, disputes."""
-        ana, rita = self.people["ana"], self.people["rita"]
+        """Faults that rows about the conversation tell: answers and doubts."""
+        rita = self.people["rita"]
         old, disputed = self.project.conversations.filter(external_id__startswith="c-")
         newest = self.project.guidelines.all()[0]
         for answer in Annotation.objects.select_related("assignment"):
@@ -151,33 +134,21 @@ class Planted:
                 guidelines.check(answer, newest, stands=True, note="", by=rita)
         self.item(old, factories.requirement(), round=1)
         self.item(disputed, factories.requirement(), round=1)
-        place = comments.place_for_lead(old)
-        thread = comments.post(place, body="Really?", author=ana)
         item = GoldRelease.objects.get(project=self.project).items.get(conversation=disputed)
         uid = item.content["gold"]["requirements"][0]["uid"]
-        dispute = disputes.open_dispute(
-            item=item, layer="extraction", uid=uid, proposal=None, reason="No need.", by=rita
-        )
+        doubt = reopenings.ask(item=item, layer="extraction", uid=uid, reason="No need.", by=rita)
         if self.clean:
-            comments.resolve(thread, by=rita)
-            disputes.withdraw(dispute, reason="It is one.", by=rita)
+            reopenings.answer(doubt, "withdrawn", reason="It is one.", by=rita)
 
 
 @pytest.fixture
-def plant(
-    project: Project, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Any]:
+def plant(project: Project, people: dict[str, User]) -> Any:
     def planted(*, clean: bool) -> dict[str, int]:
         factories.make_release(project, items=2)
         Guideline.objects.create(project=project, version=2, body="# Two")
-        need = SplitNeed(0.05, 1 if clean else 30)
-        monkeypatch.setattr(
-            lint._Sources, "split_need", lambda *asked: need if asked[3] == "test" else None
-        )
-        project.targets = {"difficulty": {"hard": 0 if clean else 4}}
         made = Planted(project, people, clean=clean)
         made.plant()
-        linter = lint.Linter(project, "extraction", name="orders")
+        linter = lint.Linter(project, "extraction")
         for conversation, content in made.items:
             linter.look(conversation, content)
         lint.store(project, "extraction", linter.findings())
@@ -239,32 +210,20 @@ def test_what_was_accepted_is_stated_signed_and_asked_for_again_when_there_is_mo
     assert refused.value.details["kinds"] == {"superseded": 3}
 
 
-def test_another_layer_is_looked_at_when_the_slug_names_a_release_of_the_first(
-    project: Project, rita: User
-) -> None:
+def test_a_check_leaves_out_no_layer_and_freezes_nothing(project: Project, rita: User) -> None:
     project.layers = ["extraction", "inference"]
     project.save(update_fields=["layers"])
     factories.answer_all(factories.open_full(project, 1))
-    freeze(project)
+    freeze(project)  # the slug names a release of the first layer
+    ask = {"project": project, "layer": "inference", "only_lint": True, "by": rita}
+    asked = gold_requests.request_freeze(**ask).request
+    assert gold_requests.request_freeze(**ask).joined
 
-    lint_requests.request(project=project, layer="inference", by=rita)
+    gold_requests.answer(asked.pk, ruler=lambda: RULER)
 
-    report = lint_requests.look(project, "inference", ruler=RULER)
-    assert report.layer == "inference"
-
-
-def test_a_check_that_was_refused_says_so_on_the_page(
-    project: Project, rita: User, signed_in: Any
-) -> None:
-    lint_requests.request(project=project, layer="extraction", by=rita)
-    asked = Event.objects.get(verb=lint_requests.ASKED)
-    Project.objects.filter(pk=project.pk).update(layers=["qa"])  # meanwhile
-    lint_requests.answer(asked.pk, ruler=lambda: RULER)
-    Project.objects.filter(pk=project.pk).update(layers=["extraction"])
-
-    shown = page(signed_in(rita), f"/projects/{project.slug}/gold/lint/")
-
-    assert "The last check was refused:" in shown
+    assert LintReport.objects.get().layer == "inference"
+    assert Event.objects.get(verb="gold.linted").data["request"] == asked.pk
+    assert GoldRelease.objects.count() == 1
 
 
 def test_one_finding_can_be_accepted_and_its_waiver_withdrawn(
@@ -417,15 +376,14 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
     lead: Client,
     signed_in: Any,
     people: dict[str, User],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("labeling.services.vectors.ruler", lambda: RULER)
     address = reverse("gold-lint", args=[superseded.slug])
     assert "Nothing has been checked yet" in page(lead, address)
 
     lead.post(reverse("gold-lint-run", args=[superseded.slug]), {"layer": "extraction"})
     assert "A worker is checking" in page(lead, address)
-    tasks.lint_gold(Event.objects.get(verb="gold.lint_requested").pk)
+    (asked,) = gold_requests.waiting(superseded)
+    gold_requests.answer(asked.pk, ruler=lambda: RULER)
 
     shown = page(lead, address)
     assert "Labels under superseded guidelines 2 open" in shown
@@ -482,49 +440,12 @@ def test_another_projects_conversation_is_not_named(
     report = look(superseded)
     own = superseded.conversations.all()[0]
     lint.store(superseded, "extraction", findings := lint.Findings())
-    findings.by_key["k"] = lint.StoredFinding(
-        "copy_elsewhere",
-        json.dumps({"code": "lint.same_words_elsewhere", "values": {"item": "c-001"}}),
-        own.pk,
-        secret.pk,
-    )
+    fact = Fact("lint.split_twice_elsewhere", item="c-001")
+    findings.add([Finding("split_twice", "k", fact, own.pk, secret.pk)])
     lint.store(superseded, "extraction", findings)
 
     shown = page(lead, reverse("gold-lint", args=[superseded.slug]))
 
     assert report.items == 2
-    assert "c-001: the same words as a conversation of another project" in shown
+    assert "c-001: the same conversation" in shown
     assert "secret-name" not in shown
-
-
-def test_findings_are_stored_a_few_at_a_time_and_shown_at_once(
-    transactional_db: None, project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A waiver that is given meanwhile covers them; a report that was never finished is removed."""
-    monkeypatch.setattr(lint, "CHUNK", 2)
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    own = factories.make_conversations(project, 1)[0]
-    findings = lint.Findings()
-    for n in range(3):
-        fact = {"code": "lint.open_comment", "values": {"item": str(n)}}
-        row = lint.StoredFinding("open_comment", json.dumps(fact), own.pk, None)
-        findings.by_key[f"k{n}"] = row
-    lint.store(project, "extraction", findings)
-    LintReport.objects.create(project=project, layer="~dead", items=1)
-    LintReport.objects.filter(layer="~dead").update(at="2026-01-01T00:00Z")
-    insert, stored = LintFinding.objects.bulk_create, []
-
-    def watched(rows: Any) -> Any:
-        assert LintReport.objects.get(layer="extraction").findings.count() == 3
-        stored.append(len(rows := list(rows)))
-        if len(stored) == 1:
-            lint.waive(project, "extraction", "open_comment", reason="Asked", by=rita, key="k2")
-        return insert(rows)
-
-    monkeypatch.setattr(LintFinding.objects, "bulk_create", watched)
-    report = lint.store(project, "extraction", findings)
-
-    assert stored == [2, 1]
-    assert list(LintReport.objects.all()) == [report]
-    assert LintFinding.objects.count() == 3
-    assert [row.key for row in report.findings.exclude(waiver=None)] == ["k2"]

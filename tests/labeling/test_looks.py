@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling.models import Annotation, Conversation, Event, GoldRelease, Look, LookBudget, Project
-from labeling.services.gold import disputes, looks
+from labeling.services.gold import looks, reopenings
 from labeling.services.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
 from tests import factories
 from tests.looks import WHY, say_why
@@ -428,40 +428,26 @@ def test_the_admin_leaves_test_items_out_until_their_reader_says_why(
     assert "c-001" in client.get(url).content.decode()
 
 
-@pytest.mark.parametrize("model", ["dispute", "disputeoutcome"])
-def test_the_admin_shows_disputes_when_they_are_settled_and_test_labels_for_a_reason(
-    signed_in: SignedIn, people: dict[str, User], release: GoldRelease, model: str
+def test_the_admin_shows_doubts_when_they_are_settled_and_test_labels_for_a_reason(
+    signed_in: SignedIn, people: dict[str, User], release: GoldRelease
 ) -> None:
     admin, rita = people["admin"], people["rita"]
+    doubts = []
     for item in release.items.order_by("item_id"):
-        label = item.content["gold"]["requirements"][0]
-        dispute = disputes.open_dispute(
-            item=item,
-            layer="extraction",
-            uid=label["uid"],
-            proposal={**label, "source_messages": [2]},
-            reason="It is said later.",
-            by=people["noor"],
-        )
-        reading = disputes.reading_of(dispute, rita)
+        doubt = reopenings.ask(item=item, layer="extraction", reason="Wrong.", by=people["noor"])
+        doubts.append(doubt.pk)
         if item.item_id in ("c-001", "c-002"):
-            disputes.judge(reading, choice="both", reason="Either.")
-    client, url = signed_in(admin), reverse(f"admin:labeling_{model}_changelist")
+            reopenings.answer(doubt, "declined", reason="It is not.", by=rita)
+    client, url = signed_in(admin), reverse("admin:labeling_reopening_changelist")
 
     def listed() -> list[int]:
         return [row.pk for row in client.get(url).context["cl"].queryset.order_by("pk")]
 
-    def page_of(pk: int) -> Any:
-        return client.get(reverse(f"admin:labeling_{model}_change", args=[pk]))
-
-    first, second = dispute.pk - 2, dispute.pk - 1
     assert len(listed()) == 1
     say_why(release, admin, purposes=(LABELS,))
-    assert len(listed()) == 2
-    assert "Gold is a" not in page_of(listed()[0]).content.decode()
-    if model == "dispute":
-        assert listed() == [first, second]
-        assert page_of(dispute.pk).status_code == 302
+    assert listed() == doubts[:2]
+    unsettled = reverse("admin:labeling_reopening_change", args=[doubts[-1]])
+    assert client.get(unsettled).status_code == 302
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def sent(project, **changed):
         **{name: base[name] for name in ("kappa_threshold", "kappa_statistic")},
         "label_f1_threshold": base["label_f1_threshold"],
         "hints": base["hints"],
-        **{name: base[name] for name in ("match_threshold", "review_rate", "dispute_judges")},
+        **{name: base[name] for name in ("match_threshold", "review_rate")},
         "open_fields": [],
         "actor_synonyms": "\r\n".join(", ".join(group) for group in base["actor_synonyms"]),
         "event_schema": "\r\n".join(

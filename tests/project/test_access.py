@@ -146,13 +146,9 @@ EXPECTED = {
     "gold-look": READERS,
     "looks": READERS,
     "looks-budget": Row(302, 404, 404, 403, 400, post=True),
-    "dispute-new": READERS,
-    "disputes": READERS,
-    "dispute-next": Row(302, 404, 404, 302, 302),
-    "dispute": Row(302, 404, 404, 200, 302),  # noor has opened it, so she may see everything
-    "dispute-judge": Row(302, 404, 404, 302, 200),
-    "dispute-decide": Row(302, 404, 404, 403, 302, post=True),
-    "dispute-withdraw": Row(302, 404, 404, 302, 302, post=True),
+    "reopening-new": READERS,
+    "reopenings": READERS,
+    "reopening": READERS,
     "gold-lint": READERS,
     "gold-lint-run": Row(302, 404, 404, 403, 302, post=True),
     "gold-lint-waive": Row(302, 404, 404, 403, 302, post=True),
@@ -164,7 +160,7 @@ EXPECTED = {
     "run-case-answer": READERS,
     "run-suspects": READERS,
     "run-carry": Row(302, 404, 404, 302, 302, post=True),
-    "run-case-dispute": READERS,
+    "run-case-reopen": READERS,
     "run-judge": Row(302, 404, 404, 302, 302),  # it has no answers to judge
     "run-case-document": READERS,
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written

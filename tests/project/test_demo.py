@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluation.models import Run
-from labeling.models import Annotation, Conversation, Dispute, GoldRelease, Round
+from labeling.models import Annotation, Conversation, GoldRelease, Reopening, Round
 from labeling.services.gold.verification import verify
 from labeling.services.quality import newcomers
 from labeling.services.work import admission
@@ -29,7 +29,7 @@ def test_the_demo_loads_once_with_rounds_gold_and_runs(capsys: pytest.CaptureFix
     assert release.items.count() >= 14  # half of 28 decided, and what is settled by itself
     assert release.overrides == []
     assert verify(release) == []
-    assert Dispute.objects.unsettled().count() == 1
+    assert Reopening.objects.unsettled().count() == 1
     assert set(Run.objects.values_list("pipeline", flat=True)) == {
         "nothing",
         "everything",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from evaluation.apps import _personal_data
 from evaluation.metrics.events import parse_reply
-from evaluation.services.lint_sources import personal_data
 from labeling.domain.gold.lint import Finding, LintItem, item_findings
 from labeling.views.markdown import render_markdown
 from pipelines.parsing import Unparsable, parse_json
@@ -79,7 +79,7 @@ def by_lint(text: str) -> list[Finding]:
         "conversation": [{"index": 0, "content": text}],
         "gold": {"requirements": [label, {**label, "uid": "two"}]},
     }
-    return list(item_findings(LintItem(1, content), personal_data))
+    return list(item_findings(LintItem(1, content), _personal_data))
 
 
 READERS: dict[str, Callable[[str], object]] = {

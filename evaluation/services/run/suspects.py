@@ -12,7 +12,7 @@ from evaluation.models import CaseRun, Run, Score
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.facts import Fact
 from labeling.domain.schema.labels import StoredLabel
-from labeling.models import Dispute, Project
+from labeling.models import Project, Reopening
 from labeling.services.exchange import chats
 
 SuspectKind = Literal["beside", "mistyped", "contradicted", "missing"]
@@ -47,8 +47,8 @@ class Suspect(NamedTuple):
     weight: float
     why: Fact
     proposal: StoredLabel | None
-    dispute: int | None = None
-    """The one that was opened about this label, whatever became of it."""
+    reopening: int | None = None
+    """The doubt about this label, whatever became of it."""
 
 
 def suspects_of(run: Run) -> list[Suspect]:
@@ -76,19 +76,19 @@ def _among(run: Run, cases: list[CaseRun]) -> list[Suspect]:
         ]
     else:
         suspects = list(_of_labels(run, cases, layer))
-    opened = _disputes(run)
+    doubted = _doubted(run)
     names = {case.item_id: case.item.item_id for case in cases}
     ranked = sorted(suspects, key=lambda suspect: (-suspect.weight, suspect.case, suspect.uid))
     return [
-        suspect._replace(dispute=opened.get((names[suspect.item], suspect.uid)))
+        suspect._replace(reopening=doubted.get((names[suspect.item], suspect.uid)))
         if suspect.uid
         else suspect
         for suspect in ranked
     ]
 
 
-def _disputes(run: Run) -> dict[tuple[str, str], int]:
-    rows = Dispute.objects.filter(item__release__name=run.release.name).order_by("pk")
+def _doubted(run: Run) -> dict[tuple[str, str], int]:
+    rows = Reopening.objects.filter(item__release__name=run.release.name).order_by("pk")
     return {
         (item, uid): pk for item, uid, pk in rows.values_list("item__item_id", "label_uid", "pk")
     }

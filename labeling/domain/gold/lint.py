@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -72,12 +71,6 @@ _KINDS = (
         stays_as_published=True,
     ),
     LintKind(
-        "copy_elsewhere",
-        msgid("A conversation that another project has, too"),
-        msgid("Accept it if the projects label different layers; figures of both share it."),
-        stays_as_published=True,
-    ),
-    LintKind(
         "split_twice",
         msgid("One conversation in two splits"),
         msgid("Give both copies the same split; otherwise test items are known from training."),
@@ -94,34 +87,25 @@ _KINDS = (
         msgid("Check them on the worklist of the guidelines, or have them labelled again."),
     ),
     LintKind(
-        "open_comment",
-        msgid("Unresolved comments"),
-        msgid("Answer and resolve them on the page of the conversation."),
-    ),
-    LintKind(
         "open_dispute",
-        msgid("Open disputes"),
-        msgid("Have them judged, or withdrawn, on the page of disputes."),
+        msgid("Reopened items"),
+        msgid("Answer, decide or withdraw them on the page of reopened items."),
     ),
     LintKind(
         "personal_data",
         msgid("Personal data"),
         msgid("Replace it in the source and import the conversation under another id."),
     ),
-    LintKind(
-        "small_split",
-        msgid("Too few conversations for the difference that was declared"),
-        msgid("Label more conversations of the split, or declare a larger difference."),
-        stays_as_published=True,
-    ),
-    LintKind(
-        "target_missed",
-        msgid("Targets that are not met"),
-        msgid("Label more conversations, or change the target on the page of targets."),
-        stays_as_published=True,
-    ),
 )
 KINDS = {kind.name: kind for kind in _KINDS}
+
+TITLES = {kind.name: kind.title for kind in _KINDS} | {
+    "copy_elsewhere": msgid("A conversation that another project has, too"),
+    "open_comment": msgid("Unresolved comments"),
+    "small_split": msgid("Too few conversations for the difference that was declared"),
+    "target_missed": msgid("Targets that are not met"),
+}
+"""With those of kinds that earlier releases state."""
 
 
 class Finding(NamedTuple):
@@ -447,56 +431,17 @@ class Copy(NamedTuple):
 
 def copy_of(item: LintName, copy: Copy) -> Finding:
     """One finding for a pair: two splits are worse than a copy. Other projects stay unnamed."""
-    kind, fact = _copy_here(item, copy) if copy.is_here else _copy_elsewhere(item, copy)
+    kind, fact = "duplicate", Fact("lint.same_words", item=item.name, other=copy.name)
+    if not copy.is_here:
+        kind, fact = "split_twice", Fact("lint.split_twice_elsewhere", item=item.name)
+    elif in_two_splits(item, copy):
+        kind, fact = "split_twice", Fact("lint.split_twice", item=item.name, other=copy.name)
+    elif not copy.is_same:
+        nearly = Fact("lint.nearly_same_words", item=item.name, other=copy.name)
+        kind, fact = "near_duplicate", nearly
     pair = sorted([item.name, copy.name]) if copy.is_here else [item.name, copy.conversation]
     return finding(kind, [*pair], fact, conversation=item.conversation, other=copy.conversation)
 
 
-def _copy_here(item: LintName, copy: Copy) -> tuple[str, Fact]:
-    if in_two_splits(item, copy):
-        return "split_twice", Fact("lint.split_twice", item=item.name, other=copy.name)
-    if copy.is_same:
-        return "duplicate", Fact("lint.same_words", item=item.name, other=copy.name)
-    return "near_duplicate", Fact("lint.nearly_same_words", item=item.name, other=copy.name)
-
-
-def _copy_elsewhere(item: LintName, copy: Copy) -> tuple[str, Fact]:
-    if in_two_splits(item, copy):
-        return "split_twice", Fact("lint.split_twice_elsewhere", item=item.name)
-    if copy.is_same:
-        return "copy_elsewhere", Fact("lint.same_words_elsewhere", item=item.name)
-    return "copy_elsewhere", Fact("lint.nearly_same_words_elsewhere", item=item.name)
-
-
 def in_two_splits(item: LintName, copy: Copy) -> bool:
     return bool(item.split and copy.split and item.split != copy.split)
-
-
-@dataclass(slots=True)
-class Sizes:
-    """How many items there are, by split and by difficulty."""
-
-    total: int = 0
-    splits: Counter[str] = field(default_factory=Counter)
-    difficulties: Counter[str] = field(default_factory=Counter)
-
-    def add(self, content: GoldContent) -> None:
-        self.total += 1
-        self.splits[content["split"]] += 1
-        self.difficulties[content["difficulty"]] += 1
-
-    def missed(self, targets: Mapping[str, Any], layer: str) -> Iterator[Finding]:
-        """Targets that the project has set for itself; the usual ones are nobody's plan."""
-        wanted = dict(targets.get("layers") or {}).get(layer, 0)
-        if self.total < wanted:
-            fact = Fact("lint.target_of_layer", wanted=wanted, number=self.total)
-            yield finding("target_missed", ["layer", wanted], fact)
-        for name, number in sorted(dict(targets.get("difficulty") or {}).items()):
-            if self.difficulties[name] < number:
-                fact = Fact(
-                    "lint.target_of_difficulty",
-                    difficulty=Fact(f"difficulty.{name}"),
-                    wanted=number,
-                    number=self.difficulties[name],
-                )
-                yield finding("target_missed", ["difficulty", name, number], fact)

@@ -7,7 +7,7 @@ cluster.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from uuid import uuid4
 
@@ -121,16 +121,19 @@ def _read(
         Side(person, _with_uid(own_labels, stored["uids"].get(person)))
         for person, own_labels in sorted(answers.items())
     ]
-    labels = [side.label for side in sides if side.label is not None]
-    differs = [
-        name
-        for name in fields
-        if any(
-            bare(name, label.get(name)) != bare(name, labels[0].get(name)) for label in labels[1:]
-        )
-    ]
+    differs = differing([side.label for side in sides], fields)
     fields, tied = stored.get("fields", {}), stored.get("tied", [])
     return Cluster(stored["how"], stored["label"], sides, differs, fields, tied)
+
+
+def differing(labels: Iterable[Record | None], fields: Collection[str]) -> list[str]:
+    """The fields in which versions of a label differ; who lacks it says nothing."""
+    first, *others = [label for label in labels if label is not None] or [{}]
+    return [
+        name
+        for name in fields
+        if any(bare(name, label.get(name)) != bare(name, first.get(name)) for label in others)
+    ]
 
 
 def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:

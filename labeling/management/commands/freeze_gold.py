@@ -14,7 +14,7 @@ from labeling.management.base import AssayCommand
 from labeling.management.lint_lines import lint_document, report_lines, waiver_line
 from labeling.models import Project
 from labeling.services import acting, processing
-from labeling.services.gold import gold, lint, lint_requests
+from labeling.services.gold import gold, lint
 from labeling.services.vectors import ruler
 from labeling.words import in_english, words_of
 
@@ -90,7 +90,7 @@ class Command(AssayCommand):
 
     def _lint(self, project: Project, options: dict[str, Any]) -> None:
         layer, reasons = options["layer"], waivers_in(options["waive"])
-        report = lint_requests.look(project, layer, ruler=ruler())
+        report = gold.look(project, layer, ruler=ruler(), by=acting.person())
         for kind, reason in reasons.items():
             lint.waive(project, layer, kind, reason=reason, by=acting.person())
         if options["format"] == "json":
@@ -99,7 +99,7 @@ class Command(AssayCommand):
         else:
             for line in report_lines(report):
                 self.stdout.write(line)
-        if report.findings.filter(waiver=None).exists():
+        if any(count.open for count in lint.counts_of(report)):
             raise SystemExit(1)
 
     def _propose(self, project: Project, layer: str, name: str) -> None:

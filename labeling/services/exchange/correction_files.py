@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.content import GoldContent, SourceFile
-from labeling.domain.gold.disputes import Correction
+from labeling.domain.gold.corrections import Correction
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import GoldRelease

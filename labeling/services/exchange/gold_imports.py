@@ -23,7 +23,6 @@ from labeling.services.exchange import conversations
 from labeling.services.gold import lint, releases
 from labeling.services.gold.gold import NameTaken, check_free
 from labeling.services.gold.staging import BATCH, FrozenItem, Items
-from labeling.services.settling.corrections import MADE_ELSEWHERE
 
 UNVERIFIED = "unverified"
 """In place of who signed a release, where nobody did."""
@@ -101,7 +100,7 @@ def freeze_imported(
         items = _staged(project, layer, imported, draft)
         if draft.repeats(items):
             return None
-        findings = _looked_at(project, layer, name, items)
+        findings = _looked_at(project, layer, items)
         lint.check(findings, project, layer, waive=waive or {})
         release = draft.store(
             releases.Contents(
@@ -147,8 +146,8 @@ def _staged(
     return items
 
 
-def _looked_at(project: Project, layer: str, name: str, items: Items) -> lint.Findings:
-    linter = lint.Linter(project, layer, name=name, is_published=True)
+def _looked_at(project: Project, layer: str, items: Items) -> lint.Findings:
+    linter = lint.Linter(project, layer, is_published=True)
     for item in items:
         if item.how != GoldItem.How.GENERATED:
             linter.look(item.conversation_id, json.loads(item.canonical))
@@ -157,7 +156,7 @@ def _looked_at(project: Project, layer: str, name: str, items: Items) -> lint.Fi
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
     check_free(project, layer, name)
-    made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
+    made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=GoldItem.MADE_ELSEWHERE)
     if made_here.exists():
         raise NameTaken("gold.name_of_labelled", name=name)
     in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)

@@ -1,4 +1,4 @@
-"""Gold from elsewhere with the labels that disputes have corrected, as its next version."""
+"""Gold from elsewhere with the labels that were decided anew, as its next version."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from django.db import transaction
 from labeling.domain.errors import RuleError
 from labeling.domain.gold import statement
 from labeling.domain.gold.content import GoldContent
-from labeling.domain.gold.disputes import Correction, has_place
+from labeling.domain.gold.corrections import (
+    Correction,
+    corrected,
+    has_place,
+    with_correction,
+)
 from labeling.domain.gold.statement import OwnStatement
 from labeling.domain.schema import LAYERS
-from labeling.models import Dispute, GoldItem, GoldRelease
+from labeling.models import GoldItem, GoldRelease, Reopening
 from labeling.services import audit, events, projects, pseudonyms
 from labeling.services.gold import releases
 from labeling.services.gold.gold import NothingChanged
 from labeling.services.gold.staging import BATCH, FrozenItem, Items
-from labeling.services.settling.corrections import (
-    MADE_ELSEWHERE,
-    accepted,
-    of_dispute,
-    with_one,
-)
+from labeling.services.settling.reopened import changes_of
+
+MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 
 
 class LabelledHere(RuleError):
@@ -115,10 +117,17 @@ def _stage(items: Items, newest: GoldRelease, by_item: Mapping[str, Sequence[Cor
 
 def _by_item(release: GoldRelease) -> dict[str, list[Correction]]:
     """What was decided about any version under the name, in the order of the decisions."""
-    disputes = Dispute.objects.filter(item__release__name=release.name)
+    rows = (
+        Reopening.objects.filter(item__release__name=release.name, decision__isnull=False)
+        .select_related("decision__decided_by", "item__release")
+        .defer("item__canonical", *(f"item__release__{name}" for name in GoldRelease.DOCUMENTS))
+        .order_by("decision", "pk")
+    )
+    first = {row.decision_id: row for row in reversed(rows)}
     corrections: dict[str, list[Correction]] = {}
-    for dispute in accepted(disputes):
-        corrections.setdefault(dispute.item.item_id, []).append(of_dispute(dispute).correction)
+    for row in sorted(first.values(), key=lambda row: row.decision_id or 0):
+        found = corrections.setdefault(row.item.item_id, [])
+        found += [correction for correction, _ in changes_of(row, row.decision)]  # type: ignore[arg-type]
     return corrections
 
 
@@ -141,7 +150,7 @@ def _is_held(content: GoldContent, correction: Correction) -> bool:
         labels = content["gold"].get(LAYERS[correction.layer].key, [])
         return any(label == correction.label for label in labels)
     rows = content["provenance"].get("corrections", [])
-    return any(row["dispute"] == correction.dispute for row in rows)
+    return any((row["dispute"], row["uid"]) == (correction.dispute, correction.uid) for row in rows)
 
 
 def _kept(item: GoldItem) -> FrozenItem:
@@ -157,7 +166,9 @@ def _corrected(
         key = LAYERS[correction.layer].key
         people = tuple(names.get(name, name) for name in correction.decided_by)
         named = correction._replace(decided_by=people)
-        gold[key], provenance = with_one(gold.get(key, []), provenance, named)
+        before = next((each for each in gold.get(key, []) if each.get("uid") == named.uid), None)
+        gold[key] = corrected(gold.get(key, []), named)
+        provenance = with_correction(provenance, named, before)
     return releases.item_of(
         item.conversation,
         content["layer"],

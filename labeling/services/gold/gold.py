@@ -31,7 +31,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.stored import Stored
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
-from labeling.models import GoldRelease, Project, Round
+from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.services import acting, audit, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
 from labeling.services.alone import alone
@@ -297,7 +297,7 @@ def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
 
 
 def _findings(chosen: Chosen, items: Items) -> lint.Findings:
-    linter = lint.Linter(chosen.project, chosen.layer, name=chosen.name)
+    linter = lint.Linter(chosen.project, chosen.layer)
     for item in items:
         linter.look(item.conversation_id, json.loads(item.canonical))
     return linter.findings()
@@ -334,15 +334,14 @@ def _publish(chosen: Chosen, ready: Ready, is_wanted: Callable[[], bool]) -> Gol
     return release
 
 
-def look(project: Project, layer: str, *, ruler: Ruler) -> lint.Findings:
-    """What lint finds in all that a freeze would take now."""
+def look(project: Project, layer: str, *, ruler: Ruler, by: User | None = None) -> LintReport:
+    """Keep what lint finds in all that a freeze would take now."""
     check_layer(project, layer)
     processing.catch_up(project, ruler=lambda: ruler)
-    newest = GoldRelease.objects.filter(project=project, layer=layer).order_by("-pk").first()
-    name = newest.name if newest else project.slug
-    chosen = Chosen(project, layer, name, "", None, True, "patch", None, {})
+    chosen = Chosen(project, layer, "", "", None, True, "patch", None, {})
     with snapshot():
-        return _findings(chosen, _settle(chosen, {}).items)
+        findings = _findings(chosen, _settle(chosen, {}).items)
+    return lint.store(project, layer, findings, by=by)
 
 
 def _counted(chosen: Chosen, items: Items) -> releases.SyntheticCounts:

@@ -1,7 +1,8 @@
 """A freeze that somebody asked for on a page, made by a worker and answered exactly once.
 
 The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
-reason. A message to the worker only says where to look, so a lost one is sent again.
+reason, or ``gold.linted`` where lint alone was asked for. A message to the worker only says where
+to look, so a lost one is sent again.
 
 A project is frozen by one worker at a time, in the order of the requests. Who asks for what has
 been asked for already joins that request.
@@ -32,7 +33,7 @@ from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 logger = logging.getLogger(__name__)
 
 ASKED = "gold.freeze_requested"
-OUTCOMES = ("gold.frozen", "gold.freeze_refused")
+OUTCOMES = ("gold.frozen", "gold.freeze_refused", "gold.linted")
 GIVEN_UP_AFTER = timedelta(days=1)
 
 _messages = Wakeups("labeling.tasks.freeze_gold")
@@ -55,20 +56,26 @@ def request_freeze(
     message: str = "",
     with_synthetic: bool = False,
     at_least: Level = "patch",
+    only_lint: bool = False,
     by: User,
 ) -> Asked:
     """Freeze in the worker: settling compares texts, which needs the encoder."""
     projects.lock(project)  # or two at once would not see each other
-    gold.check_name(project, layer, name or project.slug)
+    if only_lint:
+        gold.check_layer(project, layer)
+    else:
+        gold.check_name(project, layer, name or project.slug)
     wanted = {
         "layer": layer,
         "name": name or project.slug,
         "with_synthetic": with_synthetic,
         "at_least": at_least,
+        "only_lint": only_lint,
     }
     before = waiting(project)
     for request in before:
-        known = {**request.data, "name": request.data["name"] or project.slug}
+        name = request.data["name"] or project.slug
+        known = {"only_lint": False, **request.data, "name": name}
         if wanted.items() <= known.items():
             return Asked(request, True, None)
     asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
@@ -138,8 +145,12 @@ def is_answered(asked: Event) -> bool:
 
 
 def _freeze(asked: Event, ruler: Ruler) -> None:
+    project = Project.objects.get(events=asked)
+    if asked.data.get("only_lint"):
+        _lint(asked, project, ruler)
+        return
     gold.freeze(
-        project=Project.objects.get(events=asked),
+        project=project,
         layer=asked.data["layer"],
         ruler=ruler,
         name=asked.data["name"],
@@ -149,6 +160,21 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
         with_synthetic=asked.data.get("with_synthetic", False),
         at_least=asked.data.get("at_least", "patch"),
         is_wanted=lambda: not is_answered(asked),
+    )
+
+
+def _lint(asked: Event, project: Project, ruler: Ruler) -> None:
+    layer = asked.data["layer"]
+    report = gold.look(project, layer, ruler=ruler, by=asked.actor)
+    events.record(
+        "gold.linted",
+        project,
+        project=project,
+        actor=asked.actor,
+        layer=layer,
+        request=asked.pk,
+        findings=report.findings.count(),
+        items=report.items,
     )
 
 

@@ -1,23 +1,18 @@
 """What lint finds in labels that are to become gold, and which of it somebody has accepted.
 
 A release is looked at item by item while it is put together, so that what was looked at is what is
-frozen. What needs another part of the product, the detectors of personal data and the plan of
-comparisons, is registered by that part when it starts.
+frozen.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import F, QuerySet
 
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -29,8 +24,7 @@ from labeling.domain.gold.lint import (
     Finding,
     LintItem,
     LintName,
-    PersonalPiece,
-    Sizes,
+    PersonalData,
     Speakers,
     copy_of,
     decided_parts,
@@ -41,18 +35,15 @@ from labeling.domain.gold.lint import (
 from labeling.domain.gold.statement import Waiver
 from labeling.domain.reasons import reason_in
 from labeling.models import (
-    Comment,
     Conversation,
-    Dispute,
-    GoldItem,
     Guideline,
     LintFinding,
     LintReport,
     LintWaiver,
     Project,
+    Reopening,
 )
 from labeling.services import events, guidelines, near_duplicates, projects
-from labeling.services.short_writes import short_write
 
 CHUNK = 500
 SAME = 0.99
@@ -90,40 +81,15 @@ class WaiverWithoutReason(RuleError):
 # --- what other parts of the product know ---------------------------------------------------------
 
 
-class SplitNeed(NamedTuple):
-    """How many conversations a split needs to show the difference that was declared."""
-
-    effect: float
-    conversations: int
+_detectors: list[PersonalData] = []
 
 
-class _Sources:
-    """Filled once, when the apps are ready."""
-
-    personal_data: Callable[[str], Sequence[PersonalPiece]]
-    split_need: Callable[[Project, str, str, str], SplitNeed | None]
-
-
-def register(
-    *,
-    personal_data: Callable[[str], Sequence[PersonalPiece]],
-    split_need: Callable[[Project, str, str, str], SplitNeed | None],
-) -> None:
-    """``split_need`` gets the project, the layer, the name of the release and the split."""
-    _Sources.personal_data = staticmethod(personal_data)
-    _Sources.split_need = staticmethod(split_need)
+def register(personal_data: PersonalData) -> None:
+    """Evaluation does so when it starts: labeling knows no detectors of personal data."""
+    _detectors[:] = [personal_data]
 
 
 # --- looking --------------------------------------------------------------------------------------
-
-
-class StoredFinding(NamedTuple):
-    """A finding as its row holds it: many may be kept at a time."""
-
-    kind: str
-    fact: str
-    conversation: int | None
-    other: int | None
 
 
 class Findings:
@@ -132,16 +98,15 @@ class Findings:
     def __init__(self, *, is_published: bool = False) -> None:
         self.is_published = is_published
         self.items = 0
-        self.by_key: dict[str, StoredFinding] = {}
+        self.by_key: dict[str, Finding] = {}
 
     def add(self, found: Iterable[Finding]) -> None:
-        for kind, key, fact, conversation, other in found:
-            text = json.dumps(fact.as_json(), sort_keys=True)
-            self.by_key.setdefault(key, StoredFinding(kind, text, conversation, other))
+        for each in found:
+            self.by_key.setdefault(each.key, each)
 
     def first_of(self, kind: str, most: int) -> list[Fact]:
         rows = (row for row in self.by_key.values() if row.kind == kind)
-        return [Fact.from_json(json.loads(row.fact)) for row in islice(rows, most)]
+        return [row.fact for row in islice(rows, most)]
 
 
 class Linter:
@@ -152,14 +117,13 @@ class Linter:
         project: Project,
         layer: str,
         *,
-        name: str,
         is_published: bool = False,
     ) -> None:
-        self.project, self.layer, self.name = project, layer, name
+        self.project, self.layer = project, layer
         self.is_published = is_published
         self._newest = None if is_published else project.guidelines.defer("body").first()
         self._findings = Findings(is_published=is_published)
-        self._speakers, self._sizes = Speakers(), Sizes()
+        self._speakers = Speakers()
         self._waiting: list[LintItem] = []
         self._copies: list[tuple[LintName, Copy]] = []
         self._conversations: set[int] = set()
@@ -168,9 +132,8 @@ class Linter:
         item = LintItem(conversation, content)
         self._findings.items += 1
         self._conversations.add(conversation)
-        self._findings.add(item_findings(item, _Sources.personal_data))
+        self._findings.add(item_findings(item, *_detectors))
         self._speakers.add(item)
-        self._sizes.add(content)
         self._waiting.append(item)
         if len(self._waiting) >= CHUNK:
             self._look_up()
@@ -181,16 +144,11 @@ class Linter:
         self._findings.add(
             copy_of(item, copy)
             for item, copy in self._copies
-            if copy.conversation in self._conversations
-            or not copy.is_here
-            or in_two_splits(item, copy)
+            if copy.conversation in self._conversations or in_two_splits(item, copy)
         )
         self._findings.add(self._speakers.findings())
-        self._findings.add(self._small_splits())
-        self._findings.add(self._about_items(_open_disputes(self.project, self.layer)))
-        if not self.is_published:
-            self._findings.add(self._about_items(_open_comments(self.project)))
-            self._findings.add(self._sizes.missed(self.project.targets, self.layer))
+        reopened = _reopened(self.project, self.layer)
+        self._findings.add(row for row in reopened if row.conversation in self._conversations)
         return self._findings
 
     def _look_up(self) -> None:
@@ -202,7 +160,7 @@ class Linter:
             self._findings.add(self._superseded(waiting, self._newest))
 
     def _copies_of(self, items: Sequence[LintItem]) -> Iterator[tuple[LintName, Copy]]:
-        """What else has these words: here, and elsewhere if it is gold or has another split."""
+        """What else has these words: here, and elsewhere if it has another split."""
         names = {item.conversation: item.label for item in items}
         synthetic = {item.conversation for item in items if "origin" in item.content}
         matches = [
@@ -212,12 +170,9 @@ class Linter:
         ]
         others = {match.conversation for _, match in matches}
         known: dict[int, Conversation] = {}
-        gold: set[int] = set()
         for part in batches(sorted(others), CHUNK):
             rows = Conversation.objects.only("external_id", "split", "project", "origin")
             known |= rows.in_bulk(part)
-            released = GoldItem.objects.filter(conversation__in=part).order_by()
-            gold |= set(released.values_list("conversation", flat=True).distinct())
         for item, match in matches:
             other = known.get(match.conversation)
             if other is None:
@@ -226,7 +181,7 @@ class Linter:
                 continue  # made from the same templates
             is_here = other.project_id == self.project.pk
             copy = Copy(other.pk, other.external_id, other.split, is_here, match.share >= SAME)
-            if is_here or other.pk in gold or in_two_splits(item, copy):
+            if is_here or in_two_splits(item, copy):
                 yield item, copy
 
     def _superseded(self, items: Sequence[LintItem], newest: Guideline) -> Iterator[Finding]:
@@ -256,45 +211,11 @@ class Linter:
                     conversation=item.conversation,
                 )
 
-    def _about_items(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        return (each for each in findings if each.conversation in self._conversations)
 
-    def _small_splits(self) -> Iterator[Finding]:
-        """Splits that pipelines are compared on; of gold without splits all of it."""
-        for split, number in sorted(self._sizes.splits.items()):
-            if split == "train":
-                continue
-            need = _Sources.split_need(self.project, self.layer, self.name, split)
-            if need and number < need.conversations:
-                size = {
-                    "number": number,
-                    "needed": need.conversations,
-                    "effect": need.effect,
-                }
-                if split:
-                    fact = Fact("lint.small_split", split=split, **size)
-                else:
-                    fact = Fact("lint.too_few", **size)
-                yield finding("small_split", [split, need.effect], fact)
-
-
-def _open_comments(project: Project) -> Iterator[Finding]:
-    said = Comment.objects.filter(
-        Q(disagreement=None) | Q(disagreement__outcome=""),
-        project=project,
-        parent=None,
-        resolved_at=None,
-    )
-    rows = said.order_by("pk").values_list("pk", "conversation", "conversation__external_id")
-    for pk, conversation, name in rows.iterator(CHUNK):
-        fact = Fact("lint.open_comment", item=name)
-        yield finding("open_comment", [pk], fact, conversation=conversation)
-
-
-def _open_disputes(project: Project, layer: str) -> Iterator[Finding]:
-    unsettled = Dispute.objects.of_project(project).unsettled()
+def _reopened(project: Project, layer: str) -> Iterator[Finding]:
+    unsettled = Reopening.objects.of_project(project).unsettled()
     rows = unsettled.filter(item__release__layer=layer).order_by("pk")
-    named = rows.values_list("pk", "conversation", "conversation__external_id")
+    named = rows.values_list("pk", "item__conversation", "item__item_id")
     for pk, conversation, name in named.iterator(CHUNK):
         fact = Fact("lint.open_dispute", item=name)
         yield finding("open_dispute", [pk], fact, conversation=conversation)
@@ -321,17 +242,10 @@ def active_waivers(project: Project, layer: str) -> QuerySet[LintWaiver]:
     )
 
 
-def settle(
-    findings: Findings,
-    project: Project,
-    layer: str,
-    *,
-    waive: Mapping[str, str] | None = None,
-    by: Any = None,
-) -> list[Waiver]:
-    """What the release says of its waivers; refuses if anything is open.
-
-    ``waive`` has the reasons for accepting all findings of a kind, by kind, which is stored.
+def check(
+    findings: Findings, project: Project, layer: str, *, waive: Mapping[str, str] | None = None
+) -> None:
+    """Refuse what nobody has accepted; ``waive`` has reasons for accepting whole kinds.
 
     Raises
     ------
@@ -340,36 +254,37 @@ def settle(
     """
     for kind, reason in (waive or {}).items():
         check_kind(kind)
-        keys = _open_keys(findings, _covering(project, layer), kind)
-        if keys:
-            _store_waiver(project, layer, kind, keys, reason=reason, by=by)
-    covering = _covering(project, layer)
-    counts = _open_counts(findings, covering)
-    if counts:
-        raise LintOpen(_open_fact(counts), findings, kinds=counts, layer=layer)
-    return _stated(findings, covering)
-
-
-def check(
-    findings: Findings, project: Project, layer: str, *, waive: Mapping[str, str] | None = None
-) -> None:
-    """Refuse as :func:`settle` will, before anything is stored."""
-    for kind in waive or {}:
-        check_kind(kind)
-    counts = _open_counts(findings, _covering(project, layer))
+        if not reason_in(reason):
+            raise WaiverWithoutReason("lint.no_reason")
+    counts = _open_counts(findings, covered(project, layer))
     counts = {kind: number for kind, number in counts.items() if kind not in (waive or {})}
     if counts:
         raise LintOpen(_open_fact(counts), findings, kinds=counts, layer=layer)
 
 
-def _covering(project: Project, layer: str) -> dict[str, LintWaiver]:
+def settle(
+    findings: Findings,
+    project: Project,
+    layer: str,
+    *,
+    waive: Mapping[str, str] | None = None,
+    by: Any = None,
+) -> list[Waiver]:
+    """What the release says of its waivers; refuses as :func:`check` does, and stores ``waive``."""
+    check(findings, project, layer, waive=waive)
+    covering = covered(project, layer)
+    for kind, reason in (waive or {}).items():
+        rows = findings.by_key.items()
+        keys = [key for key, row in rows if row.kind == kind and key not in covering]
+        if keys:
+            _store_waiver(project, layer, kind, keys, reason=reason, by=by)
+    return _stated(findings, covered(project, layer))
+
+
+def covered(project: Project, layer: str) -> dict[str, LintWaiver]:
     """By the key of a finding, the waiver that covers it."""
     waivers = active_waivers(project, layer).select_related("by").order_by("pk")
     return {key: waiver for waiver in waivers.iterator(100) for key in waiver.keys}
-
-
-def _open_keys(findings: Findings, covering: Mapping[str, LintWaiver], kind: str) -> list[str]:
-    return [key for key, row in findings.by_key.items() if row.kind == kind and key not in covering]
 
 
 def _open_counts(findings: Findings, covering: Mapping[str, LintWaiver]) -> dict[str, int]:
@@ -464,17 +379,13 @@ def waive(
     """Accept what is open now of a kind, or one finding; what is found later asks again."""
     check_kind(kind)
     projects.lock(project)
-    open_rows = LintFinding.objects.filter(
-        report__project=project, report__layer=layer, kind=kind, waiver=None
-    )
-    if key:
-        open_rows = open_rows.filter(key=key)
-    keys = list(open_rows.order_by("pk").values_list("key", flat=True))
+    rows = LintFinding.objects.filter(report__project=project, report__layer=layer, kind=kind)
+    found = (rows.filter(key=key) if key else rows).order_by("pk").values_list("key", flat=True)
+    covering = covered(project, layer)
+    keys = [each for each in found if each not in covering]
     if not keys:
         raise NothingToWaive("lint.nothing_open", kind=Fact(f"lint_kind.{kind}"))
-    waiver = _store_waiver(project, layer, kind, keys, reason=reason, by=by)
-    open_rows.update(waiver=waiver)
-    return waiver
+    return _store_waiver(project, layer, kind, keys, reason=reason, by=by)
 
 
 @transaction.atomic
@@ -495,7 +406,6 @@ def withdraw(waiver: LintWaiver, *, reason: str, by: Any) -> LintWaiver:
         withdraws=waiver,
         by=by,
     )
-    LintFinding.objects.filter(waiver=waiver).update(waiver=None)
     events.record(
         "gold.lint_waiver_withdrawn",
         waiver,
@@ -513,69 +423,27 @@ def withdraw(waiver: LintWaiver, *, reason: str, by: Any) -> LintWaiver:
 # --- reports --------------------------------------------------------------------------------------
 
 
+@transaction.atomic
 def store(project: Project, layer: str, findings: Findings, *, by: Any = None) -> LintReport:
-    """Keep what was found in place of the last report of this layer.
-
-    Findings are inserted a few at a time, in a report of no layer, which takes the place of the
-    last one when it is complete.
-    """
-    _remove(LintReport.objects.filter(layer__startswith=OF_NO_LAYER, at__lt=Now() - DEAD_AFTER))
-    report = LintReport.objects.create(
-        project=project, layer=_no_layer(), items=findings.items, by=by
-    )
-    covering = _covering(project, layer)
-    for rows in batches(findings.by_key.items(), CHUNK):
-        with short_write():
-            LintFinding.objects.bulk_create(
-                LintFinding(
-                    report=report,
-                    kind=row.kind,
-                    key=key,
-                    fact=Fact.from_json(json.loads(row.fact)),
-                    conversation_id=row.conversation,
-                    other_id=row.other,
-                    waiver=covering.get(key),
-                )
-                for key, row in rows
+    """Keep what was found in place of the last report of this layer."""
+    projects.lock(project)
+    LintReport.objects.filter(project=project, layer=layer).delete()
+    report = LintReport.objects.create(project=project, layer=layer, items=findings.items, by=by)
+    LintFinding.objects.bulk_create(
+        (
+            LintFinding(
+                report=report,
+                kind=row.kind,
+                key=key,
+                fact=row.fact,
+                conversation_id=row.conversation,
+                other_id=row.other,
             )
-    with transaction.atomic():
-        projects.lock(project)
-        _cover_again(report, {waiver.pk for waiver in covering.values()}, project, layer)
-        replaced = LintReport.objects.filter(project=project, layer=layer).first()
-        if replaced is not None:
-            LintReport.objects.filter(pk=replaced.pk).update(layer=_no_layer())
-        report.layer = layer
-        report.save(update_fields=["layer"])
-    if replaced is not None:
-        _remove([replaced])
+            for key, row in findings.by_key.items()
+        ),
+        batch_size=CHUNK,
+    )
     return report
-
-
-OF_NO_LAYER = "~"
-DEAD_AFTER = timedelta(minutes=10)
-
-
-def _no_layer() -> str:
-    return OF_NO_LAYER + token_hex(8)
-
-
-def _cover_again(report: LintReport, before: set[int], project: Project, layer: str) -> None:
-    """By waivers that were given or withdrawn while findings were inserted."""
-    now = {waiver.pk: waiver for waiver in active_waivers(project, layer) if waiver.keys}
-    if ended := before - now.keys():
-        report.findings.filter(waiver__in=ended).update(waiver=None)
-    for pk in sorted(now.keys() - before):
-        for keys in batches(now[pk].keys, CHUNK):
-            report.findings.filter(key__in=keys).update(waiver=now[pk])
-
-
-def _remove(reports: Iterable[LintReport]) -> None:
-    for report in reports:
-        rows = report.findings.order_by()
-        while part := list(rows.values_list("pk", flat=True)[:CHUNK]):
-            with short_write():
-                LintFinding.objects.filter(pk__in=part).delete()
-        report.delete()
 
 
 class KindCount(NamedTuple):
@@ -587,13 +455,13 @@ class KindCount(NamedTuple):
 
 
 def counts_of(report: LintReport) -> list[KindCount]:
-    counted = {
-        row["kind"]: KindCount(row["kind"], row["number"], row["number"] - row["waived"])
-        for row in report.findings.order_by()
-        .values("kind")
-        .annotate(number=Count("pk"), waived=Count("waiver"))
-    }
-    return [counted[kind] for kind in KINDS if kind in counted]
+    covering = covered(report.project, report.layer)
+    found: Counter[str] = Counter()
+    opened: Counter[str] = Counter()
+    for kind, key in report.findings.order_by().values_list("kind", "key").iterator(CHUNK):
+        found[kind] += 1
+        opened[kind] += key not in covering
+    return [KindCount(kind, found[kind], opened[kind]) for kind in KINDS if found[kind]]
 
 
 def waivers_of(project: Project, layer: str) -> QuerySet[LintWaiver]:

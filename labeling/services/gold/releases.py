@@ -45,7 +45,6 @@ from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Gui
 from labeling.services import acting
 from labeling.services.gold import signing
 from labeling.services.gold.staging import BATCH, FrozenItem, Items
-from labeling.services.settling.corrections import MADE_ELSEWHERE
 from labeling.services.work import locking
 
 
@@ -214,7 +213,8 @@ def _insert(release: GoldRelease, items: Items) -> None:
             GoldItem(release=release, position=position, **item._asdict())
             for position, item in batch
         )
-        here = [item.conversation_id for _, item in batch if item.how not in MADE_ELSEWHERE]
+        elsewhere = GoldItem.MADE_ELSEWHERE
+        here = [item.conversation_id for _, item in batch if item.how not in elsewhere]
         locking.lock(Annotation.objects.filter(assignment__conversation__in=here))
 
 

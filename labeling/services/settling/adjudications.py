@@ -16,6 +16,7 @@ from django.db.models import Q
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.merging import (
+    Cluster,
     StoredCluster,
     attributed,
     numbered,
@@ -72,23 +73,12 @@ class Decision(NamedTuple):
 
 @transaction.atomic
 def decide_clusters(
-    *, conversation: Conversation, layer: str, decision: Decision, by: User
+    conversation: Conversation, layer: str, decision: Decision, *, by: User
 ) -> Adjudication:
     """Decide about each cluster. Where no annotator's label is used, the note must say why."""
     clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
-    if len(decision.labels) != len(clusters):
-        raise InvalidPayload(
-            "adjudication.wrong_count", clusters=len(clusters), labels=len(decision.labels)
-        )
-    if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
-        raise ReasonMissing("adjudication.no_kind")
-    pairs = list(zip(decision.labels, clusters, strict=True))
-    overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
-    if (overruled or decision.added) and not reason_in(decision.note):
-        raise ReasonMissing(
-            "adjudication.no_note",
-            details={"labels": [heading_of(layer, cluster.label) for cluster in overruled]},
-        )
+    check_choice(clusters, layer, decision)
+    pairs = zip(decision.labels, clusters, strict=True)
     chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
     added = [{**label, "adopted_from": []} for label in decision.added]
     return decide(
@@ -100,6 +90,23 @@ def decide_clusters(
         guideline_flag=decision.guideline_flag,
         by=by,
     )
+
+
+def check_choice(clusters: Sequence[Cluster], layer: str, decision: Decision) -> None:
+    """Raise if a cluster is not decided, or what nobody gave is not explained."""
+    if len(decision.labels) != len(clusters):
+        raise InvalidPayload(
+            "adjudication.wrong_count", clusters=len(clusters), labels=len(decision.labels)
+        )
+    if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
+        raise ReasonMissing("adjudication.no_kind")
+    pairs = zip(decision.labels, clusters, strict=True)
+    overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
+    if (overruled or decision.added) and not reason_in(decision.note):
+        raise ReasonMissing(
+            "adjudication.no_note",
+            details={"labels": [heading_of(layer, cluster.label) for cluster in overruled]},
+        )
 
 
 def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> Merge:
@@ -142,18 +149,24 @@ def decide(
         decided_by=by,
     )
     check(decision, base=merges.base_of(conversation, layer))
+    store(decision)
+    return decision
+
+
+def store(decision: Adjudication) -> None:
+    """Record it, with its event; what refers to the layer is compared again."""
     record(decision)
+    conversation = decision.conversation
     events.record(
         "adjudication.decided",
         decision,
         project=conversation.project,
-        actor=by,
+        actor=decision.decided_by,
         conversation=conversation.external_id,
-        layer=layer,
+        layer=decision.layer,
         version=decision.version,
     )
-    pending.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
-    return decision
+    pending.request(conversation.project, conversation=conversation.pk)
 
 
 def check(decision: Adjudication, *, base: Mapping[str, Labels] | None) -> None:
@@ -309,7 +322,8 @@ class Workload:
 
 def _is_decided(project: Project, layer: str) -> Q:
     """Merges about which somebody decided; what was accepted, as long as it is agreed."""
-    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer).order_by()
+    of_answers = Adjudication.objects.of_answers()
+    decisions = of_answers.filter(conversation__project=project, layer=layer).order_by()
     overriding = decisions.exclude(kind=Kind.ACCEPTED)
     return Q(conversation__in=overriding.values("conversation")) | (
         Q(conversation__in=decisions.values("conversation")) & ~Q(state="disputed")

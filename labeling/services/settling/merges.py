@@ -38,7 +38,7 @@ from labeling.models import (
 )
 from labeling.models.assignments import ANSWERED
 from labeling.services import events, transactions
-from labeling.services.settling import corrections, settling
+from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers, resolved_by
 
 
@@ -147,15 +147,11 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
     for need in settling.needs_of(project, layer):
         needed = for_layer(everything, project, need)
         decided = _decided(project, need, ready)
-        few = ready if len(ready) <= FEW else None
-        corrected = corrections.outcomes_of(project, need, among=few)
         merges_now = current(project, need, needed)
         agreed = {pk for pk, merge in merges_now.items() if merge.state != "disputed"}
         ready = {
             pk: state._replace(
-                answers_sha256=_sha256(
-                    [state.answers_sha256, need, decided.get(pk), *corrected.get(pk, [])]
-                ),
+                answers_sha256=_sha256([state.answers_sha256, need, decided.get(pk)]),
                 waits_for=state.waits_for or ("" if pk in agreed | decided.keys() else need),
             )
             for pk, state in ready.items()
@@ -165,7 +161,8 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
 
 def _decided(project: Project, layer: str, conversations: Collection[int]) -> dict[int, int]:
     """The newest decision that overrides the annotators' labels, by conversation."""
-    rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    of_answers = Adjudication.objects.of_answers()
+    rows = of_answers.filter(conversation__project=project, layer=layer)
     if len(conversations) <= FEW:
         rows = rows.filter(conversation__in=conversations)
     newest = {

@@ -28,12 +28,14 @@ from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
+    GoldRelease,
     Merge,
     Project,
+    Reopening,
     Review,
 )
 from labeling.services.projects import synonyms_of
-from labeling.services.settling import corrections, provenance
+from labeling.services.settling import provenance, reopened
 from labeling.services.settling.provenance import Answers, resolved_by
 from labeling.services.work.admission import CALIBRATED
 
@@ -65,7 +67,6 @@ class LeftOut(NamedTuple):
 
 TO_DECIDE = frozenset(
     {
-        "gold.correction_without_label",
         "gold.disputed",
         "gold.disputed_and_more",
         "gold.decision_outdated",
@@ -100,8 +101,7 @@ def outcomes_of_project(
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
-    An adjudicator's decision overrides the annotators' labels, and a dispute that was decided later
-    overrides the label that it is about. Otherwise everybody who was asked
+    An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
     to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
     are a reason with ``allow_unmerged``. ``fitting`` gives the test of merges for some
@@ -204,8 +204,18 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         )
         .order_by("-round__number", "annotator__username")
     )
-    decisions = Adjudication.objects.filter(layer__in=needed).select_related(
-        "decided_by", "guideline"
+    decisions = (
+        Adjudication.objects.of_answers()
+        .filter(layer__in=needed)
+        .select_related("decided_by", "guideline")
+        .prefetch_related(
+            Prefetch(
+                "reopenings",
+                Reopening.objects.select_related("item__release").defer(
+                    *(f"item__release__{name}" for name in GoldRelease.DOCUMENTS)
+                ),
+            )
+        )
     )
     of_conversation = Assignment.objects.filter(conversation=OuterRef("pk"))
     return (
@@ -216,7 +226,6 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
             Prefetch("assignments", assignments, to_attr="labelling_assignments"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
             Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),
-            corrections.of_labelled(needed),
         )
     )
 
@@ -296,7 +305,7 @@ class Outcomes:
         resolved = resolved_by(answers, layer, base)
         origin = provenance.of_agreed(answers, settlement, resolved, decision)
         labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
-        return self._with(layer, labels, origin, None)
+        return self._with(layer, labels, origin)
 
     def _decided(
         self, layer: str, base: Base, decision: Adjudication
@@ -308,19 +317,12 @@ class Outcomes:
         answers = answering(self.answers, layer)
         resolved = resolved_by(answers, layer, base)
         origin = provenance.of_decided(answers, layer, resolved, decision)
-        return self._with(layer, [quoting(base, label) for label in labels], origin, decision)
+        origin = reopened.stated(origin, decision)
+        return self._with(layer, [quoting(base, label) for label in labels], origin)
 
     def _with(
-        self,
-        layer: str,
-        labels: list[StoredLabel],
-        origin: Provenance,
-        decision: Adjudication | None,
-    ) -> SettledConversation | Fact:
-        applied = corrections.apply(self.answers.conversation, layer, labels, origin, decision)
-        if isinstance(applied, Fact):
-            return applied
-        labels, origin = applied
+        self, layer: str, labels: list[StoredLabel], origin: Provenance
+    ) -> SettledConversation:
         base_payload: Payload = {}
         for need in needs_of(self.project, layer):
             outcome = self.of(need)

@@ -23,7 +23,7 @@ class Freeze(models.Model):
     """A release that was asked for."""
 
     id: int
-    state: Literal["waiting", "frozen", "refused", "given_up"]
+    state: Literal["waiting", "frozen", "linted", "refused", "given_up"]
     layer: str
     name: str
     asked_by: str | None
@@ -69,14 +69,16 @@ class Freezes(Part):
         message: str | None = None,
         at_least: Literal["patch", "minor", "major"] | None = None,
         with_synthetic: bool | None = None,
+        only_lint: bool | None = None,
     ) -> Freeze:
-        """Have a worker freeze what is settled (leads)."""
+        """Have a worker freeze what is settled (leads); ``only_lint``: say what lint finds."""
         body = said(
             layer=layer,
             name=name,
             message=message,
             at_least=at_least,
             with_synthetic=with_synthetic,
+            only_lint=only_lint,
         )
         return self._freeze(self._transport.post(self._path("freezes"), body))
 
@@ -91,21 +93,24 @@ class Lint(Part):
 
     def look(self, layer: str, *, timeout: float | None = None) -> models.LintReport:
         """Have a worker look at the labels that would be frozen, and wait for what it says."""
-        path = self._path("lint")
-        self._transport.post(path, {"layer": layer})
-        return wait_until(
-            lambda: models.LintReport.model_validate(self._transport.get(path, {"layer": layer})),
-            lambda report: not report.waiting,
+        freezes = Freezes(self._transport, self._root)
+        asked = freezes.ask(layer, only_lint=True)
+        over = wait_until(
+            lambda: freezes.get(asked.id),
+            lambda freeze: freeze.state != "waiting",
             what="Lint",
             timeout=timeout,
             sleep=self._transport.sleep,
         )
+        if over.state != "linted":
+            raise WorkFailed(f"Lint came to nothing ({over.state}): {over.reason}", over)
+        return models.LintReport.model_validate(
+            self._transport.get(self._path("lint"), {"layer": layer})
+        )
 
-    def findings(
-        self, layer: str, *, kind: str | None = None, open: bool | None = None
-    ) -> Rows[models.LintFinding]:
-        """Those of the last report; with ``open`` only what nobody has accepted."""
-        query = said(layer=layer, kind=kind, open=open)
+    def findings(self, layer: str, *, kind: str | None = None) -> Rows[models.LintFinding]:
+        """Those of the last report."""
+        query = said(layer=layer, kind=kind)
         return self._rows(self._path("lint", "findings"), models.LintFinding.model_validate, query)
 
     def waive(self, layer: str, kind: str, reason: str, *, key: str = "") -> int:

@@ -509,8 +509,6 @@ class LintKind(Model):
 
 class LintReport(Model):
     layer: str
-    waiting: bool
-    refused: str
     at: datetime | None
     items: int | None
     kinds: list[LintKind]
@@ -522,7 +520,7 @@ class LintFinding(Model):
     key: str
     message: str
     conversation: str | None
-    waiver: int | None
+    is_open: bool
 
 
 class LintWaiver(Model):

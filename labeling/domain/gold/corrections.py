@@ -1,27 +1,22 @@
-"""Disputes about gold: what follows from the judges' verdicts, and labels that were corrected."""
+"""Labels of gold that were decided anew, and what their provenance says of it."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.content import LabelCorrection, LabelOrigin, Provenance, SourceFile
 from labeling.domain.schema import reference_fields
 from labeling.domain.schema.labels import StoredLabel
 
-Side = Literal["gold", "proposal", "both", "neither"]
-RulingKind = Literal["kept", "corrected", "tied"]
-
-
 UNSEEN = ("id", "confidence")
 """What may tell gold from a proposal, and says nothing about the conversation."""
 
 
 def blind(layer: str, label: Mapping[str, Any]) -> StoredLabel:
-    """The label as judges see it: nothing in its form may tell which side is gold.
+    """The label as who decides sees it: nothing in its form may tell which side is gold.
 
     What was written in a form has its messages sorted, no empty fields and other line ends.
     Nested text stays as it is: the words of a span are exactly those of the message.
@@ -60,59 +55,16 @@ def _sorted(value: Any) -> Any:
     return value
 
 
-class Vote(NamedTuple):
-    """What a judge said, once it is known which side was gold."""
-
-    side: Side
-    label: StoredLabel | None = None
-    """The judge's own label after “neither”; None: no label should be here."""
-
-
-class Ruling(NamedTuple):
-    kind: RulingKind
-    label: StoredLabel | None = None
-    """The corrected label; None: there should be none."""
-
-
-def ruling(votes: Sequence[Vote], proposal: StoredLabel | None, *, judges: int) -> Ruling | None:
-    """What follows from the verdicts; None while judges are missing.
-
-    The strict majority decides. Gold that is defensible stays: “both” counts for it. Without a
-    majority, and where judges wrote labels that differ, nobody has won and a lead decides.
-
-    Examples
-    --------
-    >>> ruling([Vote("both")], {"uid": "q"}, judges=1).kind
-    'kept'
-    >>> ruling([Vote("proposal"), Vote("gold")], None, judges=2).kind
-    'tied'
-    >>> ruling([Vote("proposal")], None, judges=2) is None
-    True
-    """
-    if len(votes) < judges:
-        return None
-    outcomes = {_name(vote, proposal): _ruling_of(vote, proposal) for vote in votes}
-    counted = Counter(_name(vote, proposal) for vote in votes)
-    name, number = counted.most_common(1)[0]
-    return outcomes[name] if 2 * number > len(votes) else Ruling("tied")
-
-
-def _ruling_of(vote: Vote, proposal: StoredLabel | None) -> Ruling:
-    if vote.side in ("gold", "both"):
-        return Ruling("kept")
-    return Ruling("corrected", proposal if vote.side == "proposal" else vote.label)
-
-
-def _name(vote: Vote, proposal: StoredLabel | None) -> str:
-    """Judges who wrote the same label agree, and so do those who wrote what was proposed."""
-    outcome = _ruling_of(vote, proposal)
-    return outcome.kind + (canonical_json(outcome.label) if outcome.kind == "corrected" else "")
+def says(layer: str, label: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether they say the same, whatever their form."""
+    return blind(layer, label) == blind(layer, other)
 
 
 class Correction(NamedTuple):
-    """The outcome of a dispute that changes gold, or a correction of a file.
+    """A label that was decided otherwise than gold has it, or a correction of a file.
 
-    ``label`` None: the label goes. ``is_new``: gold had none. ``decided_by`` are user names.
+    ``dispute`` is the number of what was reopened. ``label`` None: the label goes. ``is_new``: gold
+    had none. ``decided_by`` are user names.
     """
 
     dispute: int | None
@@ -123,8 +75,20 @@ class Correction(NamedTuple):
     decided_by: tuple[str, ...]
     reason: str
     release: str
-    """The release that the dispute is about."""
+    """The release in which it looked wrong."""
     file: SourceFile | None = None
+
+
+def changes(
+    before: Sequence[StoredLabel], after: Sequence[StoredLabel]
+) -> list[tuple[StoredLabel | None, StoredLabel | None]]:
+    """The labels that differ, as they were and as they are; None on the side that lacks one.
+
+    >>> changes([{"uid": "a", "x": 1}, {"uid": "b"}], [{"uid": "a", "x": 2}, {"uid": "b"}])
+    [({'uid': 'a', 'x': 1}, {'uid': 'a', 'x': 2})]
+    """
+    old, new = ({str(label["uid"]): label for label in labels} for labels in (before, after))
+    return [(old.get(uid), new.get(uid)) for uid in {**old, **new} if old.get(uid) != new.get(uid)]
 
 
 def has_place(labels: Sequence[Mapping[str, Any]], correction: Correction) -> bool:
@@ -178,7 +142,8 @@ def with_correction(
     earlier = [
         row
         for row in provenance.get("corrections", [])
-        if row["dispute"] is None or row["dispute"] != correction.dispute
+        if row["dispute"] is None
+        or (row["dispute"], row["uid"]) != (correction.dispute, correction.uid)
     ]
     return {**provenance, "labels": labels, "corrections": [*earlier, entry]}
 

@@ -1,0 +1,417 @@
+"""Gold that somebody doubts: reopened by a lead, decided blind, and in the next release."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+
+from labeling.domain.gold.corrections import Correction, blind, corrected
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import (
+    Adjudication,
+    Conversation,
+    GoldItem,
+    Membership,
+    PendingUpdate,
+    Reopening,
+)
+from labeling.services import pseudonyms
+from labeling.services.exchange.gold_files import import_gold
+from labeling.services.gold import corrections, gold, reopenings
+from labeling.services.gold.verification import verify
+from labeling.services.settling import adjudications
+from labeling.services.settling.adjudications import Decision
+from labeling.services.work import rounds
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page
+
+URL = "/projects/orders/reopened/"
+
+
+def test_a_correction_replaces_adds_or_removes_one_label():
+    labels = [{"uid": "a", "x": 1}, {"uid": "b", "x": 1}]
+    change = Correction(1, "qa", "a", {"uid": "a", "x": 2}, False, ("rita",), "", "g@1")
+
+    assert corrected(labels, change) == [{"uid": "a", "x": 2}, {"uid": "b", "x": 1}]
+    assert corrected(labels, change._replace(label=None)) == [{"uid": "b", "x": 1}]
+    new = change._replace(uid="c", label={"uid": "c"}, is_new=True)
+    assert corrected(labels, new) == [*labels, {"uid": "c"}]
+
+
+@pytest.mark.parametrize(
+    ("layer", "gold_label", "proposal"),
+    [
+        (
+            "arc",
+            {"phases": [{"uid": "p", "evidence": [3, 1]}]},
+            {"phases": [{"evidence": [1, 3], "uid": "p"}]},
+        ),
+        ("extraction", {"title": "A", "priority": None}, {"title": "A", "priority": ""}),
+    ],
+)
+def test_the_blind_form_of_a_label_has_one_order_and_no_empty_fields(layer, gold_label, proposal):
+    assert json.dumps(blind(layer, gold_label)) == json.dumps(blind(layer, proposal))
+
+
+# --- with a database ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def item(project) -> GoldItem:
+    return factories.make_release(project, items=2).items.order_by("position")[0]
+
+
+def label_in(item: GoldItem) -> dict[str, Any]:
+    return dict(item.content["gold"]["requirements"][0])
+
+
+def asked(item: GoldItem, by: Any, **fields: Any) -> Reopening:
+    label = label_in(item)
+    values: dict[str, Any] = {
+        "layer": "extraction",
+        "uid": label["uid"],
+        "proposal": {**label, "source_messages": [2]},
+        "reason": "It is said later.",
+    }
+    return reopenings.ask(item=item, by=by, **{**values, **fields})
+
+
+def reopened(item: GoldItem, by: Any, lead: Any, **fields: Any) -> Reopening:
+    row = asked(item, by, **fields)
+    reopenings.answer(row, "open", reason="", by=lead)
+    return row
+
+
+def decided(row: Reopening, judge: Any, side: str, **fields: Any) -> Adjudication:
+    """``side`` gold or proposal, whichever letter it has for this judge."""
+    conversation = row.item.conversation
+    desk = reopenings.desk(conversation, row.layer, judge)
+    assert desk is not None
+    labels = [cluster.label for cluster in desk.clusters]
+    for at, pair in enumerate(desk.pairs):
+        if desk.clusters[at].how == "disputed":
+            sides = [each.label for each in desk.clusters[at].sides]
+            wanted = getattr(pair, side)
+            same = [
+                label
+                for label in sides
+                if label and wanted and reopenings.says(row.layer, label, wanted)
+            ]
+            labels[at] = same[0] if same else None
+    decision = Decision(desk.answers_sha256, labels, **{"kind": "error", **fields})
+    return reopenings.decide(conversation, row.layer, decision, by=judge)
+
+
+def clusters_for(client: Client, item: GoldItem) -> list[dict[str, Any]]:
+    shown = client.get(f"/adjudicate/{item.conversation_id}/?layer=extraction")
+    return list(shown.context["page"]["clusters"])
+
+
+def frozen(project) -> GoldItem:
+    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+
+@pytest.mark.django_db
+def test_a_doubt_is_answered_by_a_lead_and_decided_in_adjudication(
+    signed_in, rita, noor, project, item
+):
+    address = f"/projects/orders/gold/orders/1/items/{item.item_id}/"
+    doubt = f"/projects/orders/gold/orders/1/reopen/{item.item_id}/"
+    doubt += f"?layer=extraction&label={label_in(item)['uid']}"
+    researcher, lead = signed_in(noor), signed_in(rita)
+    assert doubt.replace("&", "&amp;") in researcher.get(address).content.decode()
+
+    researcher.post(doubt, {"reason": "It should go."})
+    row = Reopening.objects.get()
+    assert "It should go." in page(lead, f"{URL}{row.pk}/")
+    lead.post(f"{URL}{row.pk}/", {"answer": "open"})
+
+    assert lead.get(f"{URL}{row.pk}/").url.startswith(f"/adjudicate/{item.conversation_id}/")
+    desk = page(lead, f"/adjudicate/{item.conversation_id}/?layer=extraction")
+    assert "It should go." not in desk
+    assert "noor" not in desk
+    (cluster,) = clusters_for(lead, item)
+    assert sorted(side["letter"] for side in cluster["sides"]) == ["A", "B"]
+    assert sum(side["label"] is None for side in cluster["sides"]) == 1
+    sent = {"answers": reopenings.desk(item.conversation, "extraction", rita).answers_sha256}
+    api = reverse("api-adjudication", args=[item.conversation_id, "extraction"])
+    answered = lead.post(
+        api, {**sent, "labels": [None], "kind": "error"}, content_type="application/json"
+    )
+    assert answered.status_code == 201, answered.content
+    row.refresh_from_db()
+    assert (row.state, row.decision.decided_by) == ("corrected", rita)
+    assert frozen(project).items.get(item_id=item.item_id).content["gold"]["requirements"] == []
+
+
+@pytest.mark.django_db
+def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed(
+    rita, noor, project, item
+):
+    row = reopened(item, noor, rita)
+    decided(row, rita, "proposal")
+
+    assert PendingUpdate.objects.filter(conversation=item.conversation_id).exists()
+    newer = frozen(project)
+    content = newer.items.get(item_id=item.item_id).content
+    assert content["gold"]["requirements"] == [{**label_in(item), "source_messages": [2]}]
+    (correction,) = content["provenance"]["corrections"]
+    assert correction["before"]["source_messages"] == [0]
+    assert (correction["dispute"], correction["release"]) == (row.pk, "orders@1")
+    assert content["provenance"]["labels"][label_in(item)["uid"]]["how"] == "disputed"
+    assert content["provenance"]["how"] == "adjudicated"
+    assert verify(newer) == []
+    others = newer.items.exclude(item_id=item.item_id)
+    assert [other.content["provenance"]["how"] for other in others] == ["unanimous"]
+
+
+@pytest.mark.django_db
+def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project, item):
+    decision = decided(reopened(item, noor, rita), rita, "gold")
+
+    (label,) = decision.payload["requirements"]
+    assert sorted(label["adopted_from"]) == ["ana", "ben", "cleo"]
+    content = frozen(project).items.get(item_id=item.item_id).content
+    assert content["gold"]["requirements"] == [label_in(item)]
+    assert "corrections" not in content["provenance"]
+    assert Reopening.objects.get().state == "kept"
+
+
+@pytest.mark.django_db
+def test_a_decision_made_later_overrides_it(rita, noor, project, item):
+    decided(reopened(item, noor, rita), rita, "proposal")
+    adjudications.decide(
+        conversation=item.conversation,
+        layer="extraction",
+        payload={"requirements": [label_in(item)]},
+        reason="As it was.",
+        by=rita,
+    )
+
+    content = frozen(project).items.get(item_id=item.item_id).content
+
+    assert content["gold"]["requirements"][0]["source_messages"] == [0]
+    assert "corrections" not in content["provenance"]
+
+
+@pytest.mark.django_db
+def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noor, project, item):
+    new = {**label_in(item), "id": "REQ-070", "title": "Another wish", "source_messages": [0]}
+    row = reopened(item, noor, rita, uid="", proposal=new)
+    desk = reopenings.desk(item.conversation, "extraction", rita)
+
+    assert [cluster.label["id"] for cluster in desk.clusters] == ["REQ-001", "REQ-002"]
+    decided(row, rita, "proposal")
+
+    labels = frozen(project).items.get(item_id=item.item_id).content["gold"]["requirements"]
+    assert [label["title"] for label in labels] == [label_in(item)["title"], "Another wish"]
+    assert labels[1]["id"] != labels[0]["id"]
+
+
+@pytest.mark.django_db
+def test_letters_are_drawn_for_each_judge_and_stay(people, item):
+    reopened(item, people["noor"], people["rita"])
+
+    def letters(user) -> list[Any]:
+        (cluster,) = reopenings.desk(item.conversation, "extraction", user).clusters
+        return [side.label["source_messages"] for side in cluster.sides]
+
+    seen = {tuple(map(tuple, letters(user))) for user in people.values() for _ in range(2)}
+    assert letters(people["rita"]) == letters(people["rita"])
+    assert len(seen) == 2
+
+
+@pytest.mark.django_db
+def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, item):
+    reopened(item, noor, rita)
+    desk = reopenings.desk(item.conversation, "extraction", rita)
+    own = {**desk.clusters[0].label, "id": "REQ-009", "source_messages": [1]}
+    decision = Decision(desk.answers_sha256, [own], kind="error", note="Message 1.")
+
+    made = reopenings.decide(item.conversation, "extraction", decision, by=rita)
+
+    (label,) = made.payload["requirements"]
+    assert label["id"] == label_in(item)["id"]
+    assert (label["source_messages"], label["adopted_from"]) == ([1], [])
+
+
+@pytest.mark.django_db
+def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, item):
+    noor, rita, ana = people["noor"], people["rita"], people["ana"]
+    reopened(item, noor, rita)
+    Membership.objects.create(project=project, user=ana, role="researcher")
+    desk = reopenings.desk(item.conversation, "extraction", rita)
+
+    def refusals() -> dict[str, str | None]:
+        found = {name: reopenings.refusal(desk, people[name]) for name in ("noor", "ana", "rita")}
+        return {name: fact and fact.code for name, fact in found.items()}
+
+    nobody_else = {"noor": "reopening.own", "ana": None, "rita": None}
+    assert refusals() == nobody_else
+    olga = people["olga"]
+    Membership.objects.create(project=project, user=olga, role="lead")
+    known = "reopening.knows_gold"
+    assert refusals() == {"noor": "reopening.own", "ana": known, "rita": known}
+    olga.is_active = False
+    olga.save()
+    assert refusals() == nobody_else
+    with pytest.raises(reopenings.NotTheJudge):
+        decided(Reopening.objects.get(), noor, "gold")
+
+
+@pytest.mark.django_db
+def test_a_doubt_says_what_is_wrong_with_it(people, item):
+    noor, label = people["noor"], label_in(item)
+
+    def code(**fields: Any) -> str:
+        with pytest.raises(reopenings.ReopeningRefused) as refused:
+            asked(item, noor, **fields)
+        return refused.value.fact.code
+
+    assert code(reason=" ") == "reopening.no_reason"
+    assert code(proposal=label) == "reopening.nothing_changed"
+    assert code(uid="nobody") == "reopening.no_label"
+    assert code(layer="qa") == "reopening.other_layer"
+    assert code(proposal={**label, "source_messages": [99]}) == "reopening.broken_label"
+    asked(item, noor)
+    assert code() == "reopening.open_already"
+
+
+@pytest.mark.django_db
+def test_a_lead_answers_with_a_reason_and_who_doubted_may_withdraw(people, project, item):
+    noor, rita, olga = people["noor"], people["rita"], people["olga"]
+    Membership.objects.create(project=project, user=olga, role="researcher")
+    row = asked(item, noor)
+
+    for state, by, refusal in [
+        ("open", noor, reopenings.NotTheJudge),
+        ("withdrawn", olga, reopenings.NotTheJudge),
+        ("declined", rita, reopenings.ReopeningRefused),
+        ("kept", rita, reopenings.ReopeningRefused),
+    ]:
+        with pytest.raises(refusal):
+            reopenings.answer(row, state, reason="", by=by)
+    reopenings.answer(row, "declined", reason="Message 0 says so.", by=rita)
+    with pytest.raises(reopenings.ReopeningRefused):
+        reopenings.answer(row, "open", reason="", by=rita)
+    again = asked(item, noor)
+    reopenings.answer(again, "withdrawn", reason="", by=noor)
+
+    assert [each.state for each in Reopening.objects.all()] == ["declined", "withdrawn"]
+
+
+@pytest.mark.django_db
+def test_a_decision_about_other_answers_is_refused(rita, noor, item):
+    reopened(item, noor, rita)
+
+    with pytest.raises(adjudications.AnswersChanged):
+        reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
+
+
+@pytest.mark.django_db
+def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, people, project, item):
+    row = reopened(item, people["noor"], people["rita"])
+    rita = people["rita"]
+    Membership.objects.create(project=project, user=rita, role="annotator")
+    text = Conversation.objects.get(pk=item.conversation_id)
+    rounds.open_round(project=project, kind="calibration", by=rita, conversations=[text])
+    client = signed_in(rita)
+
+    assert item.item_id not in page(client, URL)
+    assert client.get(f"{URL}{row.pk}/").status_code == 403
+    assert client.get(f"/adjudicate/{item.conversation_id}/").status_code == 403
+
+
+@pytest.mark.django_db
+def test_a_doubt_about_a_test_item_is_read_for_a_reason(signed_in, people, project):
+    factories.make_conversations(project, 1)
+    Conversation.objects.update(split="test")
+    tested = factories.make_release(project, items=1).items.get()
+    row = asked(tested, people["noor"])
+
+    assert signed_in(people["noor"]).get(f"{URL}{row.pk}/").status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_settled_doubt_never_changes_and_none_is_deleted(rita, noor, item):
+    decided(reopened(item, noor, rita), rita, "proposal")
+
+    for statement in (
+        "UPDATE labeling_reopening SET state = 'open'",
+        "DELETE FROM labeling_reopening",
+    ):
+        with (
+            pytest.raises(DatabaseError),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)
+
+
+# --- gold from elsewhere --------------------------------------------------------------------------
+
+
+def imported(project, item: GoldItem, name: str = "published") -> GoldItem:
+    line = json.dumps(item.content)
+    outcome = import_gold(
+        project_slug=project.slug,
+        layer="extraction",
+        files=[("published.jsonl", BytesIO(line.encode()))],
+        name=name,
+    )
+    return outcome.release.items.get()
+
+
+@pytest.mark.django_db
+def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor, project, item):
+    published = imported(project, item)
+    decided(reopened(published, noor, rita), rita, "proposal")
+    url = "/projects/orders/gold/published/1/"
+    shown = page(signed_in(rita), url)
+
+    response = signed_in(rita).post(f"{url}corrections/")
+
+    assert "1 label was decided anew" in shown
+    assert response.url == "/projects/orders/gold/published/2/"
+    newer = published.release.children.get()
+    content = newer.items.get().content
+    assert content["gold"]["requirements"][0]["source_messages"] == [2]
+    assert content["provenance"]["how"] == "imported"
+    assert content["provenance"]["corrections"][0]["decided_by"] == ["annotator-4"]
+    assert verify(newer) == []
+    with pytest.raises(gold.NothingChanged):
+        corrections.freeze_corrections(newer)
+    # the release that was labelled here does not change with it
+    with pytest.raises(gold.NothingChanged):
+        frozen(project)
+
+
+@pytest.mark.django_db
+def test_who_corrected_imported_gold_here_is_named_to_leads(signed_in, rita, noor, project, item):
+    published = imported(project, item)
+    decided(reopened(published, noor, rita), rita, "proposal")
+    newer = corrections.freeze_corrections(published.release).items.get()
+    url = f"/projects/orders/gold/published/2/items/{newer.item_id}/"
+
+    assert "decided by rita." in page(signed_in(rita), url)
+    assert "decided by annotator-4." in page(signed_in(noor), url)
+
+    taken_over = imported(project, item, name="elsewhere")
+    taken_over.canonical = newer.canonical  # its decision is one of another project
+    content = pseudonyms.content_of(taken_over, pseudonyms.names_of(project))
+    assert content["provenance"]["corrections"][0]["decided_by"] == ["annotator-4"]
+
+
+@pytest.mark.django_db
+def test_gold_that_was_labelled_here_is_not_copied(rita, noor, item):
+    decided(reopened(item, noor, rita), rita, "proposal")
+
+    with pytest.raises(corrections.LabelledHere):
+        corrections.freeze_corrections(item.release)
