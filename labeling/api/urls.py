@@ -35,7 +35,6 @@ from labeling.api.gold import (
     GoldView,
 )
 from labeling.api.guidelines import GuidelinesView, GuidelineView
-from labeling.api.import_reports import ImportsView, ImportView
 from labeling.api.invitations import InvitationsView, InvitationView, JoinView
 from labeling.api.label_files import LabelFilesView
 from labeling.api.looks import LooksView
@@ -127,8 +126,6 @@ of_a_project: Addresses = [
     path("rounds/", RoundsView.as_view(), name="api-rounds"),
     path("rounds/<int:number>/", include(of_a_round)),
     path("labels/", LabelFilesView.as_view(), name="api-labels"),
-    path("imports/", ImportsView.as_view(), name="api-imports"),
-    path("imports/<int:pk>/", ImportView.as_view(), name="api-import"),
     path("events/", EventsView.as_view(), name="api-events"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
     path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from labeling.models import Annotation, ImportReport, Project
+from labeling.models import Annotation, Project
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -112,25 +112,6 @@ def test_the_audit_log_is_narrowed_as_on_its_page(
     assert researcher.get(f"{HERE}events/?actor=ben").json()["results"] == []
     wrong = researcher.get(f"{HERE}events/?since=soon&verb=x").json()
     assert set(wrong["details"]["fields"]) == {"since", "verb"}
-
-
-def test_faults_of_an_import_are_pages(project: Project, researcher: Client) -> None:
-    fault = {"kind": "absent", "file": "a.json", "place": "qa/1", "text": "D1:9"}
-    report = ImportReport.objects.create(
-        project=project,
-        format="realtalk",
-        files=[{"name": "a.json"}],
-        counts=[{"file": "a.json"}],
-        faults=[fault, {**fault, "file": "b.json"}],
-    )
-
-    (listed,) = researcher.get(f"{HERE}imports/").json()["results"]
-    assert (listed["id"], listed["created_by"]) == (report.pk, None)
-    first = researcher.get(f"{HERE}imports/{report.pk}/?limit=1").json()
-    assert (first["results"], first["counts"]) == ([fault], [{"file": "a.json"}])
-    (second,) = researcher.get(first["next"]).json()["results"]
-    narrowed = researcher.get(f"{HERE}imports/{report.pk}/?file=b.json").json()["results"]
-    assert narrowed == [second]
 
 
 # --- webhooks and budgets -------------------------------------------------------------------------

@@ -272,8 +272,6 @@ EXPECTED = {
     "api-outcome": Row(403, 405, 405, 405, 405),
     "api-agreement-ratings": API_READERS,
     "api-labels": API_READERS,
-    "api-imports": API_READERS,
-    "api-import": API_READERS,
     "api-events": API_READERS,
     "api-adjudications": API_READERS,
     "api-adjudication-accept": Row(403, 404, 404, 403, 400, post=True),

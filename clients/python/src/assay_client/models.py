@@ -232,21 +232,6 @@ class StoredLabels(Model):
     notes: list[str]
 
 
-class ImportReport(Model):
-    id: int
-    format: str
-    files: list[dict[str, Any]]
-    created_by: str | None
-    created_at: datetime
-
-
-class ImportFault(Model):
-    kind: str
-    file: str
-    place: str
-    text: str
-
-
 class Guideline(Model):
     version: int
     summary: str

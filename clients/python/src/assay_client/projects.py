@@ -78,7 +78,6 @@ class ProjectPart(Part):
         self.freezes = Freezes(transport, root)
         self.lint = Lint(transport, root)
         self.labels = LabelFiles(transport, root)
-        self.imports = Imports(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
@@ -270,21 +269,6 @@ class LabelFiles(Part):
         }
         answer = self._transport.upload(self._path("labels"), uploads([file]), fields)
         return models.StoredLabels.model_validate(answer)
-
-
-class Imports(Part):
-    """Reports of imports of published files."""
-
-    def list(self) -> Rows[models.ImportReport]:
-        """Newest first."""
-        return self._rows(self._path("imports"), models.ImportReport.model_validate)
-
-    def faults(
-        self, id: int, *, file: str | None = None, kind: str | None = None
-    ) -> Rows[models.ImportFault]:
-        """What was wrong in its files."""
-        query = said(file=file, kind=kind)
-        return self._rows(self._path("imports", id), models.ImportFault.model_validate, query)
 
 
 class Rounds(Part):
