@@ -104,9 +104,12 @@ class Lint(Part):
         )
         if over.state != "linted":
             raise WorkFailed(f"Lint came to nothing ({over.state}): {over.reason}", over)
-        return models.LintReport.model_validate(
-            self._transport.get(self._path("lint"), {"layer": layer})
-        )
+        return self.report(layer)
+
+    def report(self, layer: str) -> models.LintReport:
+        """What it said the last time."""
+        said_last = self._transport.get(self._path("lint"), {"layer": layer})
+        return models.LintReport.model_validate(said_last)
 
     def findings(self, layer: str, *, kind: str | None = None) -> Rows[models.LintFinding]:
         """Those of the last report."""
