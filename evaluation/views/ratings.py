@@ -87,8 +87,8 @@ def rating_list(request: HttpRequest) -> HttpResponse:
         {
             "panel": panel,
             "rated": rated.get(panel.pk, 0),
-            "n": by_panel.get(panel.pk, {}).get("n", 0),
-            "is_open": bool(by_panel.get(panel.pk, {}).get("left")),
+            "n": by_panel[panel.pk]["n"] if panel.pk in by_panel else 0,
+            "is_open": panel.pk in by_panel and by_panel[panel.pk]["left"] > 0,
         }
         for panel in page.rows
     ]

@@ -237,7 +237,7 @@ def _said(facts: Any) -> list[str] | None:
 
 
 def _row(
-    run: Run,
+    run: Any,
     primary: Metric,
     marks: Mapping[certificates.Figure, str],
     *,

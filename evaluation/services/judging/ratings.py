@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from evaluation.models import RatedPlace, Rating, RatingKind, RatingPanel, RatingSample
+from evaluation.models.ratings import PlaceQuerySet
 from evaluation.services.judging.samples import RatingRefused
 from labeling.domain.agreement.weighted import JudgePair, judge_pairs
 from labeling.models import Membership
@@ -37,7 +38,7 @@ def invite(panel: RatingPanel, usernames: Iterable[str], *, by: Any) -> None:
     )
 
 
-def places(panel: RatingPanel) -> QuerySet[RatedPlace]:
+def places(panel: RatingPanel) -> PlaceQuerySet:
     """All there is to rate, numbered from 1."""
     return RatedPlace.objects.filter(sample__panel=panel).order_by("number")
 
@@ -53,11 +54,12 @@ def rate(place: RatedPlace, *, rater: Any, score: int | None, note: str = "") ->
         raise RatingRefused("rating.out_of_range", highest=highest)
     if len(note) > LONGEST_NOTE:
         raise RatingRefused("rating.note_too_long", most=LONGEST_NOTE)
-    own = {"case_id": place.case_id, "kind": sample.kind, "position": place.position}
+    own: dict[str, Any] = {"case_id": place.case_id, "kind": sample.kind}
+    own["position"] = place.position
     if score is None:
         Rating.objects.filter(**own, rater=rater).delete()
     else:
-        fields = {"score": score, "note": note.strip()}
+        fields: dict[str, Any] = {"score": score, "note": note.strip()}
         Rating.objects.update_or_create(**own, rater=rater, defaults=fields)
 
 
