@@ -6,7 +6,7 @@ know are ignored, and those that older rows lack have the record's default.
 
 from dataclasses import asdict
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
 
@@ -29,7 +29,7 @@ def read(kind: type[Record], stored: object) -> Record:
     pydantic.ValidationError
         If it is not the JSON of one.
     """
-    record: Record = _reader(kind).validate_python(stored)
+    record: Record = _reader(cast(Any, kind)).validate_python(stored)
     return record
 
 
