@@ -104,10 +104,10 @@ def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
     assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
     assert again.json()["id"] == asked.json()["id"]
 
-    gold_requests.answer(asked.json()["id"], ruler=ruler)
+    gold_requests.answer(project, ruler=ruler)
     made = client.get(f"{url}{asked.json()['id']}/").json()
-    second = post(client, url, layer="extraction", name="own").json()
-    gold_requests.answer(second["id"], ruler=ruler)
+    post(client, url, layer="extraction", name="own")
+    gold_requests.answer(project, ruler=ruler)
     rows = client.get(url).json()["results"]
 
     assert (made["state"], made["release"], made["asked_by"]) == ("frozen", "own@1", "rita")
