@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event as Signal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +15,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.work import leases
 from labeling.jobs import queue, tasks
 from labeling.jobs.queue import JobLease
@@ -216,3 +218,26 @@ def test_many_threads_take_each_job_once(worker: str) -> None:
     with ThreadPoolExecutor(6) as threads:
         found = [threads.submit(closing, take_all) for _ in range(6)]
     assert sorted(key for each in found for key in each.result()) == list(range(40))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_takes_long_never_has_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, done = Signal(), Signal(), Signal()
+
+    def take_long(*_: object) -> None:
+        begun.set()
+        go_on.wait(60)
+
+    short = Task("short", lambda *_: done.set(), is_quick=True)
+    monkeypatch.setattr(tasks, "_TASKS", {"long": Task("long", take_long), "short": short})
+    Job.objects.bulk_create(Job(kind="long", key=key) for key in (1, 2, 3))
+    dispatcher = Dispatcher(1, name="this")
+    dispatcher.start()
+    try:
+        assert begun.wait(60)
+        Job.objects.create(kind="short", key=1)
+        assert done.wait(60)
+        assert queue.at_work("long") == {1}
+    finally:
+        go_on.set()
+        dispatcher.stop()
