@@ -140,7 +140,7 @@ def test_lint_is_asked_for_read_and_accepted(
     asked = post(client, freezes, layer="extraction", only_lint=True).json()
     assert (asked["state"], client.get(url).json()["at"]) == ("waiting", None)
 
-    gold_requests.answer(asked["id"], ruler=ruler)
+    gold_requests.answer(project, ruler=ruler)
     report = client.get(url).json()
     findings = client.get(f"{url}findings/?limit=500").json()["results"]
 
