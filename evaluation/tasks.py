@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from threading import Thread
 from typing import Any
-from uuid import uuid4
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
@@ -18,58 +17,35 @@ from evaluation.services.run import scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.trials import trials
 from evaluation.services.work import leases
-from labeling.jobs import runner
-from labeling.services import (
-    health,
-    outbox,
-    pending,
-    signing_in,
-)
-from labeling.services.alone import alone
+from labeling.jobs import runner, tasks
+from labeling.jobs.tasks import Task
+from labeling.services import health, signing_in
 from labeling.services.exchange import uploads
-from labeling.services.gold import gold_requests
-from labeling.services.turns import takes_long, turns
-from labeling.services.work import assignments, check_requests
+from labeling.services.work import assignments, suggestion_requests
 
 
-@shared_task(ignore_result=True)
-@takes_long
-def suggest(request_id: int) -> None:
-    runner.run(suggestions.work, request_id, uuid4())
+def measure_floors(*_: object) -> None:
+    release = yardsticks.newest_unmeasured()
+    if release is not None:
+        yardsticks.measure_release(release)
+        scoring.add_floors(release)
 
 
-@shared_task(ignore_result=True)
-@takes_long
-def try_pipeline(trial_id: int) -> None:
-    runner.run(trials.work, trial_id, uuid4())
-
-
-@shared_task(ignore_result=True)
-@takes_long
-def build_layers(build_id: int) -> None:
-    runner.run(memory_builds.work, build_id, uuid4())
-
-
-@shared_task(ignore_result=True)
-@takes_long
-def measure_floors(release_id: int) -> None:
-    with alone("floors") as mine:  # or those of two releases would keep a freeze waiting
-        if mine:
-            yardsticks.measure_release(release_id)
-            scoring.add_floors(release_id)
-    if mine:
-        yardsticks.wake_unattended()
-
+tasks.register(
+    Task("suggestions", suggestions.work, suggestion_requests.due, is_apart=True),
+    Task("trial", trials.work, trials.due, is_apart=True),
+    Task("layers", memory_builds.work, memory_builds.due, is_apart=True),
+    Task("floors", measure_floors, yardsticks.due),
+)
 
 _dispatchers: list[Dispatcher] = []
 
 
 @worker_ready.connect
 def is_there(sender: Any, **kwargs: Any) -> None:
-    """Runs are taken up by separate threads, so that they wait for no other job."""
-    turns.limit(sender.controller.concurrency)
+    """A thread less than it may have is for what takes long: see ``Dispatcher``."""
     if not _dispatchers:
-        _dispatchers.append(Dispatcher(turns.at_most))
+        _dispatchers.append(Dispatcher(max(1, sender.controller.concurrency - 1)))
         _dispatchers[0].start()
         if settings.LLM_MODEL or settings.JUDGE_MODEL:  # what asks it takes a second to import
             Thread(target=runner.warm_up, name="warm-up", daemon=True).start()
@@ -97,13 +73,6 @@ def sweep() -> None:
     replies.sweep()
     leases.cap()
     assignments.cap_leases()
-    memory_builds.wake_unattended()
-    suggestions.wake_unattended()
-    trials.wake_unattended()
     trials.forget()
-    yardsticks.wake_unattended()
-    pending.wake_unattended()
-    gold_requests.wake_unattended()
-    check_requests.wake_unattended()
-    outbox.wake_unattended()
+    tasks.find()
     uploads.sweep()

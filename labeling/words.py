@@ -961,7 +961,6 @@ WORDS: dict[str, Text] = {
     "meaning.items": _("items new or in another split: {added}, gone or moved: {removed}"),
     "meaning.labels": _("items and guidelines are the same, so only labels can differ"),
     "meaning.schema": _("the schema of the labels is version {version}"),
-    "verify.no_worker": _("No worker can be reached now: try again later."),
     "verify.audit_head": _("The audit log no longer leads to the hash that the statement names."),
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),

@@ -3,10 +3,9 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from labeling.models import Conversation
+from labeling.models import Conversation, Job
 from labeling.models.fields import FactField
 
 
@@ -50,17 +49,11 @@ class LayerBuildQuerySet(models.QuerySet["LayerBuild"]):
     def unfinished(self) -> LayerBuildQuerySet:
         return self.filter(finished_at=None, failure=None)
 
-    def claimable(self) -> LayerBuildQuerySet:
-        """Those that nobody holds, and those whose worker is gone."""
-        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=Now())
-        return self.unfinished().filter(due)
-
 
 class LayerBuild(models.Model):
     """Somebody asked for the layers of a conversation; one row for each configuration.
 
-    What is built is in ``BuiltLayer``. This is who works on the rest, and how far it is; a
-    worker holds the build while ``owner`` is its token and its lease has not run out.
+    What is built is in ``BuiltLayer``. This is how far the rest is.
     """
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="layer_builds")
@@ -70,12 +63,6 @@ class LayerBuild(models.Model):
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
     requested_at = models.DateTimeField(auto_now=True)
-    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
-    owner = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(
-        null=True, help_text="Held: when others may take over. Free: not before."
-    )
-    attempts = models.PositiveSmallIntegerField(default=0)
     step = models.CharField(max_length=7, choices=BuiltLayer.Kind, blank=True)
     done = models.PositiveIntegerField(default=0, help_text="Of the layer in work")
     total = models.PositiveIntegerField(default=0)
@@ -105,4 +92,5 @@ class LayerBuild(models.Model):
             return "failed"
         if self.finished_at:
             return "finished"
-        return "running" if self.owner else "queued"
+        at_work = Job.objects.held().filter(kind="layers", key=self.pk)
+        return "running" if at_work.exists() else "queued"

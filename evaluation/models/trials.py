@@ -83,7 +83,6 @@ class Trial(models.Model):
     failure = FactField(help_text="Why nothing more could be done")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(db_index=True)
-    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
 
     objects = TrialQuerySet.as_manager()
 

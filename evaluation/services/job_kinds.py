@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import F, Func, OuterRef, QuerySet, Subquery
@@ -22,17 +23,25 @@ from evaluation.models import (
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import attendance, freeing, leases
 from labeling.domain.facts import Fact
+from labeling.jobs import queue
 from labeling.models import Event
 from labeling.services import clock, health, jobs
-from labeling.services.job_kinds import is_held_too_long
-from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
+from labeling.services.jobs import (
+    Failure,
+    Job,
+    Kind,
+    Scope,
+    is_held,
+    is_held_too_long,
+    of_projects,
+)
 
 
 def register() -> None:
     jobs.register(
         Kind("run", _runs, _failed_runs, freeing.free_run),
         Kind("trial", _trials, _failed_trials, freeing.free_trial),
-        Kind("layers", _builds, _failed_builds, freeing.free_build),
+        Kind("layers", _builds, _failed_builds, partial(queue.free, "layers")),
     )
 
 
@@ -135,7 +144,6 @@ def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
 
 def _trials(scope: Scope) -> Iterator[Job]:
     """Of the whole server also those that belong to no project."""
-    now = clock.now()
     with_work = TrialCase.objects.unfinished().order_by().values("trial")
     open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
     held = TrialCase.objects.filter(trial=OuterRef("pk"))
@@ -148,7 +156,7 @@ def _trials(scope: Scope) -> Iterator[Job]:
             "trial",
             trial.pk,
             trial.created_at,
-            trial.until is not None and trial.until > now,
+            is_held(trial.until),
             trial.project,
             f"{trial.pk}: {trial.pipeline}",
             trial.get_absolute_url(),
@@ -163,13 +171,12 @@ def _failed_trials(scope: Scope, since: datetime) -> Iterator[Failure]:
     for trial in failed.select_related("project").order_by("-pk")[: jobs.FAILURES]:
         title, page = f"{trial.pk}: {trial.pipeline}", trial.get_absolute_url()
         assert trial.failure is not None
-        at = trial.woken_at or trial.created_at
-        yield Failure("trial", trial.pk, at, trial.failure, trial.project, title, page)
+        yield Failure(
+            "trial", trial.pk, trial.created_at, trial.failure, trial.project, title, page
+        )
 
 
 def _builds(scope: Scope) -> Iterator[Job]:
-    """What failed a moment ago waits a little, by the same column."""
-    now = clock.now()
     rows = of_projects(LayerBuild.objects.unfinished(), scope, "conversation__project")
     for build in rows.select_related("conversation__project").order_by("pk"):
         project = build.conversation.project
@@ -177,13 +184,12 @@ def _builds(scope: Scope) -> Iterator[Job]:
             "layers",
             build.pk,
             build.requested_at,
-            build.lease_expires_at is not None and build.lease_expires_at > now,
+            False,
             project,
             build.conversation.external_id,
             reverse("layers", args=[project.slug, build.conversation_id]),
-            done=build.done if build.owner else None,
-            total=build.total if build.owner else None,
-            is_stuck=bool(build.owner) and is_held_too_long(build.lease_expires_at),
+            done=build.done if build.total else None,
+            total=build.total or None,
         )
 
 
@@ -194,5 +200,5 @@ def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
         project = build.conversation.project
         page = reverse("layers", args=[project.slug, build.conversation_id])
         assert build.failure is not None
-        at, title = build.woken_at or build.requested_at, build.conversation.external_id
+        at, title = build.requested_at, build.conversation.external_id
         yield Failure("layers", build.pk, at, build.failure, project, title, page)

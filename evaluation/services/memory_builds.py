@@ -15,8 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError, transaction
-from django.db.models import Case, F, When
-from django.db.models.functions import Now
+from django.db.models import QuerySet
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -25,15 +24,12 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
-from evaluation.services.work.leases import (
-    MAX_ATTEMPTS,
-    KeepAlive,
-    expiry,
-    holder_is_gone,
-)
+from evaluation.services.work.leases import MAX_ATTEMPTS
 from labeling.domain.facts import Fact
+from labeling.jobs import queue as jobs
+from labeling.jobs.queue import JobLease, KeepAlive
 from labeling.models import Conversation, Project
-from labeling.services import events, wakeups
+from labeling.services import events
 from labeling.services.vectors import StoredVectors
 from pipelines.encoder import MiniLM
 from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
@@ -41,6 +37,7 @@ from pipelines.memory.layers.config import LayersConfig
 
 logger = logging.getLogger(__name__)
 
+KIND = "layers"
 BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
 RETRY_SECONDS = 20
@@ -48,22 +45,9 @@ TRANSIENT = (TimeoutError, ConnectionError, OperationalError)
 
 
 @dataclass(frozen=True, slots=True)
-class BuildLease:
-    build_id: int
-    owner: UUID
-
-    def renew(self) -> bool:
-        return _renew(self.build_id, self.owner)
-
-    def give_back(self) -> None:
-        _finish(self.build_id, self.owner, attempts=F("attempts") - 1)
-
-    def abandon(self) -> None:
-        _finish(self.build_id, self.owner)
-
+class BuildLease(JobLease):
     def end_late(self) -> None:
-        problem = Fact("build.too_long", hours=BUILDING_SECONDS / 3600)
-        _finish(self.build_id, self.owner, failure=problem)
+        _end(self, failure=Fact("build.too_long", hours=BUILDING_SECONDS / 3600))
 
 
 class LeaseLost(Exception):
@@ -108,38 +92,40 @@ def request(
                 "layers.requested", project, project=project, actor=by, conversations=len(open_)
             )
         for build in open_ if queue else []:
-            transaction.on_commit(lambda pk=build.pk: wake(pk))  # type: ignore[misc]
+            jobs.ask(KIND, build.pk)
     return asked
 
 
 def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = None) -> bool:
     """Build what is missing; False if there is nothing to do or somebody else is at it."""
-    build = _claim(build_id, owner)
-    if build is None:
+    if not jobs.claim(KIND, build_id, owner):
+        return False
+    lease = BuildLease(KIND, build_id, owner)
+    unfinished = LayerBuild.objects.unfinished().select_related("conversation")
+    build, attempts = unfinished.filter(pk=build_id).first(), lease.attempts
+    if build is None or attempts >= MAX_ATTEMPTS:
+        _end(lease, failure=Fact("work.given_up", attempts=MAX_ATTEMPTS))
         return False
     try:
-        with KeepAlive(BuildLease(build_id, owner), seconds=BUILDING_SECONDS):
-            _build(build, owner, progress)
-        _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
+        with KeepAlive(lease, seconds=BUILDING_SECONDS):
+            _build(build, lease, progress)
+        _end(lease, finished_at=timezone.now())
     except LeaseLost:
         logger.warning("The build %s was taken over; what this one began is dropped.", build_id)
     except Exception as error:  # the page of the conversation says why
         working.log_failure(logger, build, error)
-        _finish(build_id, owner, **_failure(error, build.attempts))
+        if isinstance(error, TRANSIENT) and attempts + 1 < MAX_ATTEMPTS:
+            lease.put_off(RETRY_SECONDS * (attempts + 1))
+        else:
+            _end(lease, failure=working.fact_of(error))
     except BaseException:  # Ctrl-C, or the process is told to end
-        BuildLease(build_id, owner).give_back()
+        lease.give_back()
         raise
     return True
 
 
-def wake(build_id: int) -> None:
-    """Tell a worker. A lost message does no harm: the sweep sends another."""
-    wakeups.wake_about(LayerBuild, "evaluation.tasks.build_layers", build_id)
-
-
-def wake_unattended() -> None:
-    for build_id in wakeups.unwoken(LayerBuild.objects.claimable()):
-        wake(build_id)
+def due() -> QuerySet[LayerBuild, int]:
+    return LayerBuild.objects.unfinished().values_list("pk", flat=True)
 
 
 class StoredRows:
@@ -184,8 +170,7 @@ def _asked(conversation: Conversation, key: str, config: LayersConfig, by: Any) 
         defaults={"config": config.model_dump(mode="json"), "requested_by": by},
     )
     if build.failure or (build.finished_at and not _complete(build)):
-        build.failure, build.finished_at, build.attempts = None, None, 0
-        build.lease_expires_at, build.requested_by = None, by
+        build.failure, build.finished_at, build.requested_by = None, None, by
         build.save()
     return build
 
@@ -194,15 +179,16 @@ def _complete(build: LayerBuild) -> bool:
     return len(built(build.conversation, build.config_sha256)) == len(KINDS)
 
 
-def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) -> None:
+def _build(build: LayerBuild, lease: JobLease, progress: Callable[[], None] | None) -> None:
     config = LayersConfig.model_validate(build.config)
     if key_of(config) != build.config_sha256:
         raise PipelineRefused("memory.other_setup")
     rows = StoredRows(build.conversation_id, build.config_sha256, config)
 
     def tell(kind: Kind, done: int, total: int) -> None:
-        if not _renew(build.pk, owner, step=kind, done=done, total=total):
+        if not lease.renew():
             raise LeaseLost
+        LayerBuild.objects.filter(pk=build.pk).update(step=kind, done=done, total=total)
         if progress:
             progress()
 
@@ -229,36 +215,11 @@ def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int
     return sometimes
 
 
-def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
-    claimable = LayerBuild.objects.filter(pk=build_id).claimable()
-    claimable.filter(holder_is_gone()).update(owner=None)
-    claimable.filter(attempts__gte=MAX_ATTEMPTS, owner=None).update(
-        failure=Fact("work.given_up", attempts=MAX_ATTEMPTS),
-        owner=None,
-        lease_expires_at=None,
-    )
-    # a lease that ran out while somebody held it proves no death: a clock may have been set
-    attempts = Case(When(owner__isnull=False, then=F("attempts")), default=F("attempts") + 1)
-    taken = claimable.update(owner=owner, attempts=attempts, lease_expires_at=expiry())
-    if not taken:
-        return None
-    return LayerBuild.objects.select_related("conversation").get(pk=build_id)
-
-
-def _renew(build_id: int, owner: UUID, **fields: Any) -> bool:
-    leased = LayerBuild.objects.filter(pk=build_id, owner=owner)
-    return leased.update(lease_expires_at=expiry(), **fields) == 1
-
-
-def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
-    leased = LayerBuild.objects.filter(pk=build_id, owner=owner)
-    leased.update(**{"owner": None, "lease_expires_at": None, **fields})
-
-
-def _failure(error: Exception, attempts: int) -> Mapping[str, Any]:
-    if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
-        return {"lease_expires_at": Now() + timedelta(seconds=RETRY_SECONDS * attempts)}
-    return {"failure": working.fact_of(error)}
+def _end(lease: JobLease, **fields: Any) -> None:
+    """By its holder alone."""
+    held = LayerBuild.objects.unfinished().filter(jobs.held_by(KIND, lease.owner), pk=lease.key)
+    held.update(**fields)
+    lease.finish()
 
 
 def _encoder() -> MiniLM:

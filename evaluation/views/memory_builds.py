@@ -106,15 +106,16 @@ def _chosen(builds: list[LayerBuild], asked: str) -> LayerBuild | None:
 
 def _progress(build: LayerBuild) -> dict[str, Any]:
     ready = memory_builds.built(build.conversation, build.config_sha256)
+    state = build.state
     return {
         "build": build,
-        "badge": BADGES[build.state],
+        "badge": BADGES[state],
         "short": build.config_sha256[:SHORT],
         "steps": [
             {
                 "title": kind.label,
                 "row": ready.get(kind),
-                "working": build.state == "running" and build.step == kind and kind not in ready,
+                "working": state == "running" and build.step == kind and kind not in ready,
             }
             for kind in BuiltLayer.Kind
         ],

@@ -15,6 +15,7 @@ from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import suggestions as service
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
+from labeling.jobs import queue
 from labeling.models import Project, SuggestionRequest
 from labeling.services import access
 from labeling.services.work import suggestion_requests as requests
@@ -28,6 +29,7 @@ class Row(NamedTuple):
     """One request with how far it has come, and why some conversations got nothing."""
 
     asked: SuggestionRequest
+    is_at_work: bool
     layer: str
     progress: requests.Progress
     reasons: list[str]
@@ -39,7 +41,8 @@ class Row(NamedTuple):
 @require_GET
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
-    rows = [_row(asked) for asked in _requests(project)]
+    at_work = queue.at_work(requests.KIND)
+    rows = [_row(asked, asked.pk in at_work) for asked in _requests(project)]
     is_running = any(row.asked.finished_at is None for row in rows)
     made = [] if is_running else suggestions.made(project)
     context = {
@@ -90,9 +93,9 @@ def _requests(project: Project) -> Any:
     return project.suggestion_requests.select_related("project", "requested_by")[:SHOWN]
 
 
-def _row(asked: SuggestionRequest) -> Row:
+def _row(asked: SuggestionRequest, is_at_work: bool) -> Row:
     reasons = sorted(set(map(words_of, asked.failures.values())))
     budget = bills.budget(asked) if service.asks_model(asked) else ""
     usage = bills.usage_line(budgets.spent_in(asked.usage)) if asked.usage else ""
     layer = LAYERS[asked.layer].title
-    return Row(asked, layer, requests.progress(asked), reasons[:3], budget, usage)
+    return Row(asked, is_at_work, layer, requests.progress(asked), reasons[:3], budget, usage)

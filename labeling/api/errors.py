@@ -30,7 +30,6 @@ STATUS = {
     "not_merged": 409,
     "not_qualified": 409,
     "nothing_to_free": 409,
-    "no_worker": 503,
     "paused": 409,
     "place_taken": 409,
     "round_closed": 409,

@@ -1,1 +1,1 @@
-"""Jobs: what workers do, and how: the work is done in child processes, which are watched."""
+"""Jobs: what workers do, who is at it, and the child processes in which it is done."""

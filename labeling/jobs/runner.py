@@ -190,6 +190,10 @@ class Children:
         for child in unused:
             child.end()
 
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped
+
     def stop(self) -> None:
         """The worker must stop: running jobs are cancelled, and no other starts."""
         self._stopped = True

@@ -18,6 +18,7 @@ from labeling.models.events import Event
 from labeling.models.fingerprints import ConversationFingerprint, FingerprintKey
 from labeling.models.gold import GoldItem, GoldRelease, ReleaseCheck
 from labeling.models.imports import ImportReport
+from labeling.models.jobs import Job
 from labeling.models.lint import LintFinding, LintReport, LintWaiver
 from labeling.models.looks import Look, LookBudget
 from labeling.models.merges import Merge
@@ -64,6 +65,7 @@ __all__ = [
     "GuidelineReason",
     "ImportReport",
     "Invitation",
+    "Job",
     "LintFinding",
     "LintReport",
     "LintWaiver",

@@ -39,8 +39,7 @@ class Suggestion(models.Model):
 class SuggestionRequest(models.Model):
     """A lead's wish: suggestions of one pipeline for the conversations of full labeling.
 
-    What is left to do follows from the suggestions that exist, so the work may stop anywhere. A
-    worker holds the request by ``owner`` until ``lease_expires_at``.
+    What is left to do follows from the suggestions that exist, so the work may stop anywhere.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="suggestion_requests")
@@ -61,9 +60,6 @@ class SuggestionRequest(models.Model):
         null=True, help_text="Tokens that language models may use; empty: no limit"
     )
     usage = models.JSONField(default=dict, help_text="What language models were asked and cost")
-    owner = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(null=True)
-    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

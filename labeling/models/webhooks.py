@@ -8,7 +8,6 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.webhooks import host_of
@@ -21,18 +20,12 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def not_removed(self) -> WebhookQuerySet:
         return self.filter(removed_at__isnull=True)
 
-    def idle(self, now: datetime | Now) -> WebhookQuerySet:
-        """Those that may be sent to: neither paused nor resting nor in somebody's hands."""
-        free = Q(sending_until=None) | Q(sending_until__lte=now)
-        rested = Q(resting_until=None) | Q(resting_until__lte=now)
-        return self.not_removed().filter(free, rested, active=True)
-
 
 class Webhook(models.Model):
     """An address that gets a project's events.
 
-    Its secret signs what is sent, so it is stored as it is. One worker at a time sends to one
-    address (``sending_until``); after a failure the whole address rests (``resting_until``).
+    Its secret signs what is sent, so it is stored as it is. After a failure the whole
+    address rests (``resting_until``).
 
     A removed one stays as an empty row: a delivery for it may just be being written, and that
     person's work must not fail.
@@ -47,8 +40,6 @@ class Webhook(models.Model):
     old_secret_until = models.DateTimeField(null=True)
     failures_in_a_row = models.PositiveIntegerField(default=0)
     resting_until = models.DateTimeField(null=True)
-    sending_until = models.DateTimeField(null=True)
-    sender = models.UUIDField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     removed_at = models.DateTimeField(null=True)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
-from django.conf import settings
 from django.db.models import Count, Min
 from django.urls import reverse
 
 from labeling.domain.facts import Fact
+from labeling.jobs import queue
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
 from labeling.models import SuggestionRequest as Suggestions
 from labeling.services import clock, jobs
-from labeling.services.alone import taken_of
 from labeling.services.gold import gold_requests
 from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
-from labeling.services.work import check_requests, suggestion_requests
-
-HELD_TOO_LONG = timedelta(seconds=60)
-"""Beyond a lease: clocks of machines differ a little, but no worker renews for longer."""
+from labeling.services.work import check_requests
 
 
 def register() -> None:
@@ -28,13 +25,8 @@ def register() -> None:
         Kind("freeze", _freezes, _refused_freezes),
         Kind("checks", _checks),
         Kind("webhooks", _webhooks, _given_up),
-        Kind("suggestions", _suggestions, _failed_suggestions, suggestion_requests.free),
+        Kind("suggestions", _suggestions, _failed_suggestions, partial(queue.free, "suggestions")),
     )
-
-
-def is_held_too_long(lease_expires_at: datetime | None) -> bool:
-    longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
-    return lease_expires_at is not None and lease_expires_at > clock.now() + longest
 
 
 def _answers(scope: Scope) -> Iterator[Job]:
@@ -42,7 +34,6 @@ def _answers(scope: Scope) -> Iterator[Job]:
     waiting = of_projects(PendingUpdate.objects.order_by(), scope).values("project")
     rows = list(waiting.annotate(n=Count("pk"), since=Min("asked_at")))
     projects = Project.objects.in_bulk([row["project"] for row in rows])
-    taken = taken_of([f"process {pk}" for pk in projects])
     for row in rows:
         project = projects.get(row["project"])
         if project is not None:
@@ -50,7 +41,7 @@ def _answers(scope: Scope) -> Iterator[Job]:
                 "answers",
                 project.pk,
                 row["since"],
-                f"process {project.pk}" in taken,
+                False,
                 project,
                 url=reverse("progress", args=[project.slug]),
                 total=row["n"],
@@ -60,14 +51,14 @@ def _answers(scope: Scope) -> Iterator[Job]:
 def _freezes(scope: Scope) -> Iterator[Job]:
     """Only the first of a project can be under way: they are taken in order."""
     asked = gold_requests.all_waiting(scope)
-    taken = taken_of([f"freeze {pk}" for pk in {each.project_id for each in asked}])
     seen: set[int | None] = set()
     for each in asked:
         if each.project is None:
             continue
-        is_at_work = each.project_id not in seen and f"freeze {each.project_id}" in taken
+        held_as = 0 if each.project_id in seen else each.project_id
         seen.add(each.project_id)
-        yield Job("freeze", each.pk, each.at, is_at_work, each.project, *_of_gold(each, "gold"))
+        named = _of_gold(each, "gold")
+        yield Job("freeze", each.pk, each.at, False, each.project, *named, held_as=held_as)
 
 
 def _of_gold(event: Event, page: str) -> tuple[str, str]:
@@ -93,7 +84,7 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
     now = clock.now()
     due = WebhookDelivery.objects.due(now).filter(webhook__removed_at=None)
     due = of_projects(due.filter(webhook__active=True), scope, "webhook__project").order_by()
-    rows = due.values("webhook", "webhook__project", "webhook__sender", "webhook__resting_until")
+    rows = due.values("webhook", "webhook__project", "webhook__resting_until")
     counted = list(rows.annotate(n=Count("pk"), since=Min("next_attempt_at")))
     projects = Project.objects.in_bulk({row["webhook__project"] for row in counted})
     for row in counted:
@@ -101,24 +92,20 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
             continue
         project, key = projects[row["webhook__project"]], row["webhook"]
         page = reverse("webhook", args=[project.slug, key])
-        is_at_work = row["webhook__sender"] is not None
-        yield Job("webhooks", key, row["since"], is_at_work, project, url=page, total=row["n"])
+        yield Job("webhooks", key, row["since"], False, project, url=page, total=row["n"])
 
 
 def _suggestions(scope: Scope) -> Iterator[Job]:
-    now = clock.now()
     asked = of_projects(Suggestions.objects.filter(finished_at=None), scope)
     for each in asked.select_related("project"):
-        is_at_work = each.lease_expires_at is not None and each.lease_expires_at > now
         yield Job(
             "suggestions",
             each.pk,
             each.requested_at,
-            is_at_work,
+            False,
             each.project,
             each.pipeline,
             reverse("suggestions", args=[each.project.slug]),
-            is_stuck=is_held_too_long(each.lease_expires_at),
         )
 
 

@@ -6,20 +6,26 @@ the work, so it is right whatever became of messages and workers; queries don't 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.jobs import queue
 from labeling.models import Project
+from labeling.services import clock
 
 OVERDUE_AFTER = timedelta(minutes=10)
 """Work that waits longer has no worker, or far too few."""
+
+HELD_TOO_LONG = timedelta(seconds=60)
+"""Beyond a lease: clocks of machines differ a little, but no worker renews for longer."""
 
 MOST = 50
 """Rows of one list on a page; its number says how many there are."""
@@ -49,6 +55,14 @@ class Job:
     total: int | None = None
     is_stuck: bool = False
     """Its holder is gone, or has had it longer than anybody may."""
+    held_as: int | None = None
+    """The key of its row among ``labeling.models.Job``, where it is another; 0: it has none."""
+
+    def held(self, until: Mapping[tuple[str, int], datetime]) -> Job:
+        end = until.get((self.kind, self.key if self.held_as is None else self.held_as))
+        if end is None:
+            return self
+        return replace(self, is_at_work=is_held(end), is_stuck=is_held_too_long(end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +74,15 @@ class Failure:
     project: Project | None = None
     title: str = ""
     url: str = ""
+
+
+def is_held(lease_expires_at: datetime | None) -> bool:
+    return lease_expires_at is not None and lease_expires_at > clock.now()
+
+
+def is_held_too_long(lease_expires_at: datetime | None) -> bool:
+    longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
+    return lease_expires_at is not None and lease_expires_at > clock.now() + longest
 
 
 class Backlog(NamedTuple):
@@ -100,7 +123,8 @@ def kinds() -> list[str]:
 
 def open_jobs(scope: Scope = None) -> list[Job]:
     """What waits, the oldest first, after what is at work."""
-    jobs = [job for kind in _KINDS.values() for job in kind.jobs(scope)]
+    until = queue.held_until()
+    jobs = [job.held(until) for kind in _KINDS.values() for job in kind.jobs(scope)]
     return sorted(jobs, key=lambda job: (not job.is_at_work, job.since, job.kind, job.key))
 
 

@@ -1,20 +1,18 @@
 """What happened is put down for each webhook with the event itself: in one transaction, or not.
 
-A worker that is killed, a broker that is away, a server that restarts: the row is there, and the
-next sweep of any worker finds it. A message to the queue only says where to look.
+A worker that is killed, a server that restarts: the row is there, and the next sweep of any worker
+finds it.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any
 
-from django.db import transaction
-from django.db.models import Exists, Model, OuterRef
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from labeling.jobs import queue
 from labeling.models import (
     Annotation,
     Assignment,
@@ -27,13 +25,10 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
-from labeling.services.wakeups import Wakeups
 
 logger = logging.getLogger(__name__)
 
 TEST = "webhook.tested"
-
-messages = Wakeups("labeling.tasks.send_webhook")
 
 
 def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
@@ -64,7 +59,7 @@ def add(event: Event, subject: Model, webhooks: Iterable[Webhook]) -> None:
         for webhook in recipients
     )
     for webhook in recipients:
-        transaction.on_commit(partial(messages.send, webhook.pk), robust=True)
+        queue.ask("webhooks", webhook.pk)
 
 
 def _blind_round(subject: Model) -> Round | None:
@@ -91,17 +86,10 @@ def _is_discussion(subject: Model) -> bool:
     return isinstance(subject, Disagreement)
 
 
-def is_due(webhook_id: int) -> bool:
-    return _due().filter(pk=webhook_id).exists()
-
-
-def wake_unattended() -> list[int]:
-    """Another message for each webhook with something to send: its own is lost, or it is time."""
-    waiting = list(_due().values_list("pk", flat=True))
-    return [pk for pk in waiting if messages.send_again(pk)]
-
-
-def _due() -> Any:
+def due() -> QuerySet[Webhook, int]:
+    """Webhooks with something to send now."""
     now = timezone.now()
-    due = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).due(now)
-    return Webhook.objects.idle(now).filter(Exists(due))
+    waiting = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).due(now)
+    ready = Webhook.objects.not_removed().filter(Exists(waiting), active=True)
+    rested = ready.filter(Q(resting_until=None) | Q(resting_until__lte=now))
+    return rested.values_list("pk", flat=True)

@@ -17,27 +17,17 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import PendingUpdate, Project, Round
 from labeling.services.agreement import measurements
 from labeling.services.agreement.answers import Selection
-from labeling.services.alone import alone
 from labeling.services.settling import merges
 from labeling.services.work import rounds
 
 TURN_SECONDS = 5.0
-"""How long answers are processed before what else waits in the queue has its turn."""
+"""How long a worker processes answers before what else waits has its turn.
+
+Where people answer as fast as it merges, it would never come to anything else.
+"""
 
 AT_ONCE = 100
 """Updates in one batch, of some two seconds: none begins after the end of a turn."""
-
-
-def take_turn(project: Project, *, ruler: Callable[[], Ruler]) -> bool:
-    """Catch up for some seconds; whether something is left to go on with.
-
-    Where people answer as fast as a worker merges, it would never come to anything else. One
-    worker at a time: another would compute the same.
-    """
-    with alone(f"process {project.pk}") as mine:
-        if mine:
-            process(project, ruler=ruler, seconds=TURN_SECONDS)
-    return mine and project.pending_updates.exists()  # also what came in at the very end
 
 
 def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | None = None) -> None:

@@ -174,10 +174,8 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
         return _release_page(
             request, release, verified=verification.check(release, by=request.user)
         )
-    if verification.request_check(release):
-        messages.success(request, _("A worker is verifying the release; the result appears here."))
-    else:
-        messages.error(request, _("No worker can be reached now: try again later."))
+    verification.request_check(release)
+    messages.success(request, _("A worker is verifying the release; the result appears here."))
     return redirect(release)
 
 

@@ -64,6 +64,6 @@ def worker() -> None:
     for project in Project.objects.all():
         processing.process(project, ruler=lambda: vectors.ruler())
     for asked in gold_requests.all_waiting():
-        gold_requests.answer(asked.pk, ruler=lambda: vectors.ruler())
+        gold_requests.answer(asked.project, ruler=lambda: vectors.ruler())
     for run in Run.objects.filter(scored_at=None, failure=None, cancelled=False, paused=False):
         execution.work(run.pk, uuid4())

@@ -13,7 +13,8 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
-from labeling.models import Conversation
+from labeling.jobs import queue
+from labeling.models import Conversation, Job
 from labeling.models import Event as Logged
 from labeling.words import in_english
 from pipelines.memory.layers.config import LayersConfig
@@ -95,7 +96,7 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
     assert kinds(build) == {"topics"}
     topics = BuiltLayer.objects.get().pk
     build.refresh_from_db()
-    assert (build.state, build.attempts) == ("queued", 0)
+    assert (build.state, Job.objects.get().attempts) == ("queued", 0)
     memory_builds.work(build.pk, uuid4())
     assert kinds(build) == {"topics", "signals", "threads"}
     assert BuiltLayer.objects.filter(pk=topics).exists()
@@ -103,18 +104,18 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
 
 def test_a_build_is_held_by_one_worker_until_its_lease_runs_out(chat):
     build = ask(chat)
-    LayerBuild.objects.update(owner=uuid4(), lease_expires_at=timezone.now() + timedelta(minutes=1))
+    assert queue.claim("layers", build.pk, uuid4())
 
     assert not memory_builds.work(build.pk, uuid4())
 
-    LayerBuild.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     assert memory_builds.work(build.pk, uuid4())
     assert kinds(build) == {"topics", "signals", "threads"}
 
 
 def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_for_again(chat):
     build = ask(chat)
-    LayerBuild.objects.update(attempts=3)
+    Job.objects.create(kind="layers", key=build.pk, attempts=3)
 
     assert not memory_builds.work(build.pk, uuid4())
 
@@ -133,9 +134,10 @@ def test_an_encoder_that_is_away_is_tried_again_later(chat, monkeypatch):
     memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert (build.state, build.attempts) == ("queued", 1)
-    assert build.lease_expires_at > timezone.now()
-    LayerBuild.objects.update(attempts=2, lease_expires_at=None)
+    put_off = Job.objects.get()
+    assert (build.state, put_off.attempts) == ("queued", 1)
+    assert put_off.lease_expires_at > timezone.now()
+    Job.objects.update(attempts=2, lease_expires_at=None)
     memory_builds.work(build.pk, uuid4())
     build.refresh_from_db()
     assert in_english(build.failure) == "ConnectionError: down"
@@ -161,7 +163,7 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     other, went_on = uuid4(), []
 
     def taken_over(*args, progress, **kwargs):
-        LayerBuild.objects.update(owner=other)
+        Job.objects.update(owner=other)
         progress("topics", 0, 0)
         went_on.append(True)
 
@@ -169,7 +171,7 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert (build.owner, build.state) == (other, "running")
+    assert (Job.objects.get().owner, build.state) == (other, "running")
     assert not went_on
 
 
@@ -181,7 +183,7 @@ def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
         assert kept.wait(60)
         build_layers(*args, **kwargs)
 
-    monkeypatch.setattr(memory_builds, "_renew", lambda *held, **told: kept.set() or True)
+    monkeypatch.setattr(queue.JobLease, "renew", lambda held: kept.set() or True)
     monkeypatch.setattr(memory_builds, "build_layers", build_slowly)
     build = ask(chat)
 
@@ -214,21 +216,6 @@ def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
 
     build.refresh_from_db()
     assert "ask for them again" in in_english(build.failure)
-
-
-def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
-    woken = []
-    monkeypatch.setattr(memory_builds, "wake", woken.append)
-    build = ask(chat)
-
-    memory_builds.wake_unattended()
-    LayerBuild.objects.update(woken_at=timezone.now())
-    memory_builds.wake_unattended()
-    assert woken == [build.pk]
-
-    LayerBuild.objects.update(woken_at=timezone.now() + timedelta(hours=2))  # by a wrong clock
-    memory_builds.wake_unattended()
-    assert woken == [build.pk] * 2
 
 
 @pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "model"}])

@@ -7,12 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation import tasks
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
+from labeling.jobs import queue
 from labeling.models import Conversation
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.signals import measure_nodes
@@ -59,7 +59,7 @@ def test_nobody_asked_yet_and_a_button_asks(chat, signed_in):
 def test_the_worker_s_task_builds_what_was_asked_for(chat):
     build = ask(chat)
 
-    tasks.build_layers(build.pk)
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert build.state == "finished"
@@ -69,7 +69,8 @@ def test_what_is_ready_is_shown_while_the_rest_is_built(chat, signed_in):
     build = ask(chat)
     memory_builds.work(build.pk, uuid4())
     memory_builds.built(chat, build.config_sha256)["threads"].delete()
-    LayerBuild.objects.update(finished_at=None, owner=uuid4(), step="threads", done=3, total=7)
+    LayerBuild.objects.update(finished_at=None, step="threads", done=3, total=7)
+    assert queue.claim("layers", build.pk, uuid4())
 
     page = text(signed_in("noor").get(address(chat)))
 

@@ -16,6 +16,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.run import execution, scoring
 from evaluation.services.work import leases
 from labeling.domain.facts import Fact
+from labeling.jobs.queue import KeepAlive
 from labeling.models import WorkerPulse
 from labeling.services import health
 from labeling.words import in_english
@@ -180,7 +181,7 @@ def test_a_lease_is_renewed_while_a_case_takes_long(settings: Any) -> None:
     held = Renewed()
     settings.CASE_LEASE_SECONDS = 0.03
 
-    with leases.KeepAlive(held):
+    with KeepAlive(held):
         assert held.renewed.wait(60)
 
 
@@ -188,7 +189,7 @@ def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) ->
     held = Renewed(OperationalError("database is locked"))
     settings.CASE_LEASE_SECONDS = 0.03
 
-    with leases.KeepAlive(held):
+    with KeepAlive(held):
         assert held.renewed.wait(60)
 
 

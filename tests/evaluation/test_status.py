@@ -17,9 +17,10 @@ from django.utils import timezone
 from evaluation.models import CaseRun, LayerBuild, Run
 from evaluation.services.work import endings, leases, slots, steering
 from labeling.domain.facts import Fact
+from labeling.jobs import queue
 from labeling.models import Event, PendingUpdate, Project, WorkerPulse
+from labeling.models import Job as Row
 from labeling.services import clock, health, jobs, status, tokens
-from labeling.services.alone import alone
 from labeling.services.gold import gold_requests
 from labeling.services.jobs import Job, NothingToFree
 from labeling.views.status import ADVICE, TITLES
@@ -127,13 +128,12 @@ def test_stuck_work_is_freed_and_whoever_lives_stores_nothing_more(
 def test_a_build_of_layers_is_freed_the_same_way(project: Project, people: Any) -> None:
     talk = factories.make_talk(project, "talk", [])
     later = timezone.now() + 5 * AN_HOUR
-    build = LayerBuild.objects.create(
-        conversation=talk, config_sha256="a", owner=uuid4(), lease_expires_at=later, attempts=1
-    )
+    build = LayerBuild.objects.create(conversation=talk, config_sha256="a")
+    Row.objects.create(kind="layers", key=build.pk, owner=uuid4(), lease_expires_at=later)
     assert job("layers").is_stuck
     status.free("layers", build.pk, scope=None, by=people["admin"])
-    build.refresh_from_db()
-    assert (build.owner, build.lease_expires_at, build.attempts) == (None, None, 0)
+    freed = Row.objects.get()
+    assert (freed.owner, freed.lease_expires_at, freed.attempts) == (None, None, 0)
 
 
 def test_what_nobody_holds_or_who_has_no_right_to_frees_nothing(
@@ -159,7 +159,7 @@ def test_answers_and_a_freeze_wait_until_a_worker_is_at_them(
     gold_requests.request_freeze(**ask, name="second")
     assert (job("answers").total, job("answers").is_at_work) == (3, False)
     assert [each.is_at_work for each in jobs.open_jobs() if each.kind == "freeze"] == [False] * 2
-    with alone(f"freeze {project.pk}"), alone(f"process {project.pk}"):
+    with queue.held("freeze", project.pk), queue.held("answers", project.pk):
         freezes = [each for each in jobs.open_jobs() if each.kind == "freeze"]
         assert [(each.title, each.is_at_work) for each in freezes] == [
             ("first", True),

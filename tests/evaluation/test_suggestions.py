@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.services.launch import suggestions
-from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Event, Project, Suggestion, SuggestionRequest
+from labeling.jobs import queue
+from labeling.models import Event, Job, Project, Suggestion, SuggestionRequest
 from labeling.services.work import suggestion_requests as requests
 from labeling.services.work import suggestions as seen
 from labeling.words import in_english
@@ -87,11 +87,9 @@ def test_a_killed_worker_costs_one_conversation_at_most(project, full, script):
     asked = ask(project)
     with pytest.raises(SystemExit):
         suggestions.work(asked.pk, uuid4())
-    SuggestionRequest.objects.update(
-        owner=uuid4(), lease_expires_at=timezone.now() - timedelta(seconds=1)
-    )
+    Job.objects.update(owner=uuid4(), lease_expires_at=timezone.now() - timedelta(seconds=1))
     pipeline = script(found)
-    assert requests.unattended() == [asked.pk]
+    assert list(requests.due()) == [asked.pk]
     suggestions.work(asked.pk, uuid4())
 
     assert pipeline.seen == ["c-002", "c-003"]
@@ -101,7 +99,7 @@ def test_a_killed_worker_costs_one_conversation_at_most(project, full, script):
 
 def test_two_workers_never_work_on_the_same_request(project, full, script):
     asked = ask(project)
-    requests.claim(asked.pk, uuid4(), until=leases.expiry())
+    assert queue.claim("suggestions", asked.pk, uuid4())
     pipeline = script(found)
 
     suggestions.work(asked.pk, uuid4())

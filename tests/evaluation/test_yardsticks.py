@@ -176,47 +176,36 @@ def test_a_release_gets_its_floors_by_itself_and_once(project: Project) -> None:
 
 
 def test_a_run_on_a_large_release_waits_for_no_floor_but_that_of_skill(
-    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = answer(project, [1, 2], [1, 2], [1])
-    told: list[int] = []
     monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
-    monkeypatch.setattr(yardsticks._messages, "send_again", told.append)
 
-    with django_capture_on_commit_callbacks(execute=True):
-        run = run_on(release)
+    run = run_on(release)
     before = of(run, "requirement_recall")
 
     assert (set(before["floors"]), before["awaited"]) == ({"nothing"}, ["everything"])
     assert exported(run)["floors_awaited"] == ["everything"]
-    told.clear()
     yardsticks.measure_release(release.pk)
-    yardsticks.wake_unattended()
-    assert told == [release.pk]  # the run still waits, whoever measured them
+    assert (
+        yardsticks.newest_unmeasured() == release.pk
+    )  # the run still waits, whoever measured them
 
-    tasks.measure_floors(release.pk)
+    tasks.measure_floors()
 
     after = of(run, "requirement_recall")
     assert exported(run)["floors_awaited"] == []
     assert set(after.pop("floors")) == {"nothing", "everything"}
     assert {name for name in before if name not in after} == {"floors", "awaited"}
     assert all(before[name] == row for name, row in after.items())
-    yardsticks.wake_unattended()
-    assert told == [release.pk]
+    assert yardsticks.due() == []
 
 
-def test_a_worker_is_told_of_a_release_without_floors_until_it_has_them(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_without_floors_is_due_until_it_has_them(project: Project) -> None:
     release = answer(project, [1], [1], [1])
-    told: list[int] = []
-    monkeypatch.setattr(yardsticks._messages, "send_again", told.append)
-
-    yardsticks.wake_unattended()
+    assert yardsticks.due() == [0]
     yardsticks.measure_release(release.pk)
-    yardsticks.wake_unattended()
-
-    assert told == [release.pk]
+    assert yardsticks.due() == []
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
@@ -314,7 +303,7 @@ def test_nobody_waits_for_a_floor_that_breaks_on_a_large_release(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or a worker would try it again every minute, and no other release would get its floors."""
-    release, floor, told = answer(project, [1, 2], [1, 2], [1]), yardsticks._floor, []
+    release, floor = answer(project, [1, 2], [1, 2], [1]), yardsticks._floor
 
     def broken(frame: Any, pipeline: Any, items: Any) -> Any:
         if pipeline.name == "everything":
@@ -323,14 +312,13 @@ def test_nobody_waits_for_a_floor_that_breaks_on_a_large_release(
 
     monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
     monkeypatch.setattr(yardsticks, "_floor", broken)
-    monkeypatch.setattr(yardsticks._messages, "send_again", told.append)
     run = run_on(release)
     assert of(run, "requirement_recall")["awaited"] == ["everything"]
 
-    tasks.measure_floors(release.pk)
+    tasks.measure_floors()
 
     assert "awaited" not in of(run, "requirement_recall")
-    assert told == []
+    assert yardsticks.due() == []
 
 
 def test_every_layer_declares_floors_that_fit_it() -> None:

@@ -12,8 +12,8 @@ from django.test import Client
 from labeling import tasks
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
-from labeling.services import processing, vectors
+from labeling.models import Adjudication, Conversation, Event, GoldItem, Job, Merge, Project, Round
+from labeling.services import pending, processing, vectors
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications, merges, reviews
 from labeling.services.work import annotations
@@ -264,37 +264,32 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
 def test_a_worker_lets_other_messages_through_while_answers_keep_coming(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
     monkeypatch.setattr(vectors, "ruler", ruler)
     monkeypatch.setattr(processing, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(processing, "AT_ONCE", 1)
     factories.answer_all(factories.open_full(project, 2))
-    sent.clear()
 
     tasks.process_answers(project.pk)
-    assert (Merge.objects.count(), sent) == (1, [("labeling.tasks.process_answers", [project.pk])])
+    assert (Merge.objects.count(), list(pending.due())) == (1, [project.pk])
 
     tasks.process_answers(project.pk)
-    assert (Merge.objects.count(), len(sent)) == (2, 1)
+    assert (Merge.objects.count(), list(pending.due())) == (2, [])
 
 
-def test_the_last_answer_wakes_a_worker(
-    project: Project, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+def test_the_last_answer_has_a_worker_merge(
+    project: Project, django_capture_on_commit_callbacks: Any
 ) -> None:
-    sent = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
     round_ = factories.open_full(project, 1)
     *first, last = round_.assignments.order_by("pk")
     with django_capture_on_commit_callbacks(execute=True):
         for assignment in first:
             factories.answer(assignment)
-    assert sent == []
+    assert not Job.objects.exists()
 
     with django_capture_on_commit_callbacks(execute=True):
         factories.answer(last)
 
-    assert sent == [("labeling.tasks.process_answers", [project.pk])]
+    assert str(Job.objects.get()) == f"answers {project.pk}"
 
 
 def queue_of(project: Project) -> list[Conversation]:

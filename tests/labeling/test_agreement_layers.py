@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from labeling import tasks
 from labeling.domain.matching.similarity import MINILM_ID
-from labeling.models import PendingUpdate, Round
+from labeling.models import Job, PendingUpdate, Round
 from labeling.services import pending
 from labeling.services.work import annotations
 from tests import factories
@@ -161,22 +161,18 @@ def test_a_lead_can_ask_the_worker(signed_in, rita, example):
     assert "The worker computes it now" in response.content.decode()
 
 
-def test_a_complete_round_wakes_the_worker_once(
-    project, monkeypatch, django_capture_on_commit_callbacks
-):
-    sent = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *given, **_: sent.append(given))
+def test_a_complete_round_has_a_worker_measure(project, django_capture_on_commit_callbacks):
     *others, last = factories.open_calibration(project, 1).assignments.all()
 
     with django_capture_on_commit_callbacks(execute=True):
         for assignment in others:
             annotations.submit(assignment, factories.save_of(factories.labels([0])))
-    assert sent == []
+    assert not Job.objects.exists()
 
     with django_capture_on_commit_callbacks(execute=True):
         annotations.submit(last, factories.save_of(factories.labels([0])))
 
-    assert sent == [("labeling.tasks.process_answers", [project.pk])]
+    assert str(Job.objects.get()) == f"answers {project.pk}"
 
 
 def test_events_are_compared_by_f1(signed_in, rita, people):

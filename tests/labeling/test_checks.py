@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.similarity import Ruler
@@ -242,26 +240,16 @@ def test_an_answer_is_scored_against_gold(
     assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
 
 
-def test_the_sweep_asks_again_for_what_was_not_compared(
-    project: Project, rita: User, newcomer: User, ruler: Ruler, monkeypatch: pytest.MonkeyPatch
+def test_the_sweep_finds_what_was_not_compared(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
 ) -> None:
-    check_requests._messages._sent_at.clear()
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]
     for mine in (compared, lost, Assignment.objects.filter(annotator=newcomer)[0]):
         factories.answer_with(mine, factories.labels([0]))
     check_scores.score(compared.pk, ruler=ruler)
-    assert check_requests.wake_unattended() == []  # its own message may be on its way
-
-    later = timezone.now() + timedelta(minutes=2)
-    monkeypatch.setattr(check_scores.timezone, "now", lambda: later)
-    sent: list[int] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
-
-    check_requests.wake_unattended()
-    check_requests.wake_unattended()
-    assert sent == [lost.pk]
+    assert list(check_requests.due()) == [lost.pk]
 
 
 def test_a_check_that_was_reopened_is_one_answered_check(

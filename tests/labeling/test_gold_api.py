@@ -104,10 +104,10 @@ def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
     assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
     assert again.json()["id"] == asked.json()["id"]
 
-    gold_requests.answer(asked.json()["id"], ruler=ruler)
+    gold_requests.answer(project, ruler=ruler)
     made = client.get(f"{url}{asked.json()['id']}/").json()
-    second = post(client, url, layer="extraction", name="own").json()
-    gold_requests.answer(second["id"], ruler=ruler)
+    post(client, url, layer="extraction", name="own")
+    gold_requests.answer(project, ruler=ruler)
     rows = client.get(url).json()["results"]
 
     assert (made["state"], made["release"], made["asked_by"]) == ("frozen", "own@1", "rita")
@@ -140,7 +140,7 @@ def test_lint_is_asked_for_read_and_accepted(
     asked = post(client, freezes, layer="extraction", only_lint=True).json()
     assert (asked["state"], client.get(url).json()["at"]) == ("waiting", None)
 
-    gold_requests.answer(asked["id"], ruler=ruler)
+    gold_requests.answer(project, ruler=ruler)
     report = client.get(url).json()
     findings = client.get(f"{url}findings/?limit=500").json()["results"]
 

@@ -1,21 +1,17 @@
-"""A freeze asked for on a page is made once, whatever becomes of the message to the worker."""
+"""A freeze asked for on a page is made once, whatever becomes of workers."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
-from django.utils import timezone
 
-from evaluation import tasks as evaluation_tasks
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Event, GoldRelease, Project
-from labeling.services import wakeups
+from labeling.models import Event, GoldRelease, Job, Project
 from labeling.services.gold import gold, gold_requests
 from labeling.views.gold import _requests
 from tests import factories
@@ -24,17 +20,7 @@ from tests.fakes import WordOverlap
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    found: list[Any] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *given: found.append(given))
-    gold_requests._messages._sent_at.clear()
-    return found
-
-
-@pytest.fixture
-def asked(
-    project: Project, rita: User, sent: list[Any], django_capture_on_commit_callbacks: Any
-) -> Event:
+def asked(project: Project, rita: User, django_capture_on_commit_callbacks: Any) -> Event:
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
     with django_capture_on_commit_callbacks(execute=True):
@@ -43,58 +29,27 @@ def asked(
 
 
 def work(asked: Event) -> None:
-    gold_requests.answer(asked.pk, ruler=lambda: Ruler(WordOverlap()))
+    assert asked.project is not None
+    gold_requests.answer(asked.project, ruler=lambda: Ruler(WordOverlap()))
 
 
-def later(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    then = timezone.now() + timedelta(seconds=seconds)
-    monkeypatch.setattr(gold_requests.timezone, "now", lambda: then)
-    start = wakeups.monotonic()
-    monkeypatch.setattr(wakeups, "monotonic", lambda: start + seconds)
-
-
-def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, sent: list[Any]) -> None:
-    assert sent == [("labeling.tasks.freeze_gold", [asked.pk])]
+def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, project: Project) -> None:
+    assert str(Job.objects.get()) == f"freeze {project.pk}"
+    assert gold_requests.due() == {project.pk}
 
     work(asked)
 
     assert str(GoldRelease.objects.get()) == "own@1"
     assert Event.objects.get(verb="gold.frozen").data["request"] == asked.pk
+    assert gold_requests.due() == set()
 
 
-def test_a_message_delivered_twice_freezes_once_and_refuses_nothing(asked: Event) -> None:
+def test_work_that_is_done_twice_freezes_once_and_refuses_nothing(asked: Event) -> None:
     work(asked)
     work(asked)
 
     assert GoldRelease.objects.count() == 1
     assert not Event.objects.filter(verb="gold.freeze_refused").exists()
-
-
-def test_a_lost_message_is_sent_again_by_the_sweep(
-    asked: Event, sent: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    freezing = "labeling.tasks.freeze_gold"
-    sent.clear()
-    evaluation_tasks.sweep()
-    assert freezing not in {task for task, *_ in sent}  # it may be on its way
-
-    later(monkeypatch, 2 * wakeups.RESEND_SECONDS)
-    evaluation_tasks.sweep()
-    evaluation_tasks.sweep()
-
-    assert [message for message in sent if message[0] == freezing] == [(freezing, [asked.pk])]
-
-
-def test_what_was_answered_is_not_sent_again(
-    asked: Event, sent: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work(asked)
-    sent.clear()
-    later(monkeypatch, 2 * wakeups.RESEND_SECONDS)
-
-    evaluation_tasks.sweep()
-
-    assert "labeling.tasks.freeze_gold" not in {task for task, *_ in sent}
 
 
 def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, rita: User) -> None:
@@ -126,7 +81,7 @@ def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.Monke
 
 
 def test_who_asks_for_the_same_joins_and_another_release_waits(
-    asked: Event, project: Project, rita: User, sent: list[Any]
+    asked: Event, project: Project, rita: User
 ) -> None:
     def ask(name: str) -> gold_requests.Asked:
         return gold_requests.request_freeze(
@@ -138,17 +93,16 @@ def test_who_asks_for_the_same_joins_and_another_release_waits(
     assert (other.joined, other.after) == (False, asked)
     assert gold_requests.waiting(project) == [asked, other.request]
 
-    sent.clear()
-    gold_requests.answer(other.request.pk, ruler=lambda: Ruler(WordOverlap()))
+    gold_requests.answer(project, ruler=lambda: Ruler(WordOverlap()))
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]  # in their order
-    assert sent == [("labeling.tasks.freeze_gold", [other.request.pk])]
+    assert gold_requests.waiting(project) == [other.request]
     assert not ask("own").joined  # it is done
 
 
 @pytest.mark.django_db(transaction=True)
 def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
-    project: Project, rita: User, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
@@ -173,7 +127,6 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]
     [second] = gold_requests.waiting(project)
-    assert sent[-1] == ("labeling.tasks.freeze_gold", [second.pk])
 
     work(second)  # what the first one held is free
 

@@ -117,7 +117,7 @@ def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
     fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
     signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)
     asked = Event.objects.get(verb="gold.freeze_requested")
-    gold_requests.answer(asked.pk, ruler=lambda: RULER)
+    gold_requests.answer(asked.project, ruler=lambda: RULER)
     assert GoldRelease.objects.first().meaning == "2.0.0"
 
 

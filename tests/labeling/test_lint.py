@@ -219,7 +219,7 @@ def test_a_check_leaves_out_no_layer_and_freezes_nothing(project: Project, rita:
     asked = gold_requests.request_freeze(**ask).request
     assert gold_requests.request_freeze(**ask).joined
 
-    gold_requests.answer(asked.pk, ruler=lambda: RULER)
+    gold_requests.answer(asked.project, ruler=lambda: RULER)
 
     assert LintReport.objects.get().layer == "inference"
     assert Event.objects.get(verb="gold.linted").data["request"] == asked.pk
@@ -383,7 +383,7 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
     lead.post(reverse("gold-lint-run", args=[superseded.slug]), {"layer": "extraction"})
     assert "A worker is checking" in page(lead, address)
     (asked,) = gold_requests.waiting(superseded)
-    gold_requests.answer(asked.pk, ruler=lambda: RULER)
+    gold_requests.answer(asked.project, ruler=lambda: RULER)
 
     shown = page(lead, address)
     assert "Labels under superseded guidelines 2 open" in shown

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evaluation import tasks as evaluation_tasks
 from labeling.domain.gold.names import in_figures
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
@@ -183,9 +182,6 @@ def test_answers_that_changed_meanwhile_leave_a_calibration_round_open(
 def test_a_worker_that_dies_loses_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
-    pending._messages._sent_at.clear()
     opened = factories.open_calibration(project, 1)
     with django_capture_on_commit_callbacks(execute=True):
         for assignment in opened.assignments.all():
@@ -198,15 +194,7 @@ def test_a_worker_that_dies_loses_nothing(
         patch.setattr(measurements, "_publish", die)
         with pytest.raises(SystemExit):
             factories.work(project)
-    evaluation_tasks.sweep()
-    processing_task = "labeling.tasks.process_answers"
-    asked = [message for message in sent if message[0] == processing_task]
-    assert len(asked) == 1  # its message may be on its way
-    PendingUpdate.objects.update(asked_at="2026-01-01T00:00Z")
-    pending._messages._sent_at.clear()  # another process sweeps
-    evaluation_tasks.sweep()
-    asked = [message for message in sent if message[0] == processing_task]
-    assert asked == [(processing_task, [project.pk])] * 2
+    assert list(pending.due()) == [project.pk]
 
     factories.work(project)
 
@@ -246,9 +234,9 @@ def test_what_comes_in_during_a_batch_with_room_is_gathered_for_the_next(
     monkeypatch.setattr(processing.merges, "merge", merge_while_others_submit)
     pending.request(project, conversation=talk.pk)
 
-    left = processing.take_turn(project, ruler=lambda: Ruler(WordOverlap()))
+    processing.process(project, ruler=lambda: Ruler(WordOverlap()), seconds=5)
 
-    assert (left, batches) == (True, [{talk.pk}])
+    assert (list(pending.due()), batches) == ([project.pk], [{talk.pk}])
     processing.process(project, ruler=lambda: Ruler(WordOverlap()))
     assert len(batches) == 5  # who needs it at once gets all of it
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling import tasks
+from labeling.jobs import queue
 from labeling.models import Conversation, Event
 from labeling.services import progress
 from labeling.services.agreement import with_gold
@@ -121,7 +122,9 @@ def test_a_worker_measures_agreement_with_gold_when_a_page_asks(
     signed_in, project, rita, monkeypatch
 ):
     asked: list[int] = []
-    monkeypatch.setattr(with_gold._messages, "send_again", asked.append)
+    monkeypatch.setattr(
+        queue, "ask", lambda kind, key, **_: asked.append(key) if kind == "with_gold" else None
+    )
     factories.answer_all(factories.open_full(project, 2))
     factories.make_release(project, items=1)
     client = signed_in(rita)
@@ -137,7 +140,9 @@ def test_agreement_with_gold_is_measured_again_for_other_answers_but_once_a_minu
     project, monkeypatch
 ):
     asked: list[int] = []
-    monkeypatch.setattr(with_gold._messages, "send_again", asked.append)
+    monkeypatch.setattr(
+        queue, "ask", lambda kind, key, **_: asked.append(key) if kind == "with_gold" else None
+    )
     factories.answer_all(factories.open_full(project, 2))
     factories.make_release(project, items=1)
     with_gold.measure(project)

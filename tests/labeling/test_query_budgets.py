@@ -19,6 +19,7 @@ from labeling.api.annotations import AnnotationOut, SaveIn, _plain_save, annotat
 from labeling.models import (
     Annotation,
     Assignment,
+    Job,
     Project,
 )
 from labeling.services import pending
@@ -124,26 +125,21 @@ def test_the_short_way_in_and_out_says_what_the_described_one_says(
     assert _plain_save({**sent(1), "base_version": "0"}) is None  # the serializer takes it
 
 
-# --- wake-ups -------------------------------------------------------------------------------------
+# --- jobs -----------------------------------------------------------------------------------------
 
 
-def test_many_submissions_wake_a_worker_once(
-    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+def test_many_submissions_are_one_job(
+    project: Project, django_capture_on_commit_callbacks: Any
 ) -> None:
-    sent_messages: list[Any] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda *what: sent_messages.append(what))
-    pending._messages._sent_at.clear()
     opened = factories.open_full(project, 3)
 
     with django_capture_on_commit_callbacks(execute=True):
         for assignment in opened.assignments.all():
             factories.answer(assignment)
-    pending._messages._sent_at.clear()  # another process
-    with django_capture_on_commit_callbacks(execute=True):
         pending.request(project)
 
     assert project.pending_updates.count() == 4
-    assert sent_messages == [("labeling.tasks.process_answers", [project.pk])]
+    assert str(Job.objects.get()) == f"answers {project.pk}"
 
 
 # --- who is signed in -----------------------------------------------------------------------------

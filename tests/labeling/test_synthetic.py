@@ -100,7 +100,6 @@ def test_the_command_asks_for_its_flag(mixed: Project) -> None:
 def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(
     mixed: Project, people: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("celery.current_app.send_task", lambda *_: None)
     client.force_login(people["rita"])
     page = client.get(reverse("gold", args=["orders"])).content.decode()
     assert 'name="with_synthetic"' in page
@@ -108,7 +107,7 @@ def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(
     fields = {"layer": "extraction", "name": "orders", "with_synthetic": "on"}
     client.post(reverse("gold-freeze", args=["orders"]), fields)
     asked = Event.objects.get(verb=gold_requests.ASKED)
-    gold_requests.answer(asked.pk, ruler=lambda: Ruler(WordOverlap()))
+    gold_requests.answer(asked.project, ruler=lambda: Ruler(WordOverlap()))
 
     release = GoldRelease.objects.get()
     shown = client.get(release.get_absolute_url()).content.decode()

@@ -24,6 +24,7 @@ from labeling.domain.gold import older
 from labeling.domain.gold.signatures import Signer, fingerprint, make_key
 from labeling.domain.gold.statement import listing, parsed
 from labeling.domain.transcripts import Message
+from labeling.jobs import queue
 from labeling.models import (
     Event,
     GoldItem,
@@ -656,7 +657,7 @@ def test_a_large_release_is_verified_by_a_worker(
     release = factories.make_release(project)
     monkeypatch.setattr(verification, "AT_ONCE", 2)
     asked: list[int] = []
-    monkeypatch.setattr(verification, "wake", lambda task, pk: not asked.append(pk))
+    monkeypatch.setattr(queue, "ask", lambda _, pk: asked.append(pk))
 
     client, address = signed_in(noor), release.get_absolute_url()
     response = client.post(f"{address}verify/", follow=True)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from config.logs import KeylessFormatter
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
-from labeling.models import Event, Round, Webhook, WebhookDelivery
+from labeling.models import Event, Job, Round, Webhook, WebhookDelivery
 from labeling.services import events, outbox
 from labeling.services.settling import merges
 from labeling.services.webhooks import sending, webhooks
@@ -231,7 +231,7 @@ def test_an_address_that_fails_rests_as_a_whole(project, made, receiver):
         sending.work(made.webhook.pk, uuid4())
 
     assert len(receiver.received) == 1
-    assert outbox.wake_unattended() == []
+    assert list(outbox.due()) == []
 
 
 def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(project, made):
@@ -250,34 +250,22 @@ def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(proje
     assert WebhookDelivery.objects.count() == 1
 
 
-def test_a_message_to_the_queue_that_is_lost_is_sent_anew(project, made, monkeypatch):
-    """As if everything was killed between the commit and the queue."""
-    happen(project)
-    outbox.messages._sent_at.clear()
-    sent = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
-
-    outbox.wake_unattended()
-
-    assert sent == [made.webhook.pk]
-
-
 def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(
     project, made, receiver, monkeypatch
 ):
     happen(project)
+    assert list(outbox.due()) == [made.webhook.pk]
 
     def killed(*args):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(sending, "_store", killed)
-        patch.setattr(sending, "_release", lambda *args: None)
         with pytest.raises(KeyboardInterrupt):
             sending.work(made.webhook.pk, uuid4())
     sending.work(made.webhook.pk, uuid4())
     assert len(receiver.received) == 1  # the dead one still holds it
-    Webhook.objects.update(sending_until=timezone.now() - timedelta(seconds=1))
+    Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
 
     sending.work(made.webhook.pk, uuid4())
 
@@ -295,7 +283,7 @@ def test_the_answers_of_a_blind_round_are_told_when_it_has_closed(project, ana, 
     work(made)
 
     assert receiver.received == []
-    assert not outbox.is_due(made.webhook.pk)
+    assert not outbox.due().exists()
     Round.objects.filter(pk=round_.pk).update(state="passed", closed_at=timezone.now())
     work(made)
     verbs = [json.loads(one.body)["verb"] for one in receiver.received]

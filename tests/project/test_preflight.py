@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from config import private_files
 from config.command import CHECK
-from labeling.models import SuggestionRequest
+from labeling.models import Job, SuggestionRequest
 from labeling.services import preflight
 from tests import factories
 
@@ -78,7 +78,7 @@ def test_work_that_is_held_into_the_future_is_named() -> None:
     )
     assert found("work") == []
     ahead = timezone.now() + timedelta(hours=2)
-    SuggestionRequest.objects.filter(pk=asked.pk).update(owner=uuid4(), lease_expires_at=ahead)
+    Job.objects.create(kind="suggestions", key=asked.pk, owner=uuid4(), lease_expires_at=ahead)
     assert "suggestions lexical" in found("work")[0]
 
 

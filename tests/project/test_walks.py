@@ -140,8 +140,7 @@ def test_a_submission_to_stored_agreement_and_gold(
     holds(processed, entered(lambda: tasks.process_answers(project.pk)))
 
     gold_requests.request_freeze(project=project, layer="extraction", by=rita)
-    asked = project.events.get(verb="gold.freeze_requested")
-    names = entered(lambda: tasks.freeze_gold(asked.pk))
+    names = entered(lambda: gold_requests.work(project.pk, uuid4()))
     holds(frozen, names)
     assert not COMPUTE & set(names)
     assert project.gold_releases.get().items.count() == 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS
@@ -20,15 +20,16 @@ from evaluation.services.language_models import budgets
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import launch
 from evaluation.services.work import working
-from evaluation.services.work.leases import KeepAlive, expiry
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.jobs import queue as jobs
+from labeling.jobs.queue import JobLease, KeepAlive
 from labeling.models import Conversation, Project, SuggestionRequest
-from labeling.services import wakeups
 from labeling.services.gold import releases
 from labeling.services.vectors import StoredVectors
 from labeling.services.work import suggestion_requests as requests
+from labeling.services.work.suggestion_requests import KIND
 from pipelines import registry
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.encoder import MiniLM
@@ -59,26 +60,15 @@ class _Lost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class RequestLease:
+class RequestLease(JobLease):
     """The lease on a request for suggestions, for one conversation."""
 
-    request_id: int
-    owner: UUID
     conversation_id: int
 
-    def renew(self) -> bool:
-        return requests.renew(self.request_id, self.owner, until=expiry())
-
-    def give_back(self) -> None:
-        requests.give_back(self.request_id, self.owner)
-
-    def abandon(self) -> None:
-        requests.give_back(self.request_id, self.owner)
-
     def end_late(self) -> None:
-        asked = SuggestionRequest.objects.get(pk=self.request_id)
+        asked = SuggestionRequest.objects.get(pk=self.key)
         requests.fail(asked, self.conversation_id, self.owner, working.fact_of(too_long()))
-        requests.give_back(self.request_id, self.owner)
+        self.give_back()
 
 
 def offered(project: Project) -> list[Entry]:
@@ -135,7 +125,7 @@ def ask(
         budget_tokens=budget_tokens,
     )
     if queue:
-        transaction.on_commit(lambda: wake(asked.pk))
+        jobs.ask(KIND, asked.pk)
     return asked
 
 
@@ -165,44 +155,37 @@ def _unsuitable(entry: Entry, project: Project, layer: str) -> Fact:
     )
 
 
-def wake(request_id: int) -> None:
-    """Tell a worker. A lost message does no harm: the sweep sends another."""
-    wakeups.wake_about(SuggestionRequest, "evaluation.tasks.suggest", request_id)
-
-
-def wake_unattended() -> None:
-    for request_id in requests.unattended():
-        wake(request_id)
-
-
 def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
     """Make what is left to make, unless somebody else is at it."""
-    asked = requests.claim(request_id, owner, until=expiry())
-    if asked is None:
+    lease = jobs.claim(KIND, request_id, owner)
+    if lease is None:
         return
+    asked = SuggestionRequest.objects.select_related("project", "requested_by").get(pk=request_id)
     try:
-        _make_all(asked, owner, progress)
+        if asked.finished_at is None:
+            _make_all(asked, lease, progress)
     except _Lost:
         logger.warning("Suggestions %s were taken over.", request_id)
     except RuleError as error:
         requests.finish(asked, owner, failure=error.fact)
     except BaseException:  # Ctrl-C, the database is away, or the process is told to end
-        requests.give_back(request_id, owner)
+        lease.give_back()
         raise
+    lease.finish()
 
 
-def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) -> None:
+def _make_all(asked: SuggestionRequest, lease: JobLease, progress: Progress | None) -> None:
     model = PaidModel.named(DEFAULT, check=lambda: budgets.check_suggestions(asked.pk))
     if model:
         model.begin(asked)
     pipeline = _build(asked, model)
     for pk in requests.left(asked):
-        _make(asked, pipeline, Conversation.objects.get(pk=pk), owner)
+        _make(asked, pipeline, Conversation.objects.get(pk=pk), lease)
         if model and model.stopped:
             raise BrokenOff("suggestions.stopped", text=working.fact_of(model.stopped))
         if progress:
             progress()
-    requests.finish(asked, owner)
+    requests.finish(asked, lease.owner)
 
 
 def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
@@ -223,13 +206,14 @@ def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
 
 
 def _make(
-    asked: SuggestionRequest, pipeline: Pipeline, conversation: Conversation, owner: UUID
+    asked: SuggestionRequest, pipeline: Pipeline, conversation: Conversation, lease: JobLease
 ) -> None:
-    if not requests.renew(asked.pk, owner, until=expiry()):
+    owner = lease.owner
+    if not lease.renew():
         raise _Lost
     if not requests.begin(asked, conversation.pk, owner):
         return
-    with KeepAlive(RequestLease(asked.pk, owner, conversation.pk)):
+    with KeepAlive(RequestLease(KIND, asked.pk, owner, conversation.pk)):
         try:
             labels = _labels(pipeline.run(_case(conversation, asked.layer)), asked.layer)
             requests.store(asked, conversation, labels)

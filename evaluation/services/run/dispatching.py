@@ -1,9 +1,10 @@
-"""The threads of a worker that take up runs, each watching a process that does the work."""
+"""The threads of a worker that take up runs and other jobs."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from threading import Event, Lock, Thread
 from time import monotonic
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.db import DatabaseError, connections
 from evaluation.models import Slot
 from evaluation.services.run import execution
 from evaluation.services.work import slots
-from labeling.jobs import runner
+from labeling.jobs import queue, runner, tasks
 from labeling.services import health
 
 logger = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ STOP_SECONDS = 10.0
 
 
 class Dispatcher:
-    """``threads`` of them work on runs at a time.
+    """``threads`` of them work on runs at a time, as many on other jobs, and one on what is quick.
 
     One more waits: it takes up a run that nobody is at when all others are busy, for as long as one
     case or one conversation may take. So a short run never waits for the cases of a long one.
@@ -48,6 +49,7 @@ class Dispatcher:
     def stop(self) -> None:
         """Running jobs are ended elsewhere (``runner.children``); this waits for their end."""
         self._stopped.set()
+        tasks.bell.set()
         end = monotonic() + STOP_SECONDS
         for thread in list(self._started):
             thread.join(max(0.0, end - monotonic()))
@@ -68,6 +70,8 @@ class Dispatcher:
         self._until_stored(self._take_place)
         for number in range(self._threads):
             self._begin(f"runs-{number + 1}", self._work)
+            self._begin(f"jobs-{number + 1}", partial(self._do_jobs, quick=False))
+        self._begin("jobs-quick", partial(self._do_jobs, quick=True))
         self._begin("runs-spare", self._help_out)
         self._beat()
 
@@ -93,6 +97,24 @@ class Dispatcher:
         while not self._stopped.wait(pause):
             pause = self._turn(alone=False)
         connections.close_all()
+
+    def _do_jobs(self, *, quick: bool) -> None:
+        while not self._stopped.is_set():
+            if not self._did_job(quick=quick):
+                tasks.bell.wait(LOOK_SECONDS)
+                if not self._stopped.is_set():
+                    tasks.bell.clear()
+        connections.close_all()
+
+    def _did_job(self, *, quick: bool) -> bool:
+        try:
+            lease = queue.take(tasks.kinds(quick=quick), self._worker)
+            if lease is not None:
+                tasks.carry_out(lease)
+        except DatabaseError as error:
+            self._say(error)
+            return False
+        return lease is not None
 
     def _help_out(self) -> None:
         pause = LOOK_SECONDS

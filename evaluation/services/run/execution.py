@@ -34,6 +34,7 @@ from evaluation.services.work.working import (
 )
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.jobs.queue import KeepAlive
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
 from pipelines.encoder import MiniLM
@@ -131,7 +132,7 @@ def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
     The case is leased meanwhile. What fails here fails again in the case, which reports it.
     """
     lease = PreparingLease(type(case), case.pk, context.owner)
-    with leases.KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
+    with KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
         try:
             pipeline_case = adapters.to_case(case, gold_layer(context.run.release.layer))
             with memory_builds.alone(
@@ -283,7 +284,7 @@ def _score(run_id: int, owner: UUID) -> None:
     versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
     logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
     lease = leases.ScoringLease(run_id, owner)
-    with leases.KeepAlive(lease, seconds=leases.SCORING_SECONDS):
+    with KeepAlive(lease, seconds=leases.SCORING_SECONDS):
         try:
             scoring.score(run_id, owner)
         except OperationalError:  # the database is busy or away: a later try will do

@@ -15,11 +15,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
@@ -36,9 +36,9 @@ from evaluation.services.run import people
 from evaluation.services.stores import FileStore
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
+from labeling.jobs import queue
 from labeling.models import GoldItem, GoldRelease
 from labeling.services import vectors
-from labeling.services.wakeups import Wakeups
 from pipelines.memory.retrieval.floors import BUDGET
 from pipelines.registry import build, check_config, entry_for
 from pipelines.types import Pipeline
@@ -72,8 +72,6 @@ StoredShare = list[float]
 StoredShares = dict[str, StoredShare]
 StoredByPerson = dict[str, dict[str, StoredShare]]
 CaseKey = tuple[int, str]
-
-_messages = Wakeups("evaluation.tasks.measure_floors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def ensure(run: Run, ruler: Ruler) -> None:
     later = floors_awaited(frame, budget)
     _ensure(frame, budget, without=later)
     if later:
-        transaction.on_commit(partial(_messages.send_again, run.release_id), robust=True)
+        queue.ask("floors", 0)
 
 
 def floors_awaited(frame: Frame, budget: int) -> list[str]:
@@ -157,8 +155,17 @@ def awaiting() -> QuerySet[Aggregate]:
     return Aggregate.objects.filter(yardsticks__has_key="awaited").order_by()
 
 
-def wake_unattended() -> None:
-    """Tell a worker of the newest release that has no floors, or runs that wait for them."""
+def due() -> list[int]:
+    """One job for all: those of two releases at once would keep a freeze waiting."""
+    return [0] if _unmeasured().exists() else []
+
+
+def newest_unmeasured() -> int | None:
+    return _unmeasured().values_list("pk", flat=True).first()
+
+
+def _unmeasured() -> QuerySet[GoldRelease]:
+    """Releases that have no floors, or runs that wait for them; the newest first."""
     without = [
         Q(layer=layer.name)
         & ~Exists(
@@ -167,9 +174,7 @@ def wake_unattended() -> None:
         for layer in GOLD_LAYERS.values()
     ]
     wanted = Q(pk__in=awaiting().values("run__release"))
-    waiting = GoldRelease.objects.filter(reduce(or_, without) | wanted).order_by("-pk")
-    for pk in waiting.values_list("pk", flat=True)[:1]:
-        _messages.send_again(pk)
+    return GoldRelease.objects.filter(reduce(or_, without) | wanted).order_by("-pk")
 
 
 def budget_of(run: Run) -> int:

@@ -28,13 +28,14 @@ from evaluation.services.trials import predicting
 from evaluation.services.trials.files import Prediction
 from evaluation.services.trials.predicting import Question, Talk, Task, TrialRefused
 from evaluation.services.work import leases, working
-from evaluation.services.work.leases import KeepAlive
 from labeling.domain import transcripts
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import fingerprint
+from labeling.jobs import queue
+from labeling.jobs.queue import KeepAlive
 from labeling.models import Conversation, Project
-from labeling.services import blindness, near_duplicates, wakeups
+from labeling.services import blindness, near_duplicates
 from labeling.services.vectors import StoredVectors
 from labeling.services.work.suggestions import allowed
 from pipelines import registry
@@ -179,7 +180,7 @@ def _begin(wish: Wish, conversations: list[TrialConversation]) -> Trial:
             ],
             batch_size=200,
         )
-        transaction.on_commit(lambda: wake(trial.pk))
+        queue.ask("trial", trial.pk)
     return trial
 
 
@@ -289,7 +290,7 @@ def again(trial: Trial) -> None:
         lease_expires_at=None,
         finished_at=None,
     )
-    transaction.on_commit(lambda: wake(trial.pk))
+    queue.ask("trial", trial.pk)
 
 
 def forget() -> None:
@@ -301,14 +302,8 @@ def forget() -> None:
 # --- working --------------------------------------------------------------------------------------
 
 
-def wake(trial_id: int) -> None:
-    """Tell a worker. A lost message does no harm: the sweep sends another."""
-    wakeups.wake_about(Trial, "evaluation.tasks.try_pipeline", trial_id)
-
-
-def wake_unattended() -> None:
-    for trial_id in wakeups.unwoken(Trial.objects.startable()):
-        wake(trial_id)
+def due() -> QuerySet[Trial, int]:
+    return Trial.objects.startable().values_list("pk", flat=True)
 
 
 def work(trial_id: int, owner: UUID, *, progress: Callable[[], None] | None = None) -> None:

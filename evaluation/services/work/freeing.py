@@ -12,9 +12,10 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
-from evaluation.models import Answer, CaseRun, Judgement, LayerBuild, Run, Slot, Work
+from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
 from evaluation.models.trials import TrialCase
 from evaluation.services.work import steering
+from labeling.jobs import queue
 
 
 @transaction.atomic
@@ -38,13 +39,8 @@ def free_run(run_id: int) -> bool:
 
 
 def free_trial(trial_id: int) -> bool:
+    queue.free("trial", trial_id)
     return bool(_free(TrialCase.objects.filter(trial=trial_id)))
-
-
-def free_build(build_id: int) -> bool:
-    held = LayerBuild.objects.unfinished().filter(pk=build_id, owner__isnull=False)
-    freed = held.update(owner=None, lease_expires_at=None, woken_at=None, attempts=_one_less())
-    return freed == 1
 
 
 def _free(rows: QuerySet[Any]) -> int:

@@ -10,15 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from threading import Event, Thread
-from time import monotonic
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connections
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
-from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
@@ -28,7 +24,6 @@ from evaluation.models import (
     CaseRun,
     Judgement,
     Judging,
-    LayerBuild,
     Run,
     TrialCase,
     Work,
@@ -37,9 +32,8 @@ from evaluation.models import (
 from evaluation.services.language_models.metering import too_long
 from evaluation.services.work import endings
 from labeling.domain.facts import Fact
-from labeling.jobs import runner
-from labeling.jobs.runner import Lease
-from labeling.models import SuggestionRequest, WorkerPulse
+from labeling.jobs.queue import expiry
+from labeling.models import Job, WorkerPulse
 from labeling.services import health
 
 MAX_ATTEMPTS = 3
@@ -263,48 +257,6 @@ class ScoringLease:
         endings.fail(self.run_id, problem, scorer=self.owner)
 
 
-class KeepAlive:
-    """Renews a lease while the block runs, by default up to the limit of a case.
-
-    The limit is what frees a case whose pipeline hangs. In a child process the thread that watches
-    it renews the lease and ends the process at the limit; elsewhere a thread of this process
-    renews it until the limit.
-    """
-
-    def __init__(self, lease: Lease, *, seconds: float | None = None) -> None:
-        self._lease = lease
-        self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
-        self._done = Event()
-        self._interval = settings.CASE_LEASE_SECONDS / 3
-        self._thread: Thread | None = None
-
-    def __enter__(self) -> None:
-        if runner.is_watched():
-            runner.hold(self._lease, self._seconds)
-        else:
-            self._thread = Thread(target=self._repeat, name="lease", daemon=True)
-            self._thread.start()
-
-    def __exit__(self, *error: object) -> None:
-        if self._thread is None:
-            runner.release()
-        else:
-            self._done.set()
-            self._thread.join()
-
-    def _repeat(self) -> None:
-        end = monotonic() + self._seconds
-        try:
-            while not self._done.wait(self._interval) and monotonic() < end:
-                try:
-                    if not self._lease.renew():
-                        return
-                except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
-                    connections.close_all()
-        finally:
-            connections.close_all()  # those of this thread
-
-
 Columns = Mapping[str, Any]
 """The stored fields of a piece of work, by column."""
 
@@ -338,13 +290,6 @@ def _settle_lost(rows: WorkQuerySet) -> None:
     )
 
 
-def expiry() -> CombinedExpression:
-    """By the database's clock, which all workers share."""
-    return Now() + timedelta(seconds=settings.CASE_LEASE_SECONDS)
-
-
-LONGEST_RETRY_SECONDS = 3600.0
-"""For so long a build of layers waits for its next attempt if a server asks for it."""
 MARGIN_SECONDS = 60
 """Beyond a lease: other work that failed waits up to that long for its next attempt."""
 
@@ -354,18 +299,15 @@ def _held() -> tuple[tuple[QuerySet[Any], str, float], ...]:
     lease = float(settings.CASE_LEASE_SECONDS)
     open_runs = Run.objects.filter(scored_at=None)
     judgings = Judging.objects.filter(run__in=open_runs)
-    builds = LayerBuild.objects.unfinished()
     work = (
         CaseRun.objects.unfinished().filter(run__in=open_runs),
         Answer.objects.unfinished(),
         Judgement.objects.unfinished().filter(judging__in=judgings),
         TrialCase.objects.unfinished(),
-        builds.exclude(owner=None),
-        SuggestionRequest.objects.filter(finished_at=None),
+        Job.objects.all(),
     )
     return (
         *((rows, "lease_expires_at", lease) for rows in work),
-        (builds.filter(owner=None), "lease_expires_at", LONGEST_RETRY_SECONDS),
         (open_runs, "scoring_expires_at", lease),
     )
 

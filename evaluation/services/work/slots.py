@@ -23,6 +23,7 @@ from django.utils import timezone
 from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
+from labeling.jobs import queue
 from labeling.services import health
 
 logger = logging.getLogger(__name__)
@@ -75,7 +76,9 @@ def let_go(owner: UUID) -> None:
 
 def bury(workers: Iterable[str]) -> None:
     """These workers are gone: what they held is free at once."""
-    slots = list(Slot.objects.filter(worker__in=list(workers)))
+    gone = list(workers)
+    queue.bury(gone)
+    slots = list(Slot.objects.filter(worker__in=gone))
     for slot in slots:
         logger.warning("%s: its worker %s is gone.", slot, slot.worker_id)
     _free(slots)

@@ -26,6 +26,7 @@ from evaluation.services.work import leases, steering
 from evaluation.services.work.leases import Columns, failed
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.jobs.queue import KeepAlive
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.chat.endpoint import DEFAULT, JUDGE
 from pipelines.errors import PipelineError
@@ -103,7 +104,7 @@ def carry_out(
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
     lease = leases.lease_of(work, context.owner)
-    with leases.KeepAlive(lease):
+    with KeepAlive(lease):
         if context.model:
             context.model.begin(work, repetition)
         try:

@@ -21,14 +21,12 @@ from labeling.domain.agreement.units import marks
 from labeling.domain.canonical import canonical_json
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload
+from labeling.jobs import queue
 from labeling.models import AgreementWithGold, Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services.wakeups import Wakeups
 
 SECONDS_KEPT = 60
 """While people answer, it is not measured more often, however many look."""
 READ_AT_ONCE = 500
-
-_messages = Wakeups("labeling.tasks.measure_with_gold")
 
 
 class WithGold(NamedTuple):
@@ -55,7 +53,7 @@ def read(project: Project) -> Measured:
         return Measured({}, is_awaited=False)
     row = AgreementWithGold.objects.filter(project=project).first()
     if row is None or _is_due(row, newest):
-        _messages.send_again(project.pk)
+        queue.ask("with_gold", project.pk)
     if row is None or row.release_id != newest.pk:
         return Measured({}, is_awaited=True)
     people = {int(key): WithGold(**figures) for key, figures in row.figures.items()}

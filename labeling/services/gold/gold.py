@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -31,10 +32,10 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 from labeling.domain.stored import Stored
 from labeling.domain.targets import END_TO_END, stages_of, target_layers
+from labeling.jobs import queue
 from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.services import acting, audit, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
-from labeling.services.alone import alone
 from labeling.services.gold import anew, lint, releases
 from labeling.services.gold.staging import FrozenItem, Items
 from labeling.services.settling import merges, settling
@@ -161,6 +162,7 @@ def freeze(
     request: int | None = None,
     waive: Mapping[str, str] | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
+    is_held: bool = False,
 ) -> GoldRelease:
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
@@ -169,7 +171,8 @@ def freeze(
     them. So is what lint finds, unless it was accepted; ``waive`` accepts all findings of a kind,
     by kind, with the reason.
     The version by meaning follows from what has changed; ``at_least`` can only raise it.
-    One freeze of a project at a time: another is refused as long as it takes.
+    One freeze of a project at a time: another is refused as long as it takes; ``is_held``: the
+    caller sees to that.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
     freeze. All is settled on one snapshot, without a lock: what comes in later is not in this
     release. Then all rows are inserted in one transaction.
@@ -179,7 +182,7 @@ def freeze(
     chosen = Chosen(
         project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
     )
-    with alone(f"freeze {project.pk}") as mine:
+    with nullcontext(True) if is_held else queue.held("freeze", project.pk) as mine:
         if not mine:
             raise UnderWay("gold.freeze_under_way")
         if not is_wanted():

@@ -1,8 +1,7 @@
 """A freeze that somebody asked for on a page, made by a worker and answered exactly once.
 
 The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
-reason, or ``gold.linted`` where lint alone was asked for. A message to the worker only says where
-to look, so a lost one is sent again.
+reason, or ``gold.linted`` where lint alone was asked for.
 
 A project is frozen by one worker at a time, in the order of the requests. Who asks for what has
 been asked for already joins that request.
@@ -11,10 +10,10 @@ been asked for already joins that request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import timedelta
-from functools import partial
 from typing import NamedTuple
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
@@ -25,18 +24,16 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold.meaning import Level
 from labeling.domain.matching.similarity import Ruler
+from labeling.jobs import queue
 from labeling.models import Event, Project
 from labeling.services import events, projects
 from labeling.services.gold import gold
-from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 logger = logging.getLogger(__name__)
 
 ASKED = "gold.freeze_requested"
 OUTCOMES = ("gold.frozen", "gold.freeze_refused", "gold.linted")
 GIVEN_UP_AFTER = timedelta(days=1)
-
-_messages = Wakeups("labeling.tasks.freeze_gold")
 
 
 class Asked(NamedTuple):
@@ -79,7 +76,7 @@ def request_freeze(
         if wanted.items() <= known.items():
             return Asked(request, True, None)
     asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
-    transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
+    queue.ask("freeze", project.pk)
     return Asked(asked, False, before[-1] if before else None)
 
 
@@ -94,37 +91,28 @@ def all_waiting(projects: Collection[int] | None = None) -> list[Event]:
     return _unanswered(asked if projects is None else asked.filter(project__in=projects))
 
 
-def work(request_id: int) -> None:
+def work(project_id: int, owner: UUID) -> None:
     from labeling.services.vectors import ruler  # for workers alone: it may load the encoder
 
-    answer(request_id, ruler=ruler)
+    answer(Project.objects.get(pk=project_id), ruler=ruler, is_held=True)
 
 
-def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
-    """Freeze what was requested first in the project, unless this request is answered.
-
-    Repeating it changes nothing. Nothing is done while somebody else freezes: they go on with this.
-    """
-    message = Event.objects.select_related("project").get(pk=request_id, verb=ASKED)
-    assert message.project is not None
-    if is_answered(message):
-        return
-    for asked in waiting(message.project)[:1]:
-        try:
-            _answer(asked, ruler)
-        except gold.UnderWay:
-            return  # who is at it looks, once they are done, for what is left
-    for asked in waiting(message.project)[:1]:
-        _messages.send(asked.pk)
+def due() -> Iterable[int]:
+    """Projects with a request."""
+    return {asked.project_id for asked in all_waiting() if asked.project_id is not None}
 
 
-def _answer(asked: Event, ruler: Callable[[], Ruler]) -> None:
+def answer(project: Project, *, ruler: Callable[[], Ruler], is_held: bool = False) -> None:
+    """Freeze what was requested first. Nothing is done while somebody else freezes."""
+    for asked in waiting(project)[:1]:
+        _answer(asked, ruler, is_held)
+
+
+def _answer(asked: Event, ruler: Callable[[], Ruler], is_held: bool) -> None:
     try:
-        _freeze(asked, ruler())
-    except gold.NotWanted:
-        return  # another worker has answered while this one computed
-    except gold.UnderWay:
-        raise
+        _freeze(asked, ruler(), is_held)
+    except (gold.NotWanted, gold.UnderWay):
+        return  # another has answered while this one computed, or is at it
     except RuleError as error:
         _refuse(asked, error.fact)
     except OperationalError:  # somebody else is writing: the sweep asks again
@@ -144,7 +132,7 @@ def is_answered(asked: Event) -> bool:
     return later.filter(data__request=asked.pk).exists()
 
 
-def _freeze(asked: Event, ruler: Ruler) -> None:
+def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
     project = Project.objects.get(events=asked)
     if asked.data.get("only_lint"):
         _lint(asked, project, ruler)
@@ -160,6 +148,7 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
         with_synthetic=asked.data.get("with_synthetic", False),
         at_least=asked.data.get("at_least", "patch"),
         is_wanted=lambda: not is_answered(asked),
+        is_held=is_held,
     )
 
 
@@ -188,14 +177,6 @@ def _refuse(asked: Event, why: Fact) -> None:
         message=why.as_json(),
         request=asked.pk,
     )
-
-
-def wake_unattended() -> list[int]:
-    """Send another message for each request that has no outcome; its own may be lost."""
-    now = timezone.now()
-    asked = _unanswered(_lately_asked().filter(at__lt=now - timedelta(seconds=RESEND_SECONDS)))
-    first = {event.project_id: event.pk for event in reversed(asked)}
-    return [pk for pk in first.values() if _messages.send_again(pk)]
 
 
 def _unanswered(requests: QuerySet[Event]) -> list[Event]:

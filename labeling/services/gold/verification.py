@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.errors import NotCanonical, RuleError
+from labeling.domain.errors import NotCanonical
 from labeling.domain.facts import Fact
 from labeling.domain.gold import older
 from labeling.domain.gold.content import GoldMessage
@@ -28,11 +28,11 @@ from labeling.domain.gold.statement import (
     listed,
     parsed,
 )
+from labeling.jobs import queue
 from labeling.models import Event, GoldItem, GoldRelease, Project, ReleaseCheck
 from labeling.services import audit
 from labeling.services.gold import held, signing
 from labeling.services.gold.releases import messages_of, shown
-from labeling.services.wakeups import wake
 
 AT_A_TIME = 100
 """How many items are in memory with their conversations."""
@@ -43,12 +43,6 @@ AT_ONCE = 1000
 
 KEPT = 20
 """Faults that are shown on the page; the command names all of them."""
-
-
-class NoWorker(RuleError):
-    """No worker can be reached."""
-
-    code = "no_worker"
 
 
 def verify(release: GoldRelease) -> list[ReleaseFault]:
@@ -72,9 +66,9 @@ def check(
     return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
 
 
-def request_check(release: GoldRelease) -> bool:
-    """Have a worker verify a large release; False if the queue cannot be reached."""
-    return wake("labeling.tasks.verify_gold", release.pk)
+def request_check(release: GoldRelease) -> None:
+    """Have a worker verify a large release."""
+    queue.ask("verify", release.pk)
 
 
 def faults_of_project(project: Project) -> Iterator[ReleaseFault]:

@@ -2,8 +2,8 @@
 
 A delivery that fails is tried again later and later, and given up in the end. An address that
 fails rests as a whole, so that a receiver that is down costs one attempt now and then, however
-much waits for it. A worker that dies leaves its lease to run out; what it had sent without noting
-it down is sent again, under the same id.
+much waits for it. What a worker that died had sent without noting it down is sent again, under the
+same id.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
-from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
 from labeling.domain import webhooks as rules
 from labeling.domain.canonical import canonical_json
+from labeling.jobs import queue
+from labeling.jobs.queue import JobLease
 from labeling.models import (
     Conversation,
     Event,
@@ -37,7 +38,6 @@ from labeling.services.webhooks.transport import LIMIT_SECONDS, Outcome, Respons
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)  # of one attempt; renewed before each
 SLICE_SECONDS = 20  # then other webhooks get their turn
 KEPT_DAYS = 90  # how long the log keeps finished deliveries
 FORGOTTEN_AT_ONCE = 1000
@@ -46,34 +46,21 @@ GONE = 410
 State = WebhookDelivery.State
 
 
-def work(webhook_id: int, sender: UUID) -> None:
+def work(webhook_id: int, owner: UUID) -> None:
     """Send what is due; nothing if another worker is at it."""
-    outbox.messages.forget(webhook_id)  # the next sweep need not wait
-    if not _claim(webhook_id, sender):
+    lease = queue.claim("webhooks", webhook_id, owner)
+    if lease is None:
         return
-    try:
-        _send_some(webhook_id, sender)
+    if outbox.due().filter(pk=webhook_id).exists():
+        _send_some(lease)
         _forget_old(webhook_id)
-    finally:
-        _release(webhook_id, sender)
-    if outbox.is_due(webhook_id):  # more than a slice, or just come in
-        outbox.messages.send(webhook_id)
+    lease.finish()
 
 
-def _claim(webhook_id: int, sender: UUID) -> bool:
-    idle = Webhook.objects.idle(Now()).filter(pk=webhook_id)
-    return idle.update(sender=sender, sending_until=Now() + LEASE) == 1
-
-
-def _release(webhook_id: int, sender: UUID) -> None:
-    own = Webhook.objects.filter(pk=webhook_id, sender=sender)
-    own.update(sender=None, sending_until=None)
-
-
-def _send_some(webhook_id: int, sender: UUID) -> None:
+def _send_some(lease: JobLease) -> None:
     end = monotonic() + SLICE_SECONDS
-    while monotonic() < end:
-        webhook = _renewed(webhook_id, sender)
+    while monotonic() < end and lease.renew():
+        webhook = Webhook.objects.not_removed().filter(pk=lease.key, active=True).first()
         delivery = _next(webhook) if webhook else None
         if webhook is None or delivery is None or not send(webhook, delivery):
             return
@@ -86,13 +73,6 @@ def _forget_old(webhook_id: int) -> None:
         done = WebhookDelivery.objects.filter(webhook=webhook_id, state=state)
         oldest = done.order_by("pk").values("pk")[:FORGOTTEN_AT_ONCE]  # read from the index alone
         done.filter(pk__in=oldest, tried_at__lt=limit).delete()
-
-
-def _renewed(webhook_id: int, sender: UUID) -> Webhook | None:
-    """The current row: it may have been paused, changed or removed since the last message."""
-    own = Webhook.objects.not_removed().filter(pk=webhook_id, sender=sender, active=True)
-    own.update(sending_until=Now() + LEASE)
-    return own.first()
 
 
 def _next(webhook: Webhook) -> WebhookDelivery | None:

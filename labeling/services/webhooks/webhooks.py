@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
+from labeling.jobs import queue
 from labeling.models import Project, Webhook, WebhookDelivery
 from labeling.services import events, outbox, projects
 from labeling.words import EVENTS
@@ -159,7 +160,7 @@ def _kept(webhook: Webhook) -> QuerySet[Webhook]:
 def _try_now(webhook: Webhook) -> None:
     """After a change people want to see its effect, so the address is no longer paused."""
     _kept(webhook).update(resting_until=None)
-    transaction.on_commit(lambda: outbox.messages.send(webhook.pk), robust=True)
+    queue.ask("webhooks", webhook.pk)
 
 
 def _record(verb: str, webhook: Webhook, by: User, **data: Any) -> None:

@@ -1,37 +1,26 @@
-"""Wakes a worker for each answer to a check that has not been compared with gold yet."""
+"""Has a worker compare each answer to a check with gold."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from functools import partial
-
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
+from labeling.jobs import queue
 from labeling.models import (
     Assignment,
     GoldCheck,
 )
-from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 from labeling.services.work.admission import FIRST
 
 Purpose = Assignment.Purpose
 
 
-_messages = Wakeups("labeling.tasks.score_check")
-
-
 def request(assignment: Assignment) -> None:
     """Ask a worker, once the answer is stored: the web process never loads the encoder."""
-    transaction.on_commit(partial(_messages.send, assignment.pk), robust=True)
+    queue.ask("checks", assignment.pk)
 
 
-def wake_unattended() -> list[int]:
-    """Send another message for each answer that is not compared yet; its own may be lost."""
-    before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
-    waiting = unscored().filter(annotation__updated_at__lt=before)
-    return [pk for pk in waiting.values_list("pk", flat=True) if _messages.send_again(pk)]
+def due() -> QuerySet[Assignment, int]:
+    return unscored().values_list("pk", flat=True)
 
 
 def unscored() -> QuerySet[Assignment]:

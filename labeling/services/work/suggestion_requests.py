@@ -13,9 +13,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
-from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Now
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -23,11 +21,13 @@ from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
+from labeling.jobs import queue
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
-from labeling.services import events, wakeups
+from labeling.services import events
 from labeling.services.work.checking import problems_of
 from labeling.services.work.suggestions import allowed
 
+KIND = "suggestions"
 MAX_TRIES = 3
 GIVEN_UP = Fact("suggestions.given_up", tries=MAX_TRIES)
 
@@ -119,34 +119,8 @@ def _made(asked: SuggestionRequest) -> QuerySet[Suggestion, int]:
     ).values_list("conversation", flat=True)
 
 
-def claim(request_id: int, owner: UUID, *, until: CombinedExpression) -> SuggestionRequest | None:
-    """The request, now held by ``owner``; None if it is done or somebody else is at it."""
-    free = Q(lease_expires_at=None) | Q(lease_expires_at__lte=Now())
-    waiting = SuggestionRequest.objects.filter(free, pk=request_id, finished_at=None)
-    if not waiting.update(owner=owner, lease_expires_at=until):
-        return None
-    return SuggestionRequest.objects.select_related("project", "requested_by").get(pk=request_id)
-
-
-def renew(request_id: int, owner: UUID, *, until: CombinedExpression) -> bool:
-    return _held(request_id, owner).update(lease_expires_at=until) == 1
-
-
-def give_back(request_id: int, owner: UUID) -> None:
-    """The worker is being stopped: the next one need not wait."""
-    _held(request_id, owner).update(owner=None, lease_expires_at=None)
-
-
-def free(request_id: int) -> bool:
-    """Take it from its holders: they store nothing more, and another worker begins."""
-    held = SuggestionRequest.objects.filter(pk=request_id, finished_at=None, owner__isnull=False)
-    return held.update(owner=None, lease_expires_at=None, woken_at=None) == 1
-
-
-def unattended() -> list[int]:
-    """Requests that nobody works on and for which no worker was woken lately."""
-    idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=Now())
-    return wakeups.unwoken(idle)
+def due() -> QuerySet[SuggestionRequest, int]:
+    return SuggestionRequest.objects.filter(finished_at=None).values_list("pk", flat=True)
 
 
 def begin(asked: SuggestionRequest, conversation: int, owner: UUID) -> bool:
@@ -225,9 +199,7 @@ def _named(layer: str, label: Any, number: int) -> StoredLabel:
 @transaction.atomic
 def finish(asked: SuggestionRequest, owner: UUID, *, failure: Fact | None = None) -> bool:
     """End the request: everything is done, or ``failure`` says why nothing can be."""
-    ended = _held(asked.pk, owner).update(
-        owner=None, lease_expires_at=None, finished_at=timezone.now(), failure=failure
-    )
+    ended = _held(asked.pk, owner).update(finished_at=timezone.now(), failure=failure)
     if not ended:
         return False
     if failure:
@@ -239,7 +211,8 @@ def finish(asked: SuggestionRequest, owner: UUID, *, failure: Fact | None = None
 
 
 def _held(request_id: int, owner: UUID) -> QuerySet[SuggestionRequest]:
-    return SuggestionRequest.objects.filter(pk=request_id, owner=owner, finished_at=None)
+    held = SuggestionRequest.objects.filter(queue.held_by(KIND, owner))
+    return held.filter(pk=request_id, finished_at=None)
 
 
 def _record(verb: str, asked: SuggestionRequest, **data: Any) -> None:
