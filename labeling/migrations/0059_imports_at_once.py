@@ -24,16 +24,15 @@ def remove_unfinished(apps, schema_editor):
 
 def complete_fingerprints(apps, schema_editor):
     """Of conversations that are older than fingerprints, where no worker has computed them."""
-    Conversation = apps.get_model("labeling", "Conversation")
+    Transcript = apps.get_model("labeling", "Transcript")
     ConversationFingerprint = apps.get_model("labeling", "ConversationFingerprint")
     FingerprintKey = apps.get_model("labeling", "FingerprintKey")
-    without = Conversation.objects.filter(fingerprint=None).select_related("transcript")
-    for conversation in without.iterator(chunk_size=100):
-        texts = json.loads(conversation.transcript.messages)
-        computed = fingerprint(message["content"] for message in texts)
-        ConversationFingerprint.objects.create(conversation=conversation, sketch=bytes(computed))
+    without = Transcript.objects.filter(conversation__fingerprint=None)
+    for pk, text in without.values_list("pk", "messages").iterator(chunk_size=100):
+        computed = fingerprint(message["content"] for message in json.loads(text))
+        ConversationFingerprint.objects.create(conversation_id=pk, sketch=bytes(computed))
         FingerprintKey.objects.bulk_create(
-            [FingerprintKey(value=value, conversation=conversation) for value in computed.keys.tolist()],
+            [FingerprintKey(value=value, conversation_id=pk) for value in computed.keys.tolist()],
             ignore_conflicts=True,
         )
 

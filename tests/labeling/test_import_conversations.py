@@ -380,14 +380,14 @@ def test_what_came_in_meanwhile_is_decided_about_again(write, monkeypatch):
     """Another import stores the same id with another text between the decision and the lock."""
     path = write(talk("a", text="Of the second import"))
     other = write(talk("a", text="Of the first import"), name="other.jsonl")
-    decide = conversations.Plan.__init__
+    decide = conversations.Plan._decide
 
     def overtaken(*args: Any, **options: Any) -> None:
         decide(*args, **options)
-        monkeypatch.setattr(conversations.Plan, "__init__", decide)
+        monkeypatch.setattr(conversations.Plan, "_decide", decide)
         run(other)
 
-    monkeypatch.setattr(conversations.Plan, "__init__", overtaken)
+    monkeypatch.setattr(conversations.Plan, "_decide", overtaken)
     errors = StringIO()
     with pytest.raises(SystemExit):
         run(path, stderr=errors)

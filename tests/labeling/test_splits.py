@@ -109,7 +109,7 @@ def test_what_comes_in_after_the_decision_is_recognised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Decided once while nothing is locked, and once more if another import was first."""
-    decide = conversations.Plan.__init__
+    decide = conversations.Plan._decide
     locked: list[bool] = []
     opened = len(connection.savepoint_ids)
 
@@ -118,10 +118,10 @@ def test_what_comes_in_after_the_decision_is_recognised(
         decide(self, *args, **options)
         if len(locked) == 1:
             with monkeypatch.context() as patch:
-                patch.setattr(conversations.Plan, "__init__", decide)
+                patch.setattr(conversations.Plan, "_decide", decide)
                 load("one", ("a", CHAT, "test"))
 
-    monkeypatch.setattr(conversations.Plan, "__init__", overtaken)
+    monkeypatch.setattr(conversations.Plan, "_decide", overtaken)
     load("two", ("b", CHAT, ""))
     load("three", ("c", talk(9), ""))
 

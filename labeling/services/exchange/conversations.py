@@ -176,17 +176,13 @@ def import_files(
     planned = planned_project(project_slug)
     reading = Reading(split=split, leave_out=leave_out)
     names = reading.take(files, format=format, how=how)
-    before = _state()
     plan = Plan(reading, planned, actor=actor)
     if dry_run:
         plan.report.project_created = planned.pk is None
         return plan.report
     with transaction.atomic():
         project, created = open_project(project_slug, actor)
-        if plan.report.given or before != _state():
-            plan = Plan(reading, project, actor=actor)
-        plan.store(project)
-        report = plan.report
+        report = plan.store(project)
         report.project_created = created
         if report.has_changes:
             record_import(project, names, report, actor)
@@ -208,10 +204,9 @@ def store_records(
     With ``proposed`` a copy of a stored conversation may have another split than its record says.
     """
     reading = Reading(split=split)
-    reading.keep(records)
-    plan = Plan(reading, project, actor=actor, proposed=proposed)
-    plan.store(project)
-    return plan.report
+    for name, record in records:
+        reading.keep(name, record)
+    return Plan(reading, project, actor=actor, proposed=proposed).store(project)
 
 
 def record_import(project: Project, files: Sequence[str], report: ImportReport, actor: Any) -> None:
@@ -296,9 +291,8 @@ class Reading:
                     return names
         return names
 
-    def keep(self, records: Iterable[tuple[str, Record]]) -> None:
-        for order, (name, record) in enumerate(records):
-            self._add(_RecordPlace(order, 0, name), record)
+    def keep(self, name: str, record: Record) -> None:
+        self._add(_RecordPlace(len(self.records), 0, name), record)
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
         if len(self.records) >= SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
@@ -328,9 +322,12 @@ class Plan:
     def __init__(
         self, reading: Reading, project: Project, *, actor: Any = None, proposed: bool = False
     ) -> None:
-        self._reading, self._project = reading, project
-        self._actor, self._proposed = actor, proposed
-        self.report = ImportReport(n_left_out=reading.n_left_out)
+        self._reading, self._actor, self._proposed = reading, actor, proposed
+        self._decide(project)
+
+    def _decide(self, project: Project) -> None:
+        self._project, self._before = project, _state()
+        self.report = ImportReport(n_left_out=self._reading.n_left_out)
         self._refusals: list[_Refusal] = []
         self._n_refusals = 0
         self._known: dict[str, Fingerprint] = {}  # of what shall be stored
@@ -339,8 +336,10 @@ class Plan:
         self._unstored = near_duplicates.Unstored()
         self._given: dict[int, str] = {}
         if not self._is_refused:
-            for batch in batches(enumerate(reading.records), BATCH_CONVERSATIONS):
-                self._decide([_New(number, *read, read[1].fingerprint) for number, read in batch])
+            for batch in batches(enumerate(self._reading.records), BATCH_CONVERSATIONS):
+                self._decide_batch(
+                    [_New(number, *read, read[1].fingerprint) for number, read in batch]
+                )
                 if self._is_refused:
                     break
         self._leave_out_or_refuse()
@@ -375,7 +374,7 @@ class Plan:
         )
         report.left_out = [*wholes, *self._reading.left_out]
 
-    def _decide(self, batch: Sequence[_New]) -> None:
+    def _decide_batch(self, batch: Sequence[_New]) -> None:
         new, without_split = self._sorted(batch)
         self._give_splits(without_split)
         prints = [fingerprint(turn.content for turn in each.record.turns) for each in new]
@@ -490,8 +489,13 @@ class Plan:
 
     # --- storing --------------------------------------------------------------------------------
 
-    def store(self, project: Project) -> None:
-        """In the transaction of the caller, who holds the project."""
+    def store(self, project: Project) -> ImportReport:
+        """In the transaction of the caller, who holds the project.
+
+        If something has come in since it was decided, it is decided again.
+        """
+        if self.report.given or self._before != _state():
+            self._decide(project)
         for batch in batches(self._new.items(), BATCH_CONVERSATIONS):
             records = [self._reading.records[number][1] for number, _ in batch]
             rows = Conversation.objects.bulk_create(
@@ -507,6 +511,7 @@ class Plan:
             named = [pk for pk, given in self._given.items() if given == split]
             for some in batches(named, 500):
                 Conversation.objects.filter(pk__in=some).update(split=split)
+        return self.report
 
     def _row(self, project: Project, record: Record) -> Conversation:
         decided = self._known[record.id]

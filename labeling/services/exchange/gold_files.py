@@ -34,7 +34,6 @@ from labeling.domain.chats import (
 from labeling.domain.chats.counts import EvidenceCounts
 from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.gold.normal import is_normal
@@ -152,7 +151,7 @@ class _GoldImport:
     outcome: GoldOutcome
     exports: Mapping[str, Path] = field(default_factory=dict)
     imported: Spool[Imported] = field(default_factory=Spool)
-    records: Spool[tuple[str, Record]] = field(default_factory=Spool)
+    reading: conversations.Reading = field(default_factory=conversations.Reading)
     sources: dict[Source, None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     problems: list[Fact] = field(default_factory=list)
@@ -174,13 +173,14 @@ class _GoldImport:
         self, *, name: str, message: str, waive: Mapping[str, str], dry_run: bool, actor: Any
     ) -> None:
         """Conversations and items in one transaction, which a dry run takes back."""
+        plan = conversations.Plan(self.reading, self.project, actor=actor)
         with transaction.atomic():
             project, created = conversations.open_project(
                 self.project.slug, actor, layers=stages_of(self.layer)
             )
             if project.event_schema != self.project.event_schema:
                 raise AnswersChanged("gold.answers_changed")
-            stored = conversations.store_records(project=project, records=self.records, actor=actor)
+            stored = plan.store(project)
             self.outcome.project_created = created
             self.outcome.new, self.outcome.notes = stored.new, stored.notes
             self.outcome.release = freeze_imported(
@@ -338,7 +338,7 @@ class _GoldImport:
     def _take_line(
         self, place: str, source: Source, gold_line: GoldLine, *, canonical: str = ""
     ) -> None:
-        self.records.append((place, gold_line.record))
+        self.reading.keep(place, gold_line.record)
         texts = [turn.content for turn in gold_line.record.turns]
         imported = Imported(
             gold_line.record.id,
