@@ -19,13 +19,13 @@ class LocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min_keep: float = Field(
-        default=0.3,
+        default=0.1,
         ge=0,
         le=1,
         description="A clause is extracted when it is at least this likely to be a requirement.",
     )
     min_keep_quoted: float = Field(
-        default=0.35,
+        default=0.05,
         ge=0,
         le=1,
         description="What can only be quoted is at least this likely to be listed by a reader; "
@@ -35,7 +35,7 @@ class LocalConfig(BaseModel):
         default=0.3,
         ge=0,
         le=1,
-        description="The words of a requirement are at least this likely to be kept by a reader.",
+        description="Words that are less likely to be kept by a reader are quoted instead.",
     )
     merge_duplicates: bool = Field(
         default=True,

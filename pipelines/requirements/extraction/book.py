@@ -15,6 +15,7 @@ from pipelines.requirements.extraction.state import (
     OpenQuestion,
     Utterance,
 )
+from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import content_words
 
 KEPT_PER_WORD = 12  # commitments that are looked at for a word, the latest
@@ -22,6 +23,7 @@ COVERED = 0.6  # share of a sum-up's words that one commitment has said
 COVERED_BY_TWO = 0.8
 AS_LONG = 0.25  # … and of all words of both: what speaks of everything says nothing again
 SAME = 0.65  # … and of two proposals' words together, where one repeats the other
+PRODUCT = words("product")
 NAMED = 0.3  # … of what is taken back
 
 
@@ -59,10 +61,12 @@ class Book:
         return sorted(near, reverse=True)
 
     def named(self, about: set[str]) -> list[int]:
+        """What these words name; the product itself is in many a sentence and names none."""
+        about = about - PRODUCT
         return [
             at
             for at in self.near(about)
-            if self.commitments[at].wanted and overlap(about, self.about[at]) >= NAMED
+            if self.commitments[at].wanted and overlap(about, self.about[at] - PRODUCT) >= NAMED
         ]
 
     def known(self, pending: Pending) -> int | None:

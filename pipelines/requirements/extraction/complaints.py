@@ -31,7 +31,7 @@ _RULE = re.compile(
     re.I,
 )
 _YOU = re.compile(r"\byou (?:\w+ )?(?:can't|cannot|can not|couldn't)\b", re.I)
-_AFTER_TROUBLE = re.compile(
+AFTER_TROUBLE = re.compile(
     r"\b(?:problems?|issues?|troubles?|difficult\w*|challenges?|bother\w*|annoy\w*|frustrat\w*|"
     r"pains?|struggle\w*|complain\w*|dislike|hate|wrong|missing|worst|bad|weakness\w*|obstacles?)\b",
     re.I,
@@ -57,5 +57,5 @@ def complains(text: str, said: Said) -> bool:
     if said.accepted:
         return _YOU.search(text) is not None
     of_today = _TODAY.search(text) or signal("existing").search(text) or _PAST.search(text)
-    after = _AFTER_TROUBLE.search(said.question)
+    after = AFTER_TROUBLE.search(said.question)
     return bool(of_today or after or _OF_ME.match(text) or _OF_THE_SYSTEM.search(text))

@@ -159,8 +159,9 @@ class Ledger:
         taken = answering.answer(turn, replies)
         answered = (offer for offer in self._floor if offer.answered and offer.kind != "question")
         self._accepted = next(answered, None)
+        offered = self._accepted is not None
         for each, reply in zip(turn, replies, strict=True):
-            self.sayings.say(each, reply, taken.get(each.place), self._question)
+            self.sayings.say(each, reply, taken.get(each.place), self._question, offered=offered)
 
     def _repeats_choice(self, each: Utterance) -> bool:
         offers = (pending for pending in self._floor if pending.options)

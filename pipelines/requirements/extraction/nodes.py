@@ -17,6 +17,7 @@ from pipelines.requirements.extraction.state import (
     ExtractionState,
     Unworded,
 )
+from pipelines.requirements.extraction.unwanted import wishes
 from pipelines.requirements.extraction.usable import (
     LISTED,
     USABLE,
@@ -65,9 +66,7 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Keep what the model takes for a requirement; fold mere additions into what they add to."""
     kept: list[Commitment] = []
     context = _context_of(state)
-    for candidate in state["commitments"]:
-        if not (candidate.wanted or candidate.in_other_words):
-            continue
+    for candidate in wishes(state["commitments"], state["sentences"]):
         likely = probability(KEEP, candidate.features)
         if likely < deps.min_keep:
             continue
@@ -118,6 +117,9 @@ def word(state: ExtractionState, deps: Deps) -> ExtractionState:
             continue
         for phrase in phrases:
             reason = _left_out(phrase, commitment, context, deps)
+            if reason == "hardly_usable":
+                phrase = wording.quoted(commitment, context)
+                reason = _left_out(phrase, commitment, context, deps)
             if phrase.quoted and any(old in phrase.action.lower() for old in outdated):
                 reason = "corrected"
             if reason:

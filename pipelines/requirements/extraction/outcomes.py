@@ -209,7 +209,7 @@ class Outcomes:
                 return True
         return False
 
-    def withdraw(self, each: Utterance, pending: Pending | None) -> bool:
+    def withdraw(self, each: Utterance, answers: bool) -> bool:
         """The wishes that a sentence takes back: those it names, else the one just before."""
         about = content_words(without_taking_back(acts.taken_back(each.text)))
         named = [
@@ -217,7 +217,7 @@ class Outcomes:
         ]
         if len(named) > MOST_TAKEN_BACK:
             return False  # words that so much has in common mean none of it
-        if not named and _POINTS_BACK.search(each.text) and len(about) <= 4 and pending is None:
+        if not named and _POINTS_BACK.search(each.text) and len(about) <= 4 and not answers:
             last = next(
                 (
                     at

@@ -52,8 +52,13 @@ def phrased(said: Said, *, asked_back: bool = False) -> list[Phrase] | quoting.N
     nothing = quoting.nothing_said(said.text, **context, asked_back=asked_back)
     if nothing:
         return nothing
-    quoted = quoting.quotation(said.text, **context)
-    return [_quoted(said.text, quoted, said.question, left[-1][1] if left else "not_understood")]
+    return [quoted(said, left[-1][1] if left else "not_understood")]
+
+
+def quoted(said: Said, wrong: str) -> Phrase:
+    """The sentence word for word, where its words could not be built, or hardly be used."""
+    words = quoting.quotation(said.text, question=said.question, before=said.before)
+    return _quoted(said.text, words, said.question, wrong)
 
 
 def _of_clauses(said: Said) -> tuple[list[Phrase], list[tuple[str, str]]]:

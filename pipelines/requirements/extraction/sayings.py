@@ -27,12 +27,21 @@ class Sayings:
         self._telling: int | None = None
 
     def say(
-        self, each: Utterance, reply: Reply, pending: Pending | None, asked: Utterance | None
+        self,
+        each: Utterance,
+        reply: Reply,
+        pending: Pending | None,
+        asked: Utterance | None,
+        *,
+        offered: bool,
     ) -> None:
-        """``asked``: what was asked last, if the sentence answers nothing in particular."""
+        """``asked``: what was asked last, if the sentence answers nothing in particular;
+        ``offered``: its message answers an offer, to which "it" points."""
         if says_nothing(reply):
             return
-        if acts.withdraws(each.text) and self.outcomes.withdraw(each, pending):
+        if acts.withdraws(each.text) and self.outcomes.withdraw(
+            each, offered or pending is not None
+        ):
             return
         aside = pending is None or (pending.kind == "question" and not each.first)
         if "correction" in each.acts and aside and self.outcomes.correct(each, reply):

@@ -51,6 +51,12 @@ def phrases_of(commitment: Commitment, context: Context) -> list[Phrase] | Unwor
     return [_with_answer(phrase, commitment, context) for phrase in phrases]
 
 
+def quoted(commitment: Commitment, context: Context) -> Phrase:
+    """Word for word, in place of words that nobody would keep."""
+    phrase = phrasing.quoted(said_of(commitment, context), "hardly_usable")
+    return _with_answer(phrase, commitment, context)
+
+
 def _with_answer(phrase: Phrase, commitment: Commitment, context: Context) -> Phrase:
     """A question that is quoted has its question mark, and the words that say yes to it."""
     asked, answer = commitment.sentence, max(commitment.messages)

@@ -161,7 +161,10 @@ def test_a_figure_put_right_later_is_the_one_that_holds(pipeline: Pipeline, put_
     [
         ("Users must see a map. They should print it later.", "Print the map later"),
         ("Staff should approve orders. They must archive them.", "Archive the orders"),
-        ("Staff should approve orders. They must sign it.", "Approve orders"),
+        (
+            "Staff should approve orders. They must sign it.",
+            "“Staff should approve orders. They must sign it.”",
+        ),
     ],
 )
 def test_it_and_them_are_named_where_one_thing_fits(
@@ -224,8 +227,6 @@ def test_a_higher_bar_lets_less_through() -> None:
 
 def test_what_can_only_be_quoted_has_to_be_likelier() -> None:
     said = user("They should also be able to see the old ones.")
-
-    assert extract(build("requirements-local", {"merge_duplicates": False}), said) == []
 
     kept = build("requirements-local", {"min_keep_quoted": 0.0, "merge_duplicates": False})
     assert [one["quoted"] for one in extract(kept, said)] == [True]
