@@ -46,7 +46,7 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     schema = _event_schema(case.run_id) if layer.project_types else None
     shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
     examples: tuple[Shown, ...] = ()
-    if layer.name == "extraction" and case.run.spec.model:
+    if layer.exemplified and case.run.spec.model:
         examples = examples_for(case.item, case.run.release, layer)
     return replace(shown, repetition=case.repetition, examples=examples)
 

@@ -186,6 +186,9 @@ class Unavailable(ModelError):
 class InvalidReply(ModelError):
     """The reply is not what was asked for, even after repair."""
 
+    text = ""
+    """The last reply, where it was read."""
+
 
 class TooLargeReply(InvalidReply):
     """The reply is longer than what is read; it was paid all the same."""

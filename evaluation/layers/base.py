@@ -127,6 +127,8 @@ class GoldLayer(ABC):
     """The metrics that a table of cases shows; empty: all that each case has."""
     shown: tuple[str, ...] = ()
     """The fields of its labels that a case page shows; empty: the layer has a separate page."""
+    exemplified = False
+    """Whether a model is shown labels of other train conversations as examples."""
     suggested = False
     """Whether a pipeline looks for labels; in other layers it answers questions."""
     by_people = True

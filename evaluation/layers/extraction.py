@@ -66,6 +66,7 @@ class Reliability(TypedDict):
 
 class Extraction(GoldLayer):
     name = "extraction"
+    exemplified = True
     matched = True
     off = frozenset({items.NO_GOLD_PRIORITY})
     headline = ("requirement_f1", "requirement_recall", "requirement_precision")

@@ -156,7 +156,9 @@ class OpenAIModel:
         try:
             return self._understood(answer, schema)
         except Unparsable as problem:
-            raise InvalidReply("reply.unusable_twice", problem=problem.as_json()) from None
+            error = InvalidReply("reply.unusable_twice", problem=problem.as_json())
+            error.text = answer.text
+            raise error from None
 
     def _understood(self, answer: Answer, schema: JsonSchema) -> Any:
         if answer.truncated:

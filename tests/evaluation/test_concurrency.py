@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.models import Run
-from evaluation.services.run import ratings
+from evaluation.models import RatingSample, Run
+from evaluation.services.judging import samples
 from labeling.models import Event, Project
 from tests.concurrency import Pause, both
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -24,17 +24,19 @@ def run(project: Project, script: Any, finished: Any) -> Run:
     return made
 
 
-def test_two_who_open_the_rating_of_a_run_have_the_same_one(
+def test_of_two_who_draw_a_sample_of_a_run_one_has_it(
     run: Run, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pause = Pause(monkeypatch, ratings, "record")
+    pause = Pause(monkeypatch, samples, "_record")
 
     one, other = both(
-        lambda: ratings.open_panel(run, by=people["rita"]),
+        lambda: samples.draw(run, by=people["rita"]),
         pause,
-        lambda: ratings.open_panel(run, by=people["admin"]),
+        lambda: samples.draw(run, by=people["admin"]),
     )
 
-    assert one.result() == other.result()
-    assert one.result().labels.count() == 1
-    assert Event.objects.filter(verb="rating.opened").count() == 1
+    assert [sample.kind for sample in one.result()] == ["need"]
+    with pytest.raises(samples.RatingRefused, match="nothing_left"):
+        other.result()
+    assert RatingSample.objects.count() == 1
+    assert Event.objects.filter(verb="answers.sample_drawn").count() == 1

@@ -27,7 +27,7 @@ from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
 from labeling.services import events
 from pipelines.chat.endpoint import JUDGE
-from pipelines.llm import ChatModel
+from pipelines.llm import ChatModel, InvalidReply
 
 State = Judgement.State
 CLAIMS = "claims"
@@ -108,7 +108,11 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
         if not slots["reference"]:
             return {"reason": NO_REFERENCE}
     asked = judges.Prompt(prompt["name"], prompt["text"]).messages(**slots)
-    reply = model.complete(asked, schema=judges.schema_of(kind))
+    try:
+        reply = model.complete(asked, schema=judges.schema_of(kind))
+    except InvalidReply as error:
+        failed = leases.failed(adapters.fact_of(error), Judgement.ErrorClass.PARSE)
+        return {"raw": adapters.kept_text(error.text), **failed}
     replied = {"raw": adapters.kept_text(reply.text), "model": reply.model[:200]}
     try:
         verdict = judges.read(kind, reply.text, shown=answer.message_ids)

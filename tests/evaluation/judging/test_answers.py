@@ -91,16 +91,16 @@ def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
 
 
 @pytest.mark.parametrize(
-    ("reply", "error"),
+    ("reply", "error", "times"),
     [
-        ("I would give it an 8.", "not JSON"),
-        ('{"score": "8", "reasoning": "Good."}', "not a number"),
-        ('{"score": 8}', "reasoning"),
-        ('Here: {"score": 8, "reasoning": "Good."}', "not JSON"),
+        ("I would give it an 8.", "JSON", 2),
+        ('{"score": "8", "reasoning": "Good."}', "schema", 2),
+        ('{"score": 8}', "schema", 2),
+        ('Here: {"score": 8, "reasoning": "Good."}', "not JSON", 1),
     ],
 )
 def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_score(
-    server: LanguageServer, start: Any, reply: str, error: str
+    server: LanguageServer, start: Any, reply: str, error: str, times: int
 ) -> None:
     server.default = lambda body: reply if kind_of(body) == "relevance" else asked.speak(body)
 
@@ -114,7 +114,7 @@ def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_sco
     assert (failed.state, failed.error_class, failed.raw) == ("failed", "parse", reply)
     assert error in in_english(failed.error)
     assert aggregate(run, "faithfulness").mean == 8
-    assert len(server.requests) == CALLS  # a judge is not asked until it says what one likes
+    assert len(server.requests) == CALLS + 3 * (times - 1)  # once more, not until it says a score
 
 
 def test_a_number_outside_the_scale_is_clamped_and_flagged(
