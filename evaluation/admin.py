@@ -152,7 +152,8 @@ class RunAdmin(ReadOnlyAdmin):
         return rows.with_progress()
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        return [StatusFilter, *super().get_list_filter(request)]
+        others = super().get_list_filter(request)
+        return [StatusFilter, *(name for name in others if name != "split")]  # often without one
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         return [*super().get_search_fields(request), "release__name", "reason"]

@@ -15,7 +15,7 @@ from evaluation.models import Run
 from tests.evaluation import launching
 from tests.factories import make_people, make_release
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from labeling.domain import transcripts
 from labeling.domain.exchange.importing import Turn
 from tests.factories import make_people, requirement
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 MESSAGES = 300
 

@@ -32,7 +32,6 @@ def test_the_page_shows_the_notebook_with_its_output() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_the_notebook_runs_and_its_output_is_that_of_the_documents(
     server: WSGIHandler,
     people: dict[str, User],

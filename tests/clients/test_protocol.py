@@ -16,7 +16,6 @@ from tests.clients.conftest import ClientOf
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.one_database,
     pytest.mark.usefixtures("word_overlap"),
 ]
 ANNOTATORS = ("ana", "ben", "cleo")

@@ -11,7 +11,7 @@ from django.urls import reverse
 from evaluation.models import GateResult
 from tests.evaluation.conftest import perfect
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 GOLD = "admin:labeling_goldrelease_changelist"
 

@@ -26,7 +26,7 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.conftest import perfect
 from tests.evaluation.releases import freeze
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 RUNS = "admin:evaluation_run_changelist"
 

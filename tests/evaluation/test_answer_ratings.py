@@ -27,7 +27,7 @@ from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 from tests.pages import markup
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 PLACES = 4 * 3 - 1
 """Three answers of four kinds each; one has no reference answer."""

@@ -30,7 +30,7 @@ from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
 
 # --- budget -------------------------------------------------------------------------------------
@@ -191,7 +191,6 @@ def test_the_estimate_counts_every_call_and_says_so(
     )
 
 
-@pytest.mark.one_database
 def test_the_estimate_counts_the_parts_of_a_long_conversation() -> None:
     entry, full = checked_pipeline("requirements-model", {"part_characters": 1000}, "extraction")
     short, long = (

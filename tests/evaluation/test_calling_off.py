@@ -18,7 +18,7 @@ from tests.evaluation.conftest import perfect, work
 from tests.pages import text_of
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 LATE = Fact("case.too_long", limit=3)
 

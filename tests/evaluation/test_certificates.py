@@ -25,7 +25,7 @@ from tests.evaluation import launching
 from tests.evaluation.judges import CHATS, KIND, agree, decent, judge_of, rate_and_close
 from tests.llm_server import LanguageServer
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from tests.evaluation.conftest import perfect, requirement
 from tests.pages import queries, text_of
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 F1 = METRICS["requirement_f1"]
 

@@ -23,7 +23,7 @@ from tests.evaluation.conftest import perfect, requirement
 from tests.evaluation.test_run_history import measured
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def nothing(case: Case) -> Output:

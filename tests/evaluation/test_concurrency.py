@@ -13,7 +13,7 @@ from labeling.models import Event, Project
 from tests.concurrency import Pause, both
 from tests.evaluation.requirement_releases import inferred, make_release
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

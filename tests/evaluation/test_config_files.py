@@ -22,7 +22,7 @@ from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 EXAMPLE = django_settings.BASE_DIR / "fixtures" / "evaluation" / "demo.yaml"
 

@@ -18,7 +18,7 @@ from tests.evaluation.figures import mean
 from tests.evaluation.requirement_releases import make_release
 from tests.evaluation.screens import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def document(*, body: str = "Something") -> dict[str, Any]:

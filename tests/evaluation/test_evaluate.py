@@ -15,7 +15,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 from tests.evaluation.releases import freeze
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def evaluate(*arguments: str) -> str:

@@ -18,7 +18,7 @@ from tests.evaluation import launching
 from tests.evaluation.conftest import perfect, work
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def test_a_run_goes_from_queued_to_finished(launch: Any, script: Any) -> None:

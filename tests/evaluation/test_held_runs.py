@@ -13,6 +13,8 @@ from evaluation.services.work import endings
 from labeling.services.gold import held
 from tests.evaluation.conftest import perfect
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def run(finished: Callable[..., Run], script: Any) -> Run:

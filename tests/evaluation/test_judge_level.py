@@ -27,7 +27,7 @@ from tests.evaluation.judges import KIND, judge_of
 from tests.llm_server import Body, LanguageServer
 from tests.pages import markup
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def worth(question: str) -> int:

@@ -16,7 +16,7 @@ from labeling.models import Event, GoldRelease
 from labeling.services import health
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from tests.evaluation.chats import ask, make_chat
 from tests.fakes import WordOverlap
 from tests.refusals import refused
 
+pytestmark = pytest.mark.postgres
+
 CONFIG = LayersConfig()
 
 

@@ -22,7 +22,7 @@ from labeling.services import health
 from labeling.words import in_english
 from tests.evaluation.conftest import perfect, work
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> None:

@@ -20,7 +20,7 @@ from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.figures import aggregate, value
 from tests.evaluation.screens import text
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def test_every_question_is_a_case_that_sees_the_talk_and_no_label(

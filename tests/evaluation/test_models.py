@@ -25,7 +25,7 @@ from tests.evaluation.conftest import work
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("asking")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
 
 # --- set up or not ------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("asking")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
 OTHER_KEY = "sk-other-0123456789"
 

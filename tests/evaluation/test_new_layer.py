@@ -28,7 +28,7 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 class Wish(Label):

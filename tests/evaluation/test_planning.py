@@ -22,7 +22,7 @@ from evaluation.views.planning import chart, rows
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import perfect
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def some(missed: int) -> Any:

@@ -34,8 +34,6 @@ from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
 from tests.evaluation.releases import freeze
 
-pytestmark = pytest.mark.one_database
-
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "fixtures" / "plugin"
 Look = Callable[[], None]

@@ -15,7 +15,7 @@ from evaluation.services.run import execution
 from tests.evaluation.events import RIGHT, prediction
 from tests.evaluation.test_predictions import measure
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 # --- from a program -----------------------------------------------------------------------------

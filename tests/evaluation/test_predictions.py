@@ -23,7 +23,7 @@ from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, p
 from tests.evaluation.figures import mean
 from tests.evaluation.test_evaluate import evaluate
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 DEEP = '{"case_id": "doc-1", "output": {"events": ' + "[" * 700 + "]" * 700 + "}}"
 

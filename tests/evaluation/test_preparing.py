@@ -20,7 +20,7 @@ from pipelines.types import Case
 from tests.evaluation.chat_gold import answer
 from tests.evaluation.conftest import Scripted
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 class Preparing(Scripted):

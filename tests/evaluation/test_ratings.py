@@ -22,7 +22,7 @@ from tests.evaluation.requirement_releases import inferred, make_release
 from tests.pages import markup, page
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, requirement, sometimes_right, work
 from tests.evaluation.launching import launch as launched
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 

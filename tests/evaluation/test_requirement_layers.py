@@ -21,7 +21,7 @@ from tests.evaluation.requirement_releases import inferred, issue, make_release,
 from tests.evaluation.screens import page
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 # --- what a pipeline gets ---

@@ -21,7 +21,7 @@ from tests.evaluation.requirement_releases import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 ONE_CALL = 0.0003  # (100 × 2 + 10 × 10) / 1 000 000
 CASES = 4

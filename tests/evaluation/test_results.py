@@ -19,7 +19,7 @@ from labeling.domain.facts import Fact
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def one_fails(case: Case) -> Output:

@@ -25,7 +25,7 @@ from tests.evaluation.launching import launch as launch_run
 from tests.llm_server import LanguageServer
 from tests.pages import text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def mean(run: Run) -> float | None:

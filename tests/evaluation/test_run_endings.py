@@ -18,7 +18,7 @@ from pipelines import registry
 from tests.evaluation.conftest import perfect, work
 from tests.evaluation.launching import launch as launched
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

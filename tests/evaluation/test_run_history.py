@@ -20,7 +20,7 @@ from labeling.models import Event
 from tests.evaluation.events import make_events_release
 from tests.evaluation.screens import queries, text
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("name", ["ana", "olga"])

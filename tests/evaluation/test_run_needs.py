@@ -14,7 +14,7 @@ from evaluation.templatetags.runs import run_needs
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -45,7 +45,6 @@ def test_only_readers_steer_a_run(launch: Any, signed_in: Any, name: str) -> Non
     assert not run.paused
 
 
-@pytest.mark.one_database
 def test_the_page_of_a_large_run_counts_its_cases_in_an_index(
     finished: Any, signed_in: Any
 ) -> None:

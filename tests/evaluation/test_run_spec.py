@@ -9,7 +9,7 @@ from django.db import connection
 
 from evaluation.models import Run, RunSpec
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 OLD = {
     "gold": {"name": "demo", "version": 1, "sha256": "abc"},

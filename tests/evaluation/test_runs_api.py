@@ -15,7 +15,7 @@ from labeling.models import Membership
 from tests import factories
 from tests.evaluation.conftest import perfect
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def test_pipelines_say_their_settings_and_the_layers_they_fit(

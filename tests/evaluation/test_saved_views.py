@@ -16,7 +16,7 @@ from evaluation.models import SavedView
 from evaluation.services.run import saved_views
 from tests.pages import queries, text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def save(client: Client, page: str = "runs", **fields: Any) -> Any:

@@ -19,7 +19,7 @@ from labeling.words import in_english
 from tests.evaluation import launching
 from tests.evaluation.test_config_files import config  # noqa: F401  (a fixture)
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 SAID = "2 test items of demo@1 are left out."
 
 

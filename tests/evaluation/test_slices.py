@@ -114,7 +114,6 @@ def sliced(project: Project, script: Any, finished: Any) -> Run:
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_page_report_and_files_show_the_same_interval(sliced: Run, signed_in: Any) -> None:
     stored = aggregate(sliced, "issue_f1").detail["breakdowns"][1]["rows"][0]
     interval = f"{stored['ci_low']:.3f} – {stored['ci_high']:.3f}"
@@ -132,7 +131,6 @@ def test_page_report_and_files_show_the_same_interval(sliced: Run, signed_in: An
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_a_run_that_was_scored_before_says_that_it_has_no_intervals(
     sliced: Run, signed_in: Any
 ) -> None:
@@ -158,7 +156,6 @@ def better(sliced: Run, script: Any, finished: Any) -> Run:
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_two_runs_are_compared_in_each_group_as_over_all_cases(
     sliced: Run, better: Run, signed_in: Any
 ) -> None:
@@ -195,7 +192,6 @@ def test_a_group_without_difference_or_interval_says_why() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_slices_of_runs_or_metrics_that_cannot_be_compared_are_refused(
     sliced: Run, better: Run, signed_in: Any
 ) -> None:

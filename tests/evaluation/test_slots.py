@@ -21,7 +21,7 @@ from tests import llm_server
 from tests.evaluation.conftest import perfect
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ from labeling.services.jobs import Job, NothingToFree
 from labeling.views.status import ADVICE, TITLES
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 AN_HOUR = timedelta(hours=1)
 
 

@@ -33,8 +33,6 @@ from tests.evaluation import launching
 from tests.evaluation.conftest import requirement, work
 from tests.refusals import refused
 
-pytestmark = pytest.mark.one_database
-
 PIPELINE = "requirements-agent"
 TALK = "Ana: What do you need?\nBo: A list of all orders.\nAna: Anything else?\nBo: No, thanks.\n"
 DOCUMENT = {

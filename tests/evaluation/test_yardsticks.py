@@ -39,7 +39,7 @@ from tests import factories
 from tests.evaluation import launching
 from tests.fakes import WordOverlap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

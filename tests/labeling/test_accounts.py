@@ -16,7 +16,7 @@ from django.test import Client
 
 from labeling.models import ApiToken, Event, Project
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 NEW = "violet-harbour-61"
 
 

@@ -16,7 +16,7 @@ from labeling.management.base import AssayCommand
 from labeling.models import Event, Guideline, Project
 from labeling.services import acting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 READING = {
     "agreement",  # computes and prints

@@ -22,6 +22,8 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of
 
+pytestmark = pytest.mark.postgres
+
 SignedIn = Callable[[User], Client]
 
 

@@ -21,7 +21,7 @@ from tests.fakes import WordOverlap
 from tests.labeling.agreement import PAIR, URL
 from tests.pages import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def measured(opened: Round) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN, PAIR, URL
 from tests.pages import page, queries, text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 CSV = "/projects/orders/rounds/1/agreement.csv"
 
 

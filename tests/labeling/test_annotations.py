@@ -14,6 +14,8 @@ from labeling.models import Annotation, AnnotationRevision, Assignment, Event, P
 from labeling.services.work import annotations, rounds
 from tests import factories
 
+pytestmark = pytest.mark.postgres
+
 PAGE = UUID(int=1)
 OTHER_PAGE = UUID(int=2)
 

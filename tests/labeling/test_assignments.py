@@ -18,6 +18,8 @@ from labeling.services.work import annotations, assignments
 from tests import factories
 from tests.pages import page, text_of
 
+pytestmark = pytest.mark.postgres
+
 
 def test_planned_work_comes_in_order_and_begun_work_stays_first(
     project: Project, ana: User

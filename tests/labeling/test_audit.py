@@ -14,7 +14,7 @@ from labeling.views import activity
 from tests import factories
 from tests.pages import page, queries, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 URL = "/projects/orders/audit/"
 CSV = "/projects/orders/tables/audit.csv"
 

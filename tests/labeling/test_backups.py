@@ -25,7 +25,7 @@ from labeling.models import GoldRelease, Project, TextVector
 from labeling.services import backups
 from tests import factories
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 MEMBERS = {
     "sqlite": ["database.sqlite3", "secret_key", "gold_key", "manifest.json"],
     "postgresql": ["database.dump", "secret_key", "gold_key", "manifest.json"],

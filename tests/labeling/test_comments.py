@@ -12,7 +12,7 @@ from labeling.services.work import annotations, rounds
 from tests import factories
 from tests.labeling.comments import of, on_label, readers, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def url(assignment):

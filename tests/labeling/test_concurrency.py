@@ -48,7 +48,7 @@ from tests import factories
 from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def save(seq: int) -> annotations.Save:

@@ -16,7 +16,7 @@ from labeling.models import Conversation, Event, Project
 from labeling.services.exchange import uploads
 from tests.pages import page, text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/conversations/import/"
 NAME = "<b>talks.jsonl"
 

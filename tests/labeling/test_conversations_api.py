@@ -8,7 +8,7 @@ from django.test import Client
 
 from labeling.models import Conversation, Event
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/api/projects/orders/conversations/"
 TABLE = "wer;was\nDana;Ça va?\nZoé;Oui\n".encode()
 

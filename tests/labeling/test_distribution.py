@@ -14,6 +14,8 @@ from labeling.services.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
 
+pytestmark = pytest.mark.postgres
+
 Order = Round.Order
 
 

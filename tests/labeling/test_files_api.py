@@ -15,7 +15,7 @@ from django.test import Client
 from labeling.models import Annotation, Project
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 HERE = "/api/projects/orders/"
 SignedIn = Callable[[User], Client]
 

@@ -13,7 +13,7 @@ from tests import factories
 from tests.pages import page
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/calibration/"
 
 

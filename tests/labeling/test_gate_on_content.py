@@ -14,7 +14,7 @@ from labeling.templatetags.figures import figure
 from tests import factories
 from tests.pages import page, queries
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/calibration/"
 TEXTS = {
     "ana": ("Track parcels", "show where the parcel travels now"),

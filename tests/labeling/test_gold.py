@@ -32,6 +32,8 @@ from labeling.words import words_of
 from tests import factories
 from tests.fakes import WordOverlap
 
+pytestmark = pytest.mark.postgres
+
 RULER = Ruler(WordOverlap())
 
 

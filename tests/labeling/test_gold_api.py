@@ -19,7 +19,7 @@ from labeling.services.gold.looks import Sight
 from tests import factories
 from tests.fakes import WordOverlap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 SignedIn = Callable[[User], Client]
 GOLD = "/api/gold/orders/1/"
 

@@ -25,7 +25,7 @@ from labeling.services.exchange.parquet import Rows
 from tests import factories
 from tests.labeling.domain.formats import rich
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 FORMATS = [name for name in export.FORMATS if name != "native"]
 
 

@@ -9,6 +9,8 @@ from django.db import DatabaseError, connection, transaction
 from labeling.models import Project, guards
 from tests import factories
 
+pytestmark = pytest.mark.postgres
+
 
 def test_the_guards_survive_a_table_rebuild(project: Project) -> None:
     """SQLite drops a table's triggers when Django alters it; migrate puts them back."""

@@ -20,7 +20,7 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/gold/"
 RELEASE = f"{URL}orders/1/"
 

@@ -18,6 +18,8 @@ from tests import factories
 from tests.concurrency import closing
 from tests.fakes import WordOverlap
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def asked(project: Project, rita: User, django_capture_on_commit_callbacks: Any) -> Event:

@@ -12,6 +12,8 @@ from django.core.management import call_command
 from labeling.models import GoldRelease
 from labeling.services.exchange.export import export
 
+pytestmark = pytest.mark.postgres
+
 FOLDER = Path(__file__).parent / "gold_format_2"
 OF_0_3 = {
     "native/items.jsonl": "7f8e0a858940d6f9",

@@ -11,6 +11,8 @@ from labeling.services.work.locking import Locked
 from tests import factories
 from tests.labeling.places import of, places
 
+pytestmark = pytest.mark.postgres
+
 
 def test_an_answer_is_returned_to_who_gave_it_with_the_reason(
     project: Project, ana: User, rita: User

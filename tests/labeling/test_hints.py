@@ -17,7 +17,7 @@ from labeling.services import project_settings
 from labeling.services.work import hints
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def requirement(**fields: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from labeling.services import acting
 from labeling.services.exchange import conversations
 from tests import databases
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 Write = Callable[..., Path]
 DEMO = Path(__file__).resolve().parents[2] / "fixtures" / "demo" / "conversations.jsonl"
@@ -353,7 +353,6 @@ def test_queries_grow_far_slower_than_conversations(write):
     assert large < 112, large  # two batches, and five transactions to store them
 
 
-@pytest.mark.one_database
 def test_memory_does_not_grow_with_the_file(write, monkeypatch):
     monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", 20)
     path = write(*[talk(str(i), text="word " * 10_000) for i in range(500)])
@@ -421,7 +420,6 @@ def manage(tmp_path, migrated_databases) -> Callable[..., subprocess.CompletedPr
     return manage
 
 
-@pytest.mark.one_database
 def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, manage):
     path = tmp_path / "talks.jsonl"
     path.write_bytes(b"")
@@ -452,7 +450,6 @@ call_command("import_conversations", "fixtures/demo/conversations.jsonl", projec
 """
 
 
-@pytest.mark.one_database
 def test_an_import_whose_process_is_killed_leaves_nothing_and_blocks_nothing(manage):
     assert manage("-c", KILLED).returncode == -signal.SIGKILL
 

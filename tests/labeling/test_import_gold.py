@@ -19,7 +19,7 @@ from tests.chat_files import message, question, realtalk
 from tests.layers import inferred, issue
 from tests.pages import page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 Write = Callable[..., Path]
 PHASES = [

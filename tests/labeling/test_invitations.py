@@ -21,7 +21,7 @@ from tests import factories
 from tests.labeling.test_signing_in import join_mails
 from tests.pages import page, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 URL = "/projects/orders/invitations/new/"
 DORA = {
     "username": "dora",

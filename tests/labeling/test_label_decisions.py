@@ -28,7 +28,7 @@ from tests.labeling.label_files import (
     run,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture

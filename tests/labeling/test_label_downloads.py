@@ -22,7 +22,7 @@ from tests import factories
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 SignedIn = Callable[[User], Client]
 CSV = "/projects/orders/rounds/1/agreement.csv"
 PAGE = "/projects/orders/rounds/1/agreement/"

@@ -37,7 +37,7 @@ from tests.labeling.label_files import (
     stored,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 FORMATS = label_exports.FORMATS
 
 

@@ -24,7 +24,6 @@ from labeling.words import in_english
 from tests import factories
 from tests.pages import text_of
 
-pytestmark = pytest.mark.one_database
 SignedIn = Callable[[User], Client]
 TEXTS = ["We order books & 😀 books & pens", "Who is Nele?", "ok, books, ok"]
 SCHEMA: dict[str, list[str]] = {"order": []}

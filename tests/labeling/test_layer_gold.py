@@ -27,7 +27,8 @@ from tests.fakes import WordOverlap
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
-pytestmark = pytest.mark.one_database
+pytestmark = pytest.mark.postgres
+
 SignedIn = Callable[[User], Client]
 ANNOTATORS = ("ana", "ben", "cleo")
 STAGES = ["extraction", "inference", "validation"]

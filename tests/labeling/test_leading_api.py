@@ -15,7 +15,7 @@ from labeling.models import Guideline, Membership, Project, Round
 from labeling.services import invitations, tokens
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 Ask = Callable[..., Any]
 

@@ -39,6 +39,8 @@ from tests.fakes import WordOverlap
 from tests.pages import page
 from tests.talks import talk, texts
 
+pytestmark = pytest.mark.postgres
+
 RULER = Ruler(WordOverlap())
 MAIL = "Write to ana.diaz@example.org, please."
 

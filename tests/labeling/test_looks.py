@@ -23,7 +23,7 @@ from tests import factories
 from tests.looks import WHY, say_why
 from tests.pages import page, queries, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 SignedIn = Callable[[User], Client]
 LABELS, EXPORT, RUN, RESULTS = "labels", "export", "run", "results"
 GOLD = "/projects/orders/gold/orders/1/"

@@ -14,7 +14,7 @@ from labeling.services import near_duplicates
 from labeling.services.exchange.conversations import import_files
 from tests.talks import Line, copies, talk, texts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def native(talks: dict[str, list[Line]]) -> BytesIO:

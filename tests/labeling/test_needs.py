@@ -15,7 +15,7 @@ from labeling.views.needs import of_project
 from tests import factories
 from tests.pages import page, queries
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 MARKED = {"ana": [0, 2], "ben": [0], "cleo": [0]}
 URL = "/projects/orders/"
 

@@ -22,7 +22,6 @@ from labeling.services.gold import gold
 from tests import factories
 from tests.fakes import WordOverlap
 
-pytestmark = pytest.mark.one_database
 TEXTS = ["Das Cafe\u0301 in Zu\u0308rich zahlt.", "Der Rene\u0301 auch."]
 WORDS = "Zu\u0308rich"
 

@@ -13,7 +13,7 @@ from django.db import connection
 from labeling.models import Project
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def test_lists_go_on_behind_the_last_row_and_take_a_limit(

@@ -20,7 +20,7 @@ from labeling.services.work import annotations, handovers
 from tests import factories
 from tests.fakes import WordOverlap
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture

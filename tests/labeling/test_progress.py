@@ -18,7 +18,7 @@ from labeling.services.work import annotations, handovers, rounds
 from tests import factories
 from tests.pages import page, queries, text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 URL = "/projects/orders/progress/"
 TARGETS = {
     "layers-extraction": "3",

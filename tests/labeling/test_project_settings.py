@@ -12,7 +12,7 @@ from labeling.services.work import annotations, rounds
 from tests import factories, layers
 from tests.pages import text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/settings/"
 BUY = {"Purchase": ["buyer", "item"], "Air:crash": []}
 

@@ -16,7 +16,7 @@ from labeling.views.projects import rounds_of
 from tests import factories
 from tests.pages import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 URL = "/projects/clinics/"
 
 

@@ -15,7 +15,7 @@ from labeling.models import Project
 from labeling.services import tokens
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 CONVERSATIONS = [
     {

@@ -22,7 +22,7 @@ from labeling.services.work import annotations, check_turns
 from tests import factories
 from tests.fakes import WordOverlap
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 NAMES = ("ana", "ben", "cleo", "rita")
 
 

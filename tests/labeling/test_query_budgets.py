@@ -26,7 +26,7 @@ from labeling.services import pending
 from labeling.services.work import annotations
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture
@@ -105,7 +105,6 @@ def test_an_answer_that_changed_since_it_was_opened_is_read_again(
     assert [row.version for row in stored.revisions.all()] == [1, 2]
 
 
-@pytest.mark.one_database
 def test_the_short_way_in_and_out_says_what_the_described_one_says(
     project: Project, ana: User
 ) -> None:
@@ -163,7 +162,6 @@ def test_who_may_no_longer_sign_in_is_out_at_once(client: Client, ana: User) -> 
     assert client.get("/").status_code == 302
 
 
-@pytest.mark.one_database
 def test_a_wrong_password_is_tried_once(ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
     ana.set_password("right")
     ana.save()

@@ -11,6 +11,8 @@ from labeling.models import Event, Project, Round
 from labeling.services.work import rounds
 from tests import factories
 
+pytestmark = pytest.mark.postgres
+
 
 def test_a_calibration_round_goes_to_every_annotator(project: Project) -> None:
     round_ = factories.open_calibration(project, 4)

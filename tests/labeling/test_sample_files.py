@@ -18,7 +18,7 @@ from tests import factories
 from tests.labeling.domain.formats.test_samples import BOOKING, INFERRED, ISSUE, TALK, saved
 from tests.labeling.label_files import export, refused, run, stored
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

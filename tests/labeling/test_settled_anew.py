@@ -17,7 +17,7 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 RULER = Ruler(WordOverlap())
 PRIORITIES = {
     "c-001": ("must", "must", "must"),

@@ -30,7 +30,7 @@ from labeling.services import (
 from labeling.services.demo_accounts import FOLDER
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 RIGHT = factories.PASSWORD
 NEW = "another-horse-7-battery"
 

@@ -16,7 +16,7 @@ from labeling.services import planner, preflight
 from labeling.services.exchange import conversations
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")

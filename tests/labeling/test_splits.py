@@ -23,7 +23,7 @@ from labeling.words import in_english
 from tests import factories
 from tests.talks import Line, copies, talk, texts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 CHAT = talk(8)
 

@@ -16,7 +16,7 @@ from labeling.services.exchange.conversations import ImportReport
 from tests.pages import text_of
 from tests.talks import GLUE, WORDS
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 MESSAGES = 200
 
 

@@ -11,7 +11,7 @@ from labeling.services.work import annotations
 from labeling.services.work.stages import is_complete, with_stage
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 def test_a_conversation_is_in_the_last_stage_that_it_has_reached(

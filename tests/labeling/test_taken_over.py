@@ -20,7 +20,7 @@ from tests.labeling.test_import_gold import refused, run
 from tests.labeling.test_layer_gold import GIVEN, freeze, labelled
 from tests.pages import page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 SignedIn = Callable[[User], Client]
 
 

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from labeling.models import Project
 from labeling.services.exchange import uploads
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 CONTENT = os.urandom(5000) + b"\n" * 5000
 
 

@@ -50,8 +50,6 @@ KEY_2 = "YXNzYXktdGVzdC1rZXktb2YtZ29sZC1mb3JtYXQtMiE="
 
 STRANGER = Signer(make_key())
 
-pytestmark = pytest.mark.one_database
-
 
 def said(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
     call_command("verify", **options)

@@ -8,7 +8,7 @@ import pytest
 
 from labeling.services.webhooks import transport, webhooks
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.webhook_receiver import signed_by
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -328,7 +328,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     return everything.addresses(project, people)
 
 
-@pytest.mark.one_database
 def test_everybody_gets_what_the_table_says(
     addresses: dict[str, list[Any]], people: dict[str, User]
 ) -> None:
@@ -431,7 +430,6 @@ def test_every_view_of_the_api_says_which_scope_each_method_needs() -> None:
             assert view.scopes.get(method), (name, method)
 
 
-@pytest.mark.one_database
 def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(
     addresses: dict[str, list[Any]], people: dict[str, User]
 ) -> None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from labeling.models import Annotation, GoldRelease, Project
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 LONG = "1" * 5000
 
@@ -55,7 +55,6 @@ def test_json_that_is_nested_too_deeply_is_refused(admin: User, body: str) -> No
     assert response.json()["message"] == "This JSON is nested too deeply."
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" * 5000])
 def test_a_number_that_no_program_can_hold_is_refused_in_words(admin: User, number: str) -> None:
     body = f'{{"gold": {number}}}'

@@ -482,7 +482,6 @@ def test_the_version_of_the_metric_specification_is_recognised() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 def test_the_commands_take_the_guide_its_example_and_its_labels(
     people: Any, tmp_path: Path
 ) -> None:

@@ -71,7 +71,6 @@ def test_every_operation_has_a_name_and_a_sentence(described: Described) -> None
 
 
 @pytest.mark.django_db
-@pytest.mark.one_database
 @pytest.mark.timeout(300 * EXAMPLES)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_operation_fails_or_answers_what_its_description_does_not_say(

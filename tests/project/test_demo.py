@@ -13,6 +13,8 @@ from labeling.services.gold.verification import verify
 from labeling.services.quality import newcomers
 from labeling.services.work import admission
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.mark.django_db
 def test_the_demo_loads_once_with_rounds_gold_and_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,6 @@ from labeling.views.docs import FOLDER, PAGES, address, read
 from pipelines.registry import PIPELINES, describe
 from tests.factories import make_release
 
-pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("labeling", "evaluation")
 REFRESH = bool(os.environ.get("ASSAY_REFRESH_DOCS"))

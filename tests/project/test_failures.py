@@ -23,7 +23,7 @@ from labeling.services import failures, health
 from labeling.views import home
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 SHAPE = {"code", "message", "details"}
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation.models.guards import GUARDS as OF_EVALUATION
 from labeling.models import guards
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 GUARDS = [*guards.GUARDS, *OF_EVALUATION]
 TABLES = sorted({guard.table for guard in GUARDS})

@@ -21,8 +21,6 @@ from tests import factories
 HERE = {"HTTP_HOST": "localhost"}
 LINE = re.compile(r'[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? -?[0-9.e+-]+')
 
-pytestmark = [pytest.mark.one_database]
-
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:

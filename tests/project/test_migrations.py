@@ -20,6 +20,8 @@ from config.version import VERSION
 from tests.databases import environment, migrate
 from tests.processes import database_url
 
+pytestmark = pytest.mark.postgres
+
 SCHEMA_OF_POSTGRES = """
 SELECT 'column', table_name, column_name,
        data_type || is_nullable || coalesce(character_maximum_length::text, '')

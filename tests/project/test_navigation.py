@@ -17,7 +17,7 @@ from labeling.urls import of_a_project
 from tests import everything
 from tests.pages import markup
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 PAGES = [entry for group in GROUPS for entry in group.entries]
 

@@ -23,7 +23,7 @@ from labeling.models import Job, SuggestionRequest
 from labeling.services import preflight
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def found(name: str) -> list[str]:

@@ -10,8 +10,6 @@ import pytest
 
 from config import watch
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> Any:

@@ -19,7 +19,7 @@ from tests.evaluation.answers import kind_of
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.postgres

@@ -28,7 +28,7 @@ from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(

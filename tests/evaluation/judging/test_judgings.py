@@ -38,7 +38,7 @@ from tests.evaluation.screens import text as text_of
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
-pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+pytestmark = pytest.mark.django_db
 
 
 def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(

@@ -8,8 +8,6 @@ from scipy import special
 
 from labeling.domain.student import normal_quantile, t_below, t_quantile
 
-pytestmark = pytest.mark.one_database
-
 CHANCES = (0.0005, 0.025, 0.3, 0.5, 0.51, 0.95, 0.975, 0.9995)
 
 

@@ -10,8 +10,6 @@ from pipelines.requirements.extraction.state import Act, Commitment
 from pipelines.types import Message
 from tests.pipelines.requirements.talks import Turn, analyst, user
 
-pytestmark = pytest.mark.one_database
-
 
 def heard(*turns: Turn) -> Settled:
     return ledger.settled(

@@ -15,8 +15,6 @@ from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.types import Case, Message, Output
 
-pytestmark = pytest.mark.one_database
-
 
 def talk(*texts: str) -> tuple[Message, ...]:
     """Analyst and client by turns; the analyst begins."""

@@ -8,8 +8,6 @@ from pipelines.requirements.extraction.state import Commitment
 from tests.pipelines.requirements.talks import Turn, analyst, user
 from tests.pipelines.requirements.test_acts import heard
 
-pytestmark = pytest.mark.one_database
-
 REFUSED = {
     "Do you want us only to focus on songs?": [
         "Uh-huh. I don't want to focus on songs, I want texts in general.",

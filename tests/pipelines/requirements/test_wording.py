@@ -31,7 +31,6 @@ from tests.pipelines.requirements.wordings import (
     Said,
 )
 
-pytestmark = pytest.mark.one_database
 QUOTING = {"min_keep_quoted": 0, "min_usable": 0, "merge_duplicates": False}
 PAIRS = (
     *BEFORE_THE_RULES,
